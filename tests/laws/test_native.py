@@ -253,6 +253,27 @@ def test_what_is_wrong_is_refused_when_the_model_is_made(case: str, flavour: Fla
     assert isinstance(caught.value, TypeError)
 
 
+@pytest.mark.parametrize(
+    ("owner", "member", "name"),
+    [
+        ("TextContent", "annotations", "Annotations"),
+        ("EmbeddedResource", "resource", "TextResourceContents"),
+    ],
+)
+def test_a_model_of_another_revision_is_refused_by_its_module(
+    owner: str, member: str, name: str, flavour: Flavour
+) -> None:
+    here: Any = flavour.module
+    elsewhere: Any = flavour_of("2025-06-18", flavour.name).module
+    values = {"uri": "a://b", "text": "a"} if name == "TextResourceContents" else {}
+    members = {"text": "a"} if owner == "TextContent" else {}
+    with pytest.raises(MemberError) as caught:
+        getattr(here, owner)(**members, **{member: getattr(elsewhere, name)(**values)})
+    assert caught.value.path == f"$.{member}"
+    assert caught.value.expected == f"{name} of {here.__name__}"
+    assert caught.value.found == f"{name} of {elsewhere.__name__}"
+
+
 def test_a_dict_in_a_list_of_models_is_refused(flavour: Flavour) -> None:
     block = flavour.type("TextContent")(text="a")
     with pytest.raises(MemberError) as caught:

@@ -64,7 +64,7 @@ class Take:
 
     def _is_instance(self, value: Any, at: At) -> None:
         if not isinstance(value, tuple(self.classes)) or value.__class__ is bool:
-            raise _wrong(at, self.words, value)
+            raise _wrong(at, self.words, value, self.classes)
 
     def check(self, value: Any, at: At) -> None:
         if value.__class__ not in self.classes:
@@ -75,8 +75,19 @@ Takes: TypeAlias = Mapping[type[Any], Mapping[str, Take]]
 """What each member of each class of a module takes."""
 
 
-def _wrong(at: At, words: str, value: object) -> MemberError:
-    return MemberError(path(at), words, kind(value))
+def _wrong(
+    at: At,
+    words: str,
+    value: object,
+    classes: Iterable[type[Any]] = (),
+) -> MemberError:
+    """The modules are named where a class has the name of the value's own, of another revision."""
+    name = kind(value)
+    for cls in classes:
+        if cls.__name__ == name:
+            ours, theirs = cls.__module__, value.__class__.__module__
+            return MemberError(path(at), f"{name} of {ours}", f"{name} of {theirs}")
+    return MemberError(path(at), words, name)
 
 
 def _anything(value: Any, at: At) -> None:
@@ -163,6 +174,7 @@ def _members(value: Any) -> Iterable[tuple[str, Any]]:
 def either(*takes: Take) -> Take:
     """What one of some takes; the fault is that of the only one that came further."""
     words = " | ".join(take.words for take in takes)
+    classes = tuple(cls for take in takes for cls in take.classes)
 
     def see(value: Any, at: At) -> None:
         further: list[MemberError] = []
@@ -173,9 +185,9 @@ def either(*takes: Take) -> Take:
                 further += [error] if error.path != path(at) else []
             else:
                 return
-        raise further[0] if len(further) == 1 else _wrong(at, words, value)
+        raise further[0] if len(further) == 1 else _wrong(at, words, value, classes)
 
-    return Take(words, (cls for take in takes for cls in take.classes), see)
+    return Take(words, classes, see)
 
 
 def others(declared: frozenset[str], of: Take | None = None) -> Take:

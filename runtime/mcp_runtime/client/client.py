@@ -376,7 +376,7 @@ class Client:
         return Calls(self._requests, self._reconnector)
 
     def meta(self) -> t.RequestMetaObject:
-        """The `meta` that the params of a request need."""
+        """The `meta` of typed params; those of another revision are given as a dict instead."""
         meta: t.RequestMetaObject = self._requests.meta()
         return meta
 
