@@ -199,6 +199,11 @@ def test_a_member_that_goes_beside_a_new_one_need_not_be_renamed(tmp_path: Path,
     assert [type(member) for member in members] == [Lost, New][up == "keep" :]
 
 
+def test_a_member_that_has_no_new_name_needs_no_row_to_be_kept(tmp_path: Path) -> None:
+    with pytest.raises(DecisionError, match=r"P\.a"):
+        planned(tmp_path, RENAMED[0], "interface P { }", row("P.a", up='"keep"'))
+
+
 def test_a_renamed_literal_is_one_arm(tmp_path: Path) -> None:
     rows = row("P.a:x", up='"rename"', to='"z"') + row("P.a:z", down='"rename"', to='"x"')
     old, new = "interface P { a: 'x' | 'y' }", "interface P { a: 'y' | 'z' }"

@@ -21,7 +21,8 @@ def gone(rows: Rows, old: Struct, new: Struct, member: Field) -> Decision | None
     """The row of a member that goes up unknown; asked for if it may have another name there."""
     names = tuple(_new_names(rows, old, new, member))
     if not names:
-        return rows.find(UP, paths_of(old, member), _GONE)
+        was_asked = any(likely_names(old, new, member))
+        return rows.find(UP, paths_of(old, member), _GONE if was_asked else _GONE[:-1])
     question, place = undeclared(rows.new, names), (rows.old, member.at)
     return rows.demand(UP, paths_of(old, member), _GONE, question, place)
 
