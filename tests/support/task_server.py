@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from mcp_runtime import Client, Context, Limits, Server
@@ -26,11 +27,15 @@ class Place:
     """A server of tasks, and what happened in its tools."""
 
     def __init__(
-        self, limits: Limits | None = None, keys: Sequence[bytes] = (b"k" * 32,), **options: Any
+        self,
+        limits: Limits | None = None,
+        keys: Sequence[bytes] = (b"k" * 32,),
+        server: Mapping[str, Any] = MappingProxyType({}),
+        **options: Any,
     ) -> None:
         self.tasks = Tasks(**{"poll_interval": FAST, **options})
         self.server = Server(
-            "tasks", "1", extensions=[self.tasks], limits=limits or Limits(), keys=keys
+            "tasks", "1", extensions=[self.tasks], limits=limits or Limits(), keys=keys, **server
         )
         self.go = asyncio.Event()
         self.log: list[str] = []

@@ -13,7 +13,7 @@ from mcp_runtime.core import error_codes
 from mcp_runtime.core.meta_names import require_extensions
 from mcp_runtime.core.role import Role
 from mcp_runtime.errors import RpcError
-from mcp_runtime.revisions import LATEST, UNSET, Method, Position, Revision, revision
+from mcp_runtime.revisions import ALL, LATEST, UNSET, Method, Position, Revision, revision
 
 __all__ = ["NO_EXTENSIONS", "Extension", "Extensions", "accepted", "missing_extension"]
 
@@ -58,6 +58,10 @@ class Extension:
         if revision.name not in self.revisions:
             return {}
         return {"extensions": {self.identifier: dict(self.settings)}}
+
+    def serves_core(self, revision: Revision) -> bool:
+        """Whether it serves methods of the core of a revision that it does not extend."""
+        return False
 
     def accepted(self, wanted: Mapping[str, Any], principal: str) -> Mapping[str, Any]:
         """Of the members that a client has put into a subscription's filter, what is served."""
@@ -172,7 +176,8 @@ class Extensions(tuple[Extension, ...]):
 
 def _require_fit(extension: Extension, spoken: frozenset[str]) -> None:
     name = extension.identifier
-    if not extension.revisions & spoken:
+    core = (each for each in spoken & frozenset(ALL) if extension.serves_core(revision(each)))
+    if not extension.revisions & spoken and not any(core):
         needed = ", ".join(sorted(extension.revisions)) or "none: name its revisions"
         ours = ", ".join(sorted(spoken))
         raise ValueError(f"{name} extends the revisions {needed}; spoken here: {ours}")

@@ -53,9 +53,12 @@ class Confirmed:
     yes: bool
 
 
+def known() -> BearerAuth:
+    return BearerAuth(Known(), issuer=ISSUER, resource=SERVER, scopes=("read",))
+
+
 def protected(go: asyncio.Event) -> Server:
-    auth = BearerAuth(Known(), issuer=ISSUER, resource=SERVER, scopes=("read",))
-    server = Server("protected", "1", auth=auth)
+    server = Server("protected", "1", auth=known())
 
     @server.tool
     async def whoami(ctx: Context) -> str:

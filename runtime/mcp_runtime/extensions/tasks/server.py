@@ -156,8 +156,11 @@ class Tasks(ServerExtension):
             server.on(method)(handler)
         server.middleware(self._refuse_without_option)
 
+    def serves_core(self, revision: Revision) -> bool:
+        return _has_tasks(revision)
+
     def declared(self, role: Role, revision: Revision) -> Mapping[str, Any]:
-        if role != SERVER or "tasks/list" not in revision.methods:
+        if role != SERVER or not self.serves_core(revision):
             return super().declared(role, revision)
         lists: Mapping[str, Any] = {"list": {}} if self._lists else {}
         return {"tasks": {**lists, "cancel": {}, "requests": {"tools": {"call": {}}}}}
@@ -331,7 +334,11 @@ class Tasks(ServerExtension):
 
 def has_core_tasks(ctx: Context) -> bool:
     """Whether the client's revision has tasks of its own."""
-    return "tasks/list" in ctx.called.terms.translation.revision.methods
+    return _has_tasks(ctx.called.terms.translation.revision)
+
+
+def _has_tasks(revision: Revision) -> bool:
+    return "tasks/list" in revision.methods
 
 
 def _misused(tool: str, rule: Literal["not", "only"]) -> RpcError:

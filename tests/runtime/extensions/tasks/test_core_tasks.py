@@ -17,6 +17,7 @@ import pytest
 from mcp_runtime import Client, Context, Limits, Server
 from mcp_runtime.extensions import ToolOption
 from mcp_runtime.revisions import latest as t
+from tests.runtime.auth.test_ownership import known
 from tests.support.raw_peer import RawPeer, connected
 from tests.support.session_pair import answered, cancelled, initialize, notification
 from tests.support.task_server import Place, text
@@ -77,6 +78,26 @@ def test_the_server_declares_tasks_and_tools_say_what_they_support() -> None:
                 assert refused["error"]["code"] == -32601
 
     asyncio.run(main())
+
+
+def test_a_server_of_that_revision_alone_has_its_tasks() -> None:
+    async def main() -> None:
+        place = Place(server={"revisions": [CORE]})
+        place.go.set()
+        async with peer_of(place) as (peer, declared):
+            assert declared["tasks"]
+            assert "extensions" not in declared
+            task = await begun(peer, "1", "slow")
+            result = (await peer.asks("2", "tasks/result", {"taskId": task}))["result"]
+            assert result["content"] == [{"type": "text", "text": "done"}]
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("spoken", [["2025-06-18"], ["2024-11-05", "2025-03-26"]])
+def test_a_server_of_revisions_without_tasks_cannot_have_them(spoken: list[str]) -> None:
+    with pytest.raises(ValueError, match=f"spoken here: {', '.join(spoken)}"):
+        Place(server={"revisions": spoken})
 
 
 @pytest.mark.requirement(
@@ -273,8 +294,7 @@ def test_an_unknown_task_is_an_error() -> None:
 )
 def test_a_server_that_knows_its_clients_lists_their_tasks_in_pages() -> None:
     async def main() -> None:
-        place = Place(Limits(page_size=2))
-        place.tasks._lists = True
+        place = Place(Limits(page_size=2), server={"auth": known()})
         async with peer_of(place) as (peer, declared):
             assert declared["tasks"]["list"] == {}
             ids = {await begun(peer, f"begin {number}", "slow") for number in range(5)}
