@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import Any, Final
 
@@ -16,9 +16,11 @@ from mcp_runtime.errors import RemoteError, SessionError, TimedOut
 from mcp_runtime.extensions.tasks import ClientTasks, TaskCancelled, TaskHandle
 from mcp_runtime.revisions import ALL, revision
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.transports.child_process import spawn
 from mcp_wire.ext.tasks.handlers_msgspec import models as m
 from tests.pair.test_several_processes import PER_REQUEST, run, served, store
 from tests.support import task_server
+from tests.support.json_peers import RawClient, connected
 from tests.support.loopback import Loopback
 from tests.support.task_server import Place, started, text, working
 
@@ -26,6 +28,7 @@ __all__ = ["store"]  # a fixture
 
 TRANSPORTS: Final = ("memory", "stdio", "http")
 HANDSHAKE: Final = tuple(name for name in ALL if revision(name).era == "handshake")
+CORE: Final = "2025-11-25"
 COMMAND: Final = [sys.executable, "-m", task_server.__name__]
 
 
@@ -119,6 +122,57 @@ def test_a_client_without_tasks_is_answered_in_the_ordinary_way(
 
     with clients(transport, loopback) as make:
         asyncio.run(main(make))
+
+
+@pytest.mark.parametrize("transport", ["memory", "stdio"])
+def test_a_client_of_the_core_has_tasks_on_each_wire(transport: str) -> None:
+    async def main() -> None:
+        async with core_client(transport) as client:
+            assert client.result_of_initialize["capabilities"]["tasks"]
+            id = await _begun(client, "plain", word="ab")
+            result = await client.result("tasks/result", {"taskId": id})
+            assert result["content"] == [{"type": "text", "text": "abab"}]
+            state = await client.result("tasks/get", {"taskId": id})
+            assert (state["taskId"], state["status"]) == (id, "completed")
+            waiting = client.call("tasks/result", {"taskId": await _begun(client, "twice")})
+            for name in ("Ann", "Bo"):
+                question = await client.next("elicitation/create")
+                client.answer(question["id"], {"action": "accept", "content": {"name": name}})
+            answer = await client.response(waiting)
+            expected = "Name(name='Ann') Name(name='Bo')"
+            assert answer["result"]["content"] == [{"type": "text", "text": expected}]
+            id = await _begun(client, "slow")
+            waiting = client.call("tasks/result", {"taskId": id})
+            assert (await client.result("tasks/get", {"taskId": id}))["status"] == "working"
+            assert (await client.result("tasks/cancel", {"taskId": id}))["status"] == "cancelled"
+            assert (await client.response(waiting))["error"]["code"] == -32603
+            assert (await client.error("tasks/cancel", {"taskId": id}))["code"] == -32602
+
+    asyncio.run(main())
+
+
+@asynccontextmanager
+async def core_client(transport: str) -> AsyncGenerator[RawClient]:
+    """A raw client of the revision whose core has tasks, which can be asked for forms."""
+    forms: dict[str, Any] = {"elicitation": {}}
+    if transport == "memory":
+        async with connected(Place().server, CORE, forms) as client:
+            yield client
+    else:
+        wire = await spawn(COMMAND, stderr="drop")
+        client = RawClient(wire, CORE, forms)
+        try:
+            await client.shake_hands()
+            yield client
+        finally:
+            await client.end()
+
+
+async def _begun(client: RawClient, name: str, **arguments: Any) -> str:
+    """The id of a new task."""
+    params = {"name": name, "arguments": arguments, "task": {}}
+    id: str = (await client.result("tools/call", params))["task"]["taskId"]
+    return id
 
 
 # ---- several processes

@@ -38,7 +38,7 @@ HANDSHAKE: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 NEWEST: Final = "2026-07-28"
 ALL: Final = (*HANDSHAKE, NEWEST)
 PREFIX: Final = "io.modelcontextprotocol/"
-SECONDS: Final = 5.0
+SECONDS: Final = 20.0
 
 
 def since(first: str) -> tuple[str, ...]:

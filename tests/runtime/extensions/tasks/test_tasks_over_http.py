@@ -7,16 +7,14 @@ from typing import Any
 import pytest
 
 from mcp_runtime.stores.memory import MemoryStore
-from tests.support.asgi_client import Client, Session, run
+from mcp_wire.ext.tasks.handlers_msgspec import calls
+from tests.runtime.auth.test_ownership import known, people
+from tests.support.asgi_client import Client, Session, mirrors, request, run
 from tests.support.task_server import Place
 from tests.support.wires import until
 
 FORMS: Any = {"elicitation": {}}
 CORE = "2025-11-25"
-
-
-def _client(place: Place, **options: Any) -> Client:
-    return Client(place.server.asgi(principal=lambda scope: scope.get("who", ""), **options))
 
 
 async def _answer(session: Session, method: str, id: str) -> Any:
@@ -38,24 +36,45 @@ async def _begun(session: Session, name: str) -> str:
 @pytest.mark.parametrize("shares", [False, True])
 def test_a_task_of_another_owner_is_unknown(shares: bool) -> None:
     async def main() -> None:
-        place = Place()
-        place.tasks._lists = True
-        client = _client(place, **({"store": MemoryStore()} if shares else {}))
-        ann, eve = await client.session(CORE, who="ann"), await client.session(CORE, who="eve")
-        id = await _begun(ann, "slow")
-        for method in ("tasks/get", "tasks/result", "tasks/cancel"):
-            refused = (await _answer(eve, method, id))["error"]
-            assert (refused["code"], refused["message"]) == (-32602, f"Unknown task: {id}")
-        assert (await _answer(ann, "tasks/get", id))["result"]["status"] == "working"
-        for session, count in ((ann, 1), (eve, 0)):
-            listed = (await session.request("tasks/list").until_over()).json
-            assert len(listed["result"]["tasks"]) == count
-        again = await client.session(CORE, who="ann")
-        assert (await _answer(again, "tasks/cancel", id))["result"]["status"] == "cancelled"
-        await place.is_idle()
-        await client.app.drain()
+        place = Place(server={"auth": known()})
+        app = place.server.asgi(**({"store": MemoryStore()} if shares else {}))
+        async with people(app, "ann-token", "ann-next", "eve-token") as (ann, newer, eve):
+            id = await _begun(await ann.session(CORE), "slow")
+            thief = await eve.session(CORE)
+            for method in ("tasks/get", "tasks/result", "tasks/cancel"):
+                assert (await _answer(thief, method, id))["error"] == _unknown(id)
+            assert (await _extended(eve, "tasks/get", id))["error"] == _unknown(id)
+            update = await _extended(eve, "tasks/update", id, inputResponses={})
+            assert update["error"] == _unknown(id)
+            again = await newer.session(CORE)
+            assert (await _answer(again, "tasks/get", id))["result"]["status"] == "working"
+            assert await _listed(again) == [id]
+            assert await _listed(thief) == []
+            own = await _begun(thief, "slow")
+            assert (await _listed(again), await _listed(thief)) == ([id], [own])
+            assert (await _answer(again, "tasks/cancel", id))["result"]["status"] == "cancelled"
+            assert (await _answer(thief, "tasks/get", own))["result"]["status"] == "working"
+            assert (await _extended(eve, "tasks/cancel", own))["result"]
+            await place.is_idle()
+            await app.drain()
 
     run(main)
+
+
+def _unknown(id: str) -> dict[str, object]:
+    return {"code": -32602, "message": f"Unknown task: {id}"}
+
+
+async def _listed(session: Session) -> list[str]:
+    listed = (await session.request("tasks/list").until_over()).json["result"]
+    return [task["taskId"] for task in listed["tasks"]]
+
+
+async def _extended(client: Client, method: str, id: str, **more: Any) -> Any:
+    """The answer to a request of the extension."""
+    declared: dict[str, Any] = {"extensions": {calls.IDENTIFIER: {}}}
+    said = request(method, {"taskId": id, **more}, capabilities=declared)
+    return (await client.post(said, {**mirrors(said), "Mcp-Name": id}).until_over()).json
 
 
 @pytest.mark.requirement(
@@ -64,7 +83,7 @@ def test_a_task_of_another_owner_is_unknown(shares: bool) -> None:
 def test_a_task_of_the_core_asks_on_the_stream_of_its_result() -> None:
     async def main() -> None:
         place = Place()
-        session = await _client(place).session(CORE, capabilities=FORMS)
+        session = await Client(place.server.asgi()).session(CORE, capabilities=FORMS)
         id = await _begun(session, "twice")
         result = session.request("tasks/result", {"taskId": id})
         for number, message in enumerate(("first?", "second?")):
