@@ -11,7 +11,17 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-__all__ = ["NAMES", "Record", "Status", "answered", "asked", "ended", "reported", "withdrawn"]
+__all__ = [
+    "NAMES",
+    "Record",
+    "Status",
+    "answered",
+    "asked",
+    "cancelled",
+    "ended",
+    "reported",
+    "withdrawn",
+]
 
 Status: TypeAlias = Literal["working", "input_required", "completed", "failed", "cancelled"]
 NAMES: Final[Mapping[str, str]] = dict.fromkeys(
@@ -49,6 +59,10 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     def left(self, now: float) -> float:
         """How long it is still kept, in seconds."""
         return self.created + self.ttl - now
+
+
+def cancelled(record: Record, now: float) -> Record:
+    return ended(record, now, "cancelled")
 
 
 def asked(record: Record, now: float, key: str, request: Mapping[str, Any]) -> Record:

@@ -23,7 +23,7 @@ from mcp_runtime.core.request_state import StateSealer
 from mcp_runtime.core.role import SERVER, Role
 from mcp_runtime.errors import RemoteError, RpcError, SessionError
 from mcp_runtime.extensions.tasks import messages
-from mcp_runtime.extensions.tasks.record import NAMES, Record, answered, ended
+from mcp_runtime.extensions.tasks.record import NAMES, Record, answered, cancelled
 from mcp_runtime.extensions.tasks.running import Handler, RunningTask
 from mcp_runtime.extensions.tasks.table import TaskTable
 from mcp_runtime.limits import Limits
@@ -267,7 +267,7 @@ class Tasks(ServerExtension):
         if is_core and record.is_over:
             why = f"the task is {record.status} already"
             raise RpcError(error_codes.INVALID_PARAMS, why)
-        record = await self._table.apply(ctx.principal, record.id, _cancelled)
+        record = await self._table.apply(ctx.principal, record.id, cancelled)
         if is_core:
             return _core(ctx, "CancelTaskResult", messages.core_task(record, self.poll_interval))
         return m.CancelTaskResult()
@@ -371,7 +371,3 @@ def _wished(wish: Any) -> float | None:
 
 def _answered(record: Record, now: float, *, responses: Mapping[str, Any]) -> Record:
     return answered(record, now, responses)
-
-
-def _cancelled(record: Record, now: float) -> Record:
-    return ended(record, now, "cancelled")

@@ -15,7 +15,7 @@ import msgspec
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.request_state import StateSealer
 from mcp_runtime.errors import RpcError, TooMuch
-from mcp_runtime.extensions.tasks.record import Record, ended
+from mcp_runtime.extensions.tasks.record import Record, cancelled, ended
 from mcp_runtime.limits import Limits
 from mcp_runtime.stores import Leases, Store, StoreUnavailable, TaskStore, TooManyTasks
 from mcp_runtime.stores.memory import MemoryLeases, MemoryTasks
@@ -54,6 +54,7 @@ class TaskTable:
         self._own_leases: Leases = MemoryLeases()
         self._own_tasks: TaskStore = MemoryTasks(limits)
         self._watchers: dict[str, set[asyncio.Event]] = {}
+        self._cancelling: set[asyncio.Task[None]] = set()
 
     @property
     def _tasks(self) -> TaskStore:
@@ -102,13 +103,27 @@ class TaskTable:
     # ---- writing
 
     async def add(self, owner: str, record: Record) -> None:
-        """Raises RpcError if the owner has too many, or the store cannot be reached."""
+        """Raises RpcError if the owner has too many, or the store cannot be reached.
+
+        If the caller is cancelled meanwhile, so is the task.
+        """
+        adding = asyncio.create_task(self._put(owner, record, 0))
         try:
             with _reaching():
-                await self._put(owner, record, 0)
+                await asyncio.shield(adding)
+        except asyncio.CancelledError:
+            work = asyncio.create_task(self._cancel_added(owner, record.id, adding))
+            self._cancelling.add(work)
+            work.add_done_callback(self._cancelling.discard)
+            raise
         except TooManyTasks:
             why = f"busy: no more than {self.limits.tasks} tasks (Limits.tasks)"
             raise RpcError(error_codes.BUSY, why) from None
+
+    async def _cancel_added(self, owner: str, id: str, adding: asyncio.Task[bool]) -> None:
+        with suppress(TooManyTasks, TooMuch, StoreUnavailable):
+            await adding
+            await self.change(owner, id, cancelled)
 
     async def apply(self, owner: str, id: str, step: Callable[[Record, float], Record]) -> Record:
         """As `change`, for a request. Raises RpcError."""

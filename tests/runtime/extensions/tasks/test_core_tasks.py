@@ -17,9 +17,10 @@ import pytest
 from mcp_runtime import Client, Context, Limits, Server
 from mcp_runtime.extensions import ToolOption
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.stores.memory import MemoryStore, MemoryTasks
 from tests.runtime.auth.test_ownership import known
 from tests.support.raw_peer import RawPeer, connected
-from tests.support.session_pair import answered, cancelled, initialize, notification
+from tests.support.session_pair import answered, cancelled, initialize, notification, request
 from tests.support.task_server import Place, text
 
 CORE = "2025-11-25"
@@ -340,6 +341,39 @@ def test_progress_of_a_task_has_the_token_of_its_call() -> None:
             assert reported.is_set()
             await peer.settles()
             assert not [each for each in peer.came if "progress" in each.get("method", "")]
+
+    asyncio.run(main())
+
+
+class SlowTasks(MemoryTasks):
+    """Keeps nothing until it may."""
+
+    def __init__(self) -> None:
+        super().__init__(Limits())
+        self.asked, self.may = asyncio.Event(), asyncio.Event()
+
+    async def put(self, *args: Any) -> bool:
+        self.asked.set()
+        await self.may.wait()
+        return await super().put(*args)
+
+
+def test_a_call_that_is_cancelled_while_its_task_is_stored_leaves_none_that_works() -> None:
+    async def main() -> None:
+        place, store, tasks = Place(server={"auth": known()}), MemoryStore(), SlowTasks()
+        store.tasks = tasks
+        async with place.server.sharing(store), peer_of(place) as (peer, _):
+            peer.say(request("1", "tools/call", {"name": "slow", "arguments": {}, "task": {}}))
+            await tasks.asked.wait()
+            peer.say(cancelled("1"))
+            await peer.settles()
+            tasks.may.set()
+            statuses = list[str]()
+            async with asyncio.timeout(10):
+                while statuses != ["cancelled"]:
+                    listed = (await peer.asks("2", "tasks/list"))["result"]["tasks"]
+                    statuses = [task["status"] for task in listed]
+            assert (place.tasks.running, place.log) == (0, [])
 
     asyncio.run(main())
 
