@@ -47,7 +47,7 @@ _STYLES: Final[dict[Role, dict[str, Any]]] = {
 )
 @click.option(
     "--for",
-    "whom",
+    "audience",
     type=click.Choice(_FOR),
     default="all",
     help="Judge changes for old peers of this role, or code on the bindings (default: all).",
@@ -91,7 +91,7 @@ _STYLES: Final[dict[Role, dict[str, Any]]] = {
 def command(
     names: tuple[str, ...],
     format: str,
-    whom: str,
+    audience: str,
     extension: str,
     fail_on: str,
     explain: str | None,
@@ -109,7 +109,7 @@ def command(
         say("\n".join(_explained(explain)))
         return OK
     if history:
-        if tools or extension or ignore is not None or whom != "all":
+        if tools or extension or ignore is not None or audience != "all":
             raise click.UsageError(
                 "--history goes without --tools, --extension, --ignore and --for."
             )
@@ -118,7 +118,7 @@ def command(
     if len(names) != 2:
         raise click.UsageError("OLD and NEW are needed: two revisions, files or folders.")
     report = _of_tools(*names) if tools else _of_schemas(names, imports, extension)
-    report = _for(report, whom)
+    report = _narrowed(report, audience)
     if ignore is not None:
         report = _without_ignored(report, ignore)
     shown = _FORMATS[format](report, _Manner(verbose, tools))
@@ -126,16 +126,16 @@ def command(
     return FINDINGS if _fails(report, fail_on) else OK
 
 
-def _for(report: Report, whom: str) -> Report:
-    """The report for those who ask. Raises click.UsageError for a role that nobody has."""
+def _narrowed(report: Report, audience: str) -> Report:
+    """The report for one audience. Raises click.UsageError for a role that nobody has."""
     from dataclasses import replace
 
-    if whom == "all":
+    if audience == "all":
         return report
-    if report.findings and whom not in report.audiences:
+    if report.findings and audience not in report.audiences:
         roles = ", ".join(report.audiences)
-        raise click.UsageError(f"--for {whom}: this comparison is for {roles}.")
-    return replace(report, audiences=(whom,))
+        raise click.UsageError(f"--for {audience}: this comparison is for {roles}.")
+    return replace(report, audiences=(audience,))
 
 
 def _of_schemas(names: Sequence[str], imports: Sequence[str], extension: str) -> Report:
