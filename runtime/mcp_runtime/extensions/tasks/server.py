@@ -257,7 +257,7 @@ class Tasks(ServerExtension):
         record, responses = await self._find(params, ctx), params.responses
         for key in responses.keys() & record.requests.keys():
             messages.require_answer(record.requests[key]["method"], responses[key])
-        await self._table.apply(ctx.principal, record.id, partial(_answered, responses=responses))
+        await self._table.apply(ctx.principal, record.id, partial(answered, responses=responses))
         return m.UpdateTaskResult()
 
     async def _cancel(self, params: Any, ctx: Context) -> Any:
@@ -325,7 +325,7 @@ class Tasks(ServerExtension):
             response = {"error": {"code": error.code, "message": error.message}}
         except SessionError as error:
             response = {"error": {"code": error_codes.INTERNAL_ERROR, "message": str(error)}}
-        await self._table.apply(ctx.principal, id, partial(_answered, responses={key: response}))
+        await self._table.apply(ctx.principal, id, partial(answered, responses={key: response}))
 
     def _require(self, ctx: Context) -> None:
         if ctx.era == "handshake":
@@ -367,7 +367,3 @@ def _wished(wish: Any) -> float | None:
         why = "Invalid params: `task.ttl` is a number of milliseconds, more than 0"
         raise RpcError(error_codes.INVALID_PARAMS, why)
     return ttl / 1000
-
-
-def _answered(record: Record, now: float, *, responses: Mapping[str, Any]) -> Record:
-    return answered(record, now, responses)
