@@ -82,7 +82,9 @@ class Borrowed:
         self.__name__ = name
 
     def __call__(self, *args: Any) -> Any:
-        raise NotImplementedError(self.__name__)
+        raise NotImplementedError(
+            f"{self.__name__} stands for a function that `bind` puts here"
+        )
 
 
 def bind(codec: ModuleType, models: dict[str, Any], **own: Any) -> Binding:
