@@ -6,9 +6,9 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, TypeVar, cast, overload
+from typing import Any, Final, TypedDict, TypeVar, Unpack, cast, overload
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
 from mcp_runtime.core.meta_names import require_meta
 from mcp_runtime.core.param_headers import ParamHeaders
@@ -16,27 +16,24 @@ from mcp_runtime.json_schema.header_annotations import BadParamHeader, param_hea
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
-from mcp_runtime.server.functions.signature import read, read_prompt, read_template
+from mcp_runtime.server.functions.signature import Signature, read, read_prompt, read_template
 from mcp_runtime.server.methods import Handler, Middleware
 from mcp_runtime.server.registry import (
     Completer,
+    Feature,
     Features,
-    Prompt,
     RawTool,
-    Resource,
     ResourceTemplate,
     Tool,
     checked,
     converted,
     embeds,
-    listed,
-    or_unset,
     require_tool_name,
 )
 from mcp_runtime.server.tool_option import ToolOption, calling
 from mcp_runtime.shared.uri_template import Template, is_uri
 
-__all__ = ["Decorators"]
+__all__ = ["Decorators", "FeatureOptions", "ResourceOptions", "ToolOptions"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -56,6 +53,32 @@ _ANSWERED_BY_THE_SESSION: Final = frozenset(
 )
 
 
+class FeatureOptions(TypedDict, total=False):
+    """What lists show of a feature; its name and description are the function's own otherwise."""
+
+    name: str | None
+    title: str | None
+    description: str | None
+    icons: Sequence[t.Icon] | None
+    meta: dict[str, Any] | None
+
+
+class ToolOptions(FeatureOptions, total=False):
+    """The keyword arguments of `Server.tool`, which documents them."""
+
+    annotations: t.ToolAnnotations | None
+    scopes: Iterable[str]
+    options: Sequence[ToolOption]
+
+
+class ResourceOptions(FeatureOptions, total=False):
+    """The keyword arguments of `Server.resource`."""
+
+    mime_type: str | None
+    size: int | None
+    annotations: t.Annotations | None
+
+
 class Decorators(ABC):
     """Registers features, and handlers of methods beside those in `handlers`."""
 
@@ -73,18 +96,7 @@ class Decorators(ABC):
     @overload
     def tool(self, function: _F) -> _F: ...
     @overload
-    def tool(
-        self,
-        *,
-        name: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        annotations: t.ToolAnnotations | None = None,
-        icons: Sequence[t.Icon] | None = None,
-        meta: dict[str, Any] | None = None,
-        scopes: Iterable[str] = (),
-        options: Sequence[ToolOption] = (),
-    ) -> Callable[[_F], _F]: ...
+    def tool(self, **options: Unpack[ToolOptions]) -> Callable[[_F], _F]: ...
     def tool(self, function: Callable[..., Any] | None = None, **options: Any) -> Any:
         """Registers a function as a tool; its signature types the arguments and the result.
 
@@ -99,34 +111,20 @@ class Decorators(ABC):
         """
         return _decorated(self.add_tool, function, options)
 
-    def add_tool(
-        self,
-        function: Callable[..., Any],
-        *,
-        name: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        annotations: t.ToolAnnotations | None = None,
-        icons: Sequence[t.Icon] | None = None,
-        meta: dict[str, Any] | None = None,
-        scopes: Iterable[str] = (),
-        options: Sequence[ToolOption] = (),
-    ) -> None:
+    def add_tool(self, function: Callable[..., Any], **options: Unpack[ToolOptions]) -> None:
         """As `tool`, also while serving; clients are notified."""
         signature = read(function, context=Context)
-        output = signature.output_schema
+        schema, output = signature.input_schema, signature.output
+        scopes, added = tuple(options.pop("scopes", ())), options.pop("options", ())
         model = t.Tool(
-            name=require_tool_name(name or signature.name),
-            title=or_unset(title),
-            description=or_unset(description or signature.description or None),
-            input_schema=t.from_wire(t.ToolInputSchema, signature.input_schema),
-            output_schema=UNSET if output is None else t.from_wire(t.ToolOutputSchema, output),
-            annotations=or_unset(annotations),
-            icons=listed(icons),
-            meta=_checked(meta),
+            input_schema=t.from_wire(t.ToolInputSchema, schema),
+            output_schema=UNSET
+            if output is None
+            else t.from_wire(t.ToolOutputSchema, output.schema),
+            **_members(signature, options),
         )
-        mirrored = _marks(model.name, signature.input_schema)
-        self._add_tool(Tool(model, signature, function, mirrored, tuple(scopes)), options)
+        mirrored = _marks(require_tool_name(model.name), schema)
+        self._add_tool(Tool(model, signature, function, mirrored, scopes), added)
         if embeds(function):
             self.features.kinds.add("resources")
         self._changed("tools")
@@ -177,112 +175,66 @@ class Decorators(ABC):
         self.features.options.pop(name, None)
         self._changed("tools")
 
-    def resource(
-        self,
-        uri: str,
-        *,
-        name: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        mime_type: str | None = None,
-        size: int | None = None,
-        annotations: t.Annotations | None = None,
-        icons: Sequence[t.Icon] | None = None,
-        meta: dict[str, Any] | None = None,
-    ) -> Callable[[_F], _F]:
+    def resource(self, uri: str, **options: Unpack[ResourceOptions]) -> Callable[[_F], _F]:
         """Registers a function that returns a resource, or any resource of a URI template.
 
         The variables of a template (RFC 6570) are the function's parameters.
         Raises TypeError and ValueError (TemplateError) as `tool` does.
         """
-        options: dict[str, Any] = {
-            "title": or_unset(title),
-            "mime_type": or_unset(mime_type),
-            "annotations": or_unset(annotations),
-            "icons": listed(icons),
-            "meta": _checked(meta),
-        }
 
         def register(function: _F) -> _F:
-            self._add_resource(function, uri, name, description, size, options)
+            self._add_resource(function, uri, options)
             return function
 
         return register
 
     def _add_resource(
-        self,
-        function: Callable[..., Any],
-        uri: str,
-        name: str | None,
-        description: str | None,
-        size: int | None,
-        options: dict[str, Any],
+        self, function: Callable[..., Any], uri: str, options: ResourceOptions
     ) -> None:
         template = Template(uri, self.limits)
         signature = read_template(function, context=Context, variables=template.names)
-        members: dict[str, Any] = {
-            "name": name or signature.name,
-            "description": or_unset(description or signature.description or None),
-            **options,
-        }
-        if not template.names and not is_uri(uri):
-            raise ValueError(f"{uri[:80]!r} is not a URI (RFC 3986), such as notes://today")
+        members = _members(signature, options)
         if template.names:
+            members.pop("size", None)
             model = t.ResourceTemplate(uri_template=uri, **members)
-            self.features.templates.add(uri, ResourceTemplate(model, template, signature, function))
+            of_uris = ResourceTemplate(model, signature, function, template)
+            self.features.resource_templates.add(uri, of_uris)
+        elif not is_uri(uri):
+            raise ValueError(f"{uri[:80]!r} is not a URI (RFC 3986), such as notes://today")
         else:
-            resource = t.Resource(uri=uri, size=or_unset(size), **members)
-            self.features.resources.add(uri, Resource(resource, signature, function))
+            resource = t.Resource(uri=uri, **members)
+            self.features.resources.add(uri, Feature(resource, signature, function))
         self._changed("resources")
 
     def remove_resource(self, uri: str) -> None:
         """Removes a resource or a template; clients are notified. Raises KeyError."""
-        features = self.features
-        registry = features.templates if features.templates.get(uri) else features.resources
+        resources, templates = self.features.resources, self.features.resource_templates
+        registry = templates if templates.get(uri) else resources
         registry.remove(uri)
         self._changed("resources")
 
     @overload
     def prompt(self, function: _F) -> _F: ...
     @overload
-    def prompt(
-        self,
-        *,
-        name: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        icons: Sequence[t.Icon] | None = None,
-        meta: dict[str, Any] | None = None,
-    ) -> Callable[[_F], _F]: ...
+    def prompt(self, **options: Unpack[FeatureOptions]) -> Callable[[_F], _F]: ...
     def prompt(self, function: Callable[..., Any] | None = None, **options: Any) -> Any:
         """Registers a function as a prompt; its parameters are strings. Raises as `tool` does."""
         return _decorated(self.add_prompt, function, options)
 
-    def add_prompt(
-        self,
-        function: Callable[..., Any],
-        *,
-        name: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        icons: Sequence[t.Icon] | None = None,
-        meta: dict[str, Any] | None = None,
-    ) -> None:
+    def add_prompt(self, function: Callable[..., Any], **options: Unpack[FeatureOptions]) -> None:
         """As `prompt`, also while serving; clients are notified."""
         signature = read_prompt(function, context=Context)
+        properties = signature.input_schema["properties"]
         arguments = [
-            t.PromptArgument(name=name, description=or_unset(text or None), required=required)
-            for name, text, required in signature.arguments
+            t.PromptArgument(
+                name=each.name,
+                description=properties[each.name].get("description") or UNSET,
+                required=each.default is None,
+            )
+            for each in signature.info.parameters
         ]
-        model = t.Prompt(
-            name=name or signature.name,
-            title=or_unset(title),
-            description=or_unset(description or signature.description or None),
-            arguments=or_unset(arguments or None),
-            icons=listed(icons),
-            meta=_checked(meta),
-        )
-        self.features.prompts.add(model.name, Prompt(model, signature, function))
+        model = t.Prompt(arguments=arguments or UNSET, **_members(signature, options))
+        self.features.prompts.add(model.name, Feature(model, signature, function))
         self._changed("prompts")
 
     def remove_prompt(self, name: str) -> None:
@@ -349,12 +301,18 @@ def _decorated(
     return register if function is None else register(function)
 
 
-def _checked(meta: dict[str, Any] | None) -> dict[str, Any] | UnsetType:
-    """`meta` as a member of a model. Raises ValueError for a name that `_meta` cannot have."""
-    if meta is None:
-        return UNSET
-    require_meta(meta)
-    return meta
+def _members(signature: Signature, options: FeatureOptions) -> dict[str, Any]:
+    """What was given, as members of a model. Raises ValueError for a name that `_meta` cannot have.
+
+    The name and the description are those of the function where none were given.
+    """
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    given["name"] = given.get("name") or signature.info.name
+    given["description"] = given.get("description") or signature.info.doc.description or UNSET
+    if "icons" in given:
+        given["icons"] = list(given["icons"])
+    require_meta(given.get("meta", {}))
+    return given
 
 
 def _marks(name: str, schema: Mapping[str, Any]) -> ParamHeaders:

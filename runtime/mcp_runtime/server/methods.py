@@ -49,72 +49,63 @@ class ProtocolMethods:
         *,
         hides_forbidden: bool = False,
     ) -> None:
+        self._features = features
         self._hides_forbidden = hides_forbidden
-        self._tools = features.tools
-        self._options = features.options
-        self._resources = features.resources
-        self._templates = features.templates
-        self._prompts = features.prompts
-        self._completers = features.completers
         self._limits = limits
         self._hints: Mapping[str, Any] = {"result_type": "complete", **hints}
         self.methods: Final[Mapping[str, Handler]] = {
-            "tools/list": self.list_tools,
+            "tools/list": self._lister("tools", t.ListToolsResult, self._shown_tool),
             "tools/call": self.call_tool,
-            "resources/list": self.list_resources,
-            "resources/templates/list": self.list_templates,
+            "resources/list": self._lister("resources", t.ListResourcesResult),
+            "resources/templates/list": self._lister(
+                "resource_templates", t.ListResourceTemplatesResult
+            ),
             "resources/read": self.read_resource,
-            "prompts/list": self.list_prompts,
+            "prompts/list": self._lister("prompts", t.ListPromptsResult),
             "prompts/get": self.get_prompt,
             "completion/complete": self.complete,
         }
 
-    async def list_tools(self, params: Any, ctx: Context) -> t.ListToolsResult:
-        page, cursor = self._page(self._tools, params)
-        tools = [tool.model for tool in page if self._is_shown(tool, ctx)]
-        if options := self._options:
-            seen = [shown(tool, options.get(tool.name, ()), ctx) for tool in tools]
-            tools = [tool for tool in seen if tool is not None]
-        return t.ListToolsResult(tools=tools, next_cursor=cursor, **self._hints)
+    def _lister(
+        self,
+        kind: str,
+        result: Callable[..., Any],
+        show: Callable[[Any, Context], Any] = lambda feature, _: feature.model,
+    ) -> Handler:
+        """Lists the features of a kind in pages, each as `show` shows it; None hides it."""
+        registry: Registry[Any] = getattr(self._features, kind)
 
-    def _is_shown(self, tool: Tool | RawTool, ctx: Context) -> bool:
-        if not self._hides_forbidden or ctx.token is None:
-            return True
-        return ctx.token.scopes.issuperset(tool.scopes)
+        async def list_page(params: Any, ctx: Context) -> Any:
+            cursor = UNSET if params is UNSET else params.cursor
+            page, after = registry.page(None if cursor is UNSET else cursor, self._limits.page_size)
+            models = [model for each in page if (model := show(each, ctx)) is not None]
+            return result(**{kind: models}, next_cursor=after, **self._hints)
+
+        return list_page
+
+    def _shown_tool(self, tool: Tool | RawTool, ctx: Context) -> t.Tool | None:
+        token = ctx.token if self._hides_forbidden else None
+        if token is not None and not token.scopes.issuperset(tool.scopes):
+            return None
+        return shown(tool.model, self._features.options.get(tool.model.name, ()), ctx)
 
     async def call_tool(self, params: Any, ctx: Context) -> Any:
-        tool = self._tools.get(params.name)
+        tool = self._features.tools.get(params.name)
         if tool is None:
             raise RpcError(error_codes.INVALID_PARAMS, f"Unknown tool: {params.name[:200]}")
         try:
             arguments: dict[str, Any] = {} if params.arguments is UNSET else params.arguments
             value = await tool.run(arguments, ctx)
-        except (BadArguments, ToolError) as error:
-            return _failed(str(error))
         except RpcError:
             raise
-        except NotOffered as error:
-            if ctx.era == "per-request":
+        except (BadArguments, ToolError, SessionError) as error:
+            if isinstance(error, NotOffered) and ctx.era == "per-request":
                 raise
-            return _failed(str(error))
-        except SessionError as error:
             return _failed(str(error))
         except Exception as error:
             log.exception("tool %s failed", params.name)
             return _failed(f"{type(error).__name__}: {error}")
         return tool.result(value)
-
-    async def list_resources(self, params: Any, ctx: Context) -> t.ListResourcesResult:
-        page, cursor = self._page(self._resources, params)
-        models = [resource.model for resource in page]
-        return t.ListResourcesResult(resources=models, next_cursor=cursor, **self._hints)
-
-    async def list_templates(self, params: Any, ctx: Context) -> t.ListResourceTemplatesResult:
-        page, cursor = self._page(self._templates, params)
-        models = [template.model for template in page]
-        return t.ListResourceTemplatesResult(
-            resource_templates=models, next_cursor=cursor, **self._hints
-        )
 
     async def read_resource(self, params: Any, ctx: Context) -> t.ReadResourceResult:
         contents = await self.read(params.uri, ctx)
@@ -127,9 +118,9 @@ class ProtocolMethods:
         if len(uri) > self._limits.uri_chars:
             why = f"a URI of more than {self._limits.uri_chars} characters (Limits.uri_chars)"
             raise RpcError(error_codes.INVALID_PARAMS, why)
-        if resource := self._resources.get(uri):
-            return _contents(await resource.run(ctx), uri, resource.model, ctx)
-        for template in self._templates:
+        if resource := self._features.resources.get(uri):
+            return _contents(await resource.run({}, ctx), uri, resource.model, ctx)
+        for template in self._features.resource_templates:
             if (values := template.template.match(uri)) is not None:
                 try:
                     value = await template.run(values, ctx)
@@ -138,13 +129,8 @@ class ProtocolMethods:
                 return _contents(value, uri, template.model, ctx)
         raise _not_found(uri, ctx)
 
-    async def list_prompts(self, params: Any, ctx: Context) -> t.ListPromptsResult:
-        page, cursor = self._page(self._prompts, params)
-        models = [prompt.model for prompt in page]
-        return t.ListPromptsResult(prompts=models, next_cursor=cursor, **self._hints)
-
     async def get_prompt(self, params: Any, ctx: Context) -> t.GetPromptResult:
-        prompt = self._prompts.get(params.name)
+        prompt = self._features.prompts.get(params.name)
         if prompt is None:
             raise RpcError(error_codes.INVALID_PARAMS, f"Unknown prompt: {params.name[:200]}")
         try:
@@ -161,27 +147,25 @@ class ProtocolMethods:
 
     async def complete(self, params: Any, ctx: Context) -> t.CompleteResult:
         """Source: 2025-11-25 server/utilities/completion."""
-        of, argument = _reference(params.ref), params.argument
+        of = params.ref.name if isinstance(params.ref, t.PromptReference) else params.ref.uri
+        argument = params.argument
         if not self._knows(of, argument.name):
             why = f"Unknown reference: {of[:200]}, {argument.name[:200]}"
             raise RpcError(error_codes.INVALID_PARAMS, why)
-        completer = self._completers.get((of, argument.name))
+        completer = self._features.completers.get((of, argument.name))
         if completer is None:
             return _completed([], self._limits.completions)
         values = await completer.run(argument.value, _chosen(params.context), ctx)
         return _completed(values, self._limits.completions)
 
     def _knows(self, of: str, argument: str) -> bool:
-        if prompt := self._prompts.get(of):
-            return argument in {name for name, _, _ in prompt.signature.arguments}
-        template = self._templates.get(of)
-        return (of, argument) in self._completers or (
+        features = self._features
+        if prompt := features.prompts.get(of):
+            return argument in {each.name for each in prompt.signature.info.parameters}
+        template = features.resource_templates.get(of)
+        return (of, argument) in features.completers or (
             template is not None and argument in template.template.names
         )
-
-    def _page(self, registry: Registry[Any], params: Any) -> tuple[list[Any], Any]:
-        cursor = UNSET if params is UNSET else params.cursor
-        return registry.page(None if cursor is UNSET else cursor, self._limits.page_size)
 
 
 def _failed(text: str) -> t.CallToolResult:
@@ -205,11 +189,6 @@ def _not_found(uri: str, ctx: Context) -> RpcError:
     """Source: 2025-11-25 and 2026-07-28 server/resources, "Error Handling"."""
     code = error_codes.RESOURCE_NOT_FOUND if ctx.era == "handshake" else error_codes.INVALID_PARAMS
     return RpcError(code, "Resource not found", {"uri": uri[:2000]})
-
-
-def _reference(ref: Any) -> str:
-    """The name of a prompt, or the URI or template of a resource."""
-    return ref.name if isinstance(ref, t.PromptReference) else ref.uri
 
 
 def _chosen(context: Any) -> dict[str, str]:

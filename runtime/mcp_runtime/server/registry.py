@@ -21,19 +21,18 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.functions.content import Embedded
 from mcp_runtime.server.functions.input_schema import BadArguments
-from mcp_runtime.server.functions.signature import PromptSignature, Signature, TemplateSignature
+from mcp_runtime.server.functions.signature import Signature
 from mcp_runtime.server.functions.tool_result import raw_result, tool_result
 from mcp_runtime.server.tool_option import ToolOption
 from mcp_runtime.shared.uri_template import Template
 
 __all__ = [
     "Completer",
+    "Feature",
     "Features",
     "Kind",
-    "Prompt",
     "RawTool",
     "Registry",
-    "Resource",
     "ResourceTemplate",
     "Tool",
     "checked",
@@ -45,6 +44,7 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
+_Model = TypeVar("_Model", t.Tool, t.Prompt, t.Resource, t.ResourceTemplate)
 Kind: TypeAlias = Literal["tools", "resources", "prompts", "completions"]
 
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
@@ -76,14 +76,9 @@ def _mentions(annotation: Any) -> bool:
 
 
 async def run(
-    function: Callable[..., Any],
-    is_async: bool,
-    context: str | None,
-    arguments: Mapping[str, Any],
-    ctx: Context,
+    function: Callable[..., Any], is_async: bool, keywords: Mapping[str, Any], ctx: Context
 ) -> Any:
     """A handler's value; a plain function runs in a thread, beside the event loop."""
-    keywords = arguments if context is None else {**arguments, context: ctx}
     if is_async:
         return await function(**keywords)
     value = await ctx.in_thread(function, **keywords)
@@ -91,23 +86,38 @@ async def run(
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
-    """A tool whose schemas were derived from its function's signature."""
+class Feature(Generic[_Model]):
+    """A tool, prompt, resource or template: what lists show of it, and the function behind it."""
 
-    model: t.Tool
+    model: _Model
     signature: Signature
     function: Callable[..., Any]
-    mirrored: ParamHeaders
-    scopes: tuple[str, ...] = ()
 
     async def run(self, arguments: Mapping[str, Any], ctx: Context) -> Any:
         """Raises BadArguments, and what the function raises."""
-        read = self.signature.read(arguments)
-        return await run(self.function, self.signature.is_async, self.signature.context, read, ctx)
+        info, keywords = self.signature.info, self.signature.read(arguments)
+        if info.context is not None:
+            keywords[info.context] = ctx
+        return await run(self.function, info.is_async, keywords, ctx)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool(Feature[t.Tool]):
+    """A tool whose schemas were derived from its function's signature."""
+
+    mirrored: ParamHeaders
+    scopes: tuple[str, ...] = ()
 
     def result(self, value: Any) -> Any:
         """Raises BadResult."""
-        return tool_result(value, self.signature)
+        return tool_result(value, self.signature.output)
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceTemplate(Feature[t.ResourceTemplate]):
+    """The resources whose URIs match a template."""
+
+    template: Template
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,47 +172,6 @@ def converted(type: Any) -> Callable[[dict[str, Any]], Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Resource:
-    """A resource with a fixed URI."""
-
-    model: t.Resource
-    signature: TemplateSignature
-    function: Callable[..., Any]
-
-    async def run(self, ctx: Context) -> Any:
-        return await run(self.function, self.signature.is_async, self.signature.context, {}, ctx)
-
-
-@dataclass(frozen=True, slots=True)
-class ResourceTemplate:
-    """The resources whose URIs match a template."""
-
-    model: t.ResourceTemplate
-    template: Template
-    signature: TemplateSignature
-    function: Callable[..., Any]
-
-    async def run(self, values: Mapping[str, str], ctx: Context) -> Any:
-        """Raises BadArguments, and what the function raises."""
-        read = self.signature.read(values)
-        return await run(self.function, self.signature.is_async, self.signature.context, read, ctx)
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """A prompt, whose arguments are strings."""
-
-    model: t.Prompt
-    signature: PromptSignature
-    function: Callable[..., Any]
-
-    async def run(self, arguments: Mapping[str, str], ctx: Context) -> Any:
-        """Raises BadArguments, and what the function raises."""
-        read = self.signature.read(arguments)
-        return await run(self.function, self.signature.is_async, self.signature.context, read, ctx)
-
-
-@dataclass(frozen=True, slots=True)
 class Completer:
     """Suggests values of one argument; `parameters` says what each parameter receives."""
 
@@ -213,7 +182,7 @@ class Completer:
     async def run(self, value: str, others: Mapping[str, str], ctx: Context) -> Any:
         values = {"value": value, "arguments": others, "context": ctx}
         keywords = {name: values[what] for name, what in self.parameters.items()}
-        return await run(self.function, self.is_async, None, keywords, ctx)
+        return await run(self.function, self.is_async, keywords, ctx)
 
 
 class Registry(Generic[_T]):
@@ -280,9 +249,9 @@ class Features:
     def __init__(self, kinds: Collection[Kind] = ()) -> None:
         self.kinds = set[str](kinds)
         self.tools: Registry[Tool | RawTool] = Registry("tool")
-        self.resources: Registry[Resource] = Registry("resource")
-        self.templates: Registry[ResourceTemplate] = Registry("resource template")
-        self.prompts: Registry[Prompt] = Registry("prompt")
+        self.resources: Registry[Feature[t.Resource]] = Registry("resource")
+        self.resource_templates: Registry[ResourceTemplate] = Registry("resource template")
+        self.prompts: Registry[Feature[t.Prompt]] = Registry("prompt")
         self.completers: dict[tuple[str, str], Completer] = {}
         self.options: dict[str, Sequence[ToolOption]] = {}
         """Of tools, by name."""
@@ -308,7 +277,7 @@ class Features:
         """What the server declares. A kind stays declared when its last feature is removed."""
         counts = {
             "tools": len(self.tools),
-            "resources": len(self.resources) + len(self.templates),
+            "resources": len(self.resources) + len(self.resource_templates),
             "prompts": len(self.prompts),
             "completions": len(self.completers),
         }
@@ -321,7 +290,7 @@ class Features:
         """Whether `uri` is a registered resource, or matches a template."""
         if self.resources.get(uri) is not None:
             return True
-        return any(each.template.match(uri) is not None for each in self.templates)
+        return any(each.template.match(uri) is not None for each in self.resource_templates)
 
 
 _DECLARED: Final[dict[str, Any]] = {

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import NoneType
 from typing import Any, Final
 
-from mcp_runtime.json_schema.to_json import BadResult, to_json
+from mcp_runtime.json_schema.to_json import BadResult
 from mcp_runtime.json_schema.type_adapter import arms_of, bare
 from mcp_runtime.json_schema.walk import Schema, alternatives
 from mcp_runtime.revisions import is_json
@@ -28,9 +28,7 @@ __all__ = [
     "BadArguments",
     "BadResult",
     "Header",
-    "PromptSignature",
     "Signature",
-    "TemplateSignature",
     "read",
     "read_prompt",
     "read_template",
@@ -38,60 +36,30 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class _Signature:
-    """`context` is the name of the parameter that takes the Context."""
+class Signature:
+    """Of a handler; `output` is that of a tool which says what it returns."""
 
-    name: str
-    description: str
-    context: str | None
-    is_async: bool
-    _arguments: ArgumentsReader = field(repr=False)
-
-    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Keyword arguments, with the defaults of those that are absent. Raises BadArguments."""
-        return self._arguments.read(arguments)
-
-
-@dataclass(frozen=True, slots=True)
-class Signature(_Signature):
-    """Of a tool."""
-
-    _output: StructuredOutput | None = field(repr=False)
+    info: FunctionInfo
+    arguments: ArgumentsReader
+    output: StructuredOutput | None = None
 
     @property
     def input_schema(self) -> Schema:
-        return self._arguments.schema
+        return self.arguments.schema
 
-    @property
-    def output_schema(self) -> Schema | None:
-        return None if self._output is None else self._output.schema
-
-    def structured(self, value: object) -> Any:
-        """A value as structured content. Raises BadResult if it does not fit the output schema."""
-        return to_json(value) if self._output is None else self._output.write(value)
-
-    def check(self, content: Any) -> None:
-        """Raises BadResult if structured content, parsed JSON, does not fit the output schema."""
-        if self._output is not None:
-            self._output.check(content)
+    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Keyword arguments, with the defaults of those that are absent. Raises BadArguments."""
+        return self.arguments.read(arguments)
 
 
-@dataclass(frozen=True, slots=True)
-class PromptSignature(_Signature):
-    """Of a prompt. `arguments` are names, descriptions ("" for none), and whether required."""
-
-    arguments: tuple[tuple[str, str, bool], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TemplateSignature(_Signature):
+class _TemplateSignature(Signature):
     """Of a resource template, whose variables are text on the wire."""
 
     def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Keyword arguments, numbers and truth values read from text. Raises BadArguments."""
-        keywords = self._arguments.read(arguments)
-        for name, value in keywords.items():
-            if not is_json(value):
+        keywords = self.arguments.read(arguments)
+        for name in arguments:
+            if not is_json(keywords[name]):
                 raise BadArguments(f"$.{name}: expected a finite number, found another")
         return keywords
 
@@ -102,27 +70,21 @@ def read(function: Callable[..., Any], *, context: ContextTypes) -> Signature:
     Raises TypeError for a function that cannot be called by name, or a type without a JSON form.
     """
     info = inspect_function(function, context)
-    return Signature(*_common(info), arguments_reader(info), structured_output(info))
+    return Signature(info, arguments_reader(info), structured_output(info))
 
 
-def read_prompt(function: Callable[..., Any], *, context: ContextTypes) -> PromptSignature:
+def read_prompt(function: Callable[..., Any], *, context: ContextTypes) -> Signature:
     """The signature of a prompt. Raises TypeError, for parameters that are not strings too."""
     info = inspect_function(function, context, default_type=str)
     for each in info.parameters:
         if {bare(arm) for arm in arms_of(each.annotation)} - {str, NoneType}:
             info.refuse(each.name, "is no string", "annotate it with str: prompts take text only")
-    reader = arguments_reader(info)
-    described = reader.schema["properties"]
-    arguments = tuple(
-        (each.name, described[each.name].get("description", ""), each.default is None)
-        for each in info.parameters
-    )
-    return PromptSignature(*_common(info), reader, arguments)
+    return Signature(info, arguments_reader(info))
 
 
 def read_template(
     function: Callable[..., Any], *, context: ContextTypes, variables: Iterable[str]
-) -> TemplateSignature:
+) -> Signature:
     """The signature of the function behind a resource template, which takes its variables.
 
     Raises TypeError, also if parameters and variables differ, or text cannot hold a type.
@@ -133,11 +95,7 @@ def read_template(
     for name, schema in reader.schema["properties"].items():
         if not _is_text(schema, reader.schema.get("$defs", {})):
             info.refuse(name, "cannot be read from text", "annotate it with str, int, float, bool")
-    return TemplateSignature(*_common(info), reader)
-
-
-def _common(info: FunctionInfo) -> tuple[str, str, str | None, bool]:
-    return info.name, info.doc.description, info.context, info.is_async
+    return _TemplateSignature(info, reader)
 
 
 # ---- templates

@@ -9,24 +9,24 @@ from msgspec.structs import replace
 from mcp_runtime.json_schema.to_json import BadResult, to_json, to_text
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.functions.content import blocks
-from mcp_runtime.server.functions.signature import Signature
+from mcp_runtime.server.functions.output_schema import StructuredOutput
 
 __all__ = ["raw_result", "tool_result"]
 
 
-def tool_result(value: object, signature: Signature) -> t.CallToolResult | t.InputRequiredResult:
-    """The result for what a tool returned.
+def tool_result(
+    value: object, output: StructuredOutput | None
+) -> t.CallToolResult | t.InputRequiredResult:
+    """The result for what a tool returned, with an output schema or without.
 
     A result of `types` passes, its structured content as JSON. Raises BadResult if that does not
-    fit the signature's output schema or is missing, and for what is no content.
+    fit the output schema or is missing, and for what is no content.
     """
     if isinstance(value, t.InputRequiredResult):
         return value
     if isinstance(value, t.CallToolResult):
-        return _checked(value, signature)
-    if signature.output_schema is None:
-        return _unstructured(value)
-    return _structured(signature.structured(value))
+        return _checked(value, output)
+    return _unstructured(value) if output is None else _structured(output.write(value))
 
 
 def raw_result(value: object, *, is_structured: bool) -> t.CallToolResult | t.InputRequiredResult:
@@ -46,12 +46,12 @@ def _structured(value: Any) -> t.CallToolResult:
     return t.CallToolResult(content=text, structured_content=value, result_type="complete")
 
 
-def _checked(result: t.CallToolResult, signature: Signature) -> t.CallToolResult:
+def _checked(result: t.CallToolResult, output: StructuredOutput | None) -> t.CallToolResult:
     if result.structured_content is t.UNSET:
-        if signature.output_schema is None or result.is_error is True:
+        if output is None or result.is_error is True:
             return result
         raise BadResult("$.structuredContent: expected what the output schema says, found none")
     structured = to_json(result.structured_content)
-    if result.is_error is not True:
-        signature.check(structured)
+    if output is not None and result.is_error is not True:
+        output.check(structured)
     return replace(result, structured_content=structured)

@@ -30,7 +30,8 @@ from mcp_runtime.server.functions.content import (
     prompt_messages,
     resource_contents,
 )
-from mcp_runtime.server.functions.signature import Signature, read
+from mcp_runtime.server.functions.output_schema import StructuredOutput
+from mcp_runtime.server.functions.signature import read
 from mcp_runtime.server.functions.tool_result import tool_result
 
 PNG = b"\x89PNG\xff"
@@ -230,11 +231,11 @@ def test_an_integer_without_end_is_no_text() -> None:
 # ---- tools
 
 
-def of(annotation: Any) -> Signature:
+def of(annotation: Any) -> StructuredOutput | None:
     def tool() -> Any: ...
 
     tool.__annotations__["return"] = annotation
-    return read(tool, context=Opaque)
+    return read(tool, context=Opaque).output
 
 
 @pytest.mark.requirement("tools.structured-content.text-mirror")

@@ -33,6 +33,7 @@ from msgspec import Meta, Struct
 
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.functions.content import Image
+from mcp_runtime.server.functions.output_schema import StructuredOutput
 from mcp_runtime.server.functions.signature import (
     BadArguments,
     BadResult,
@@ -103,7 +104,8 @@ Name = NewType("Name", str)
 def of(function: Callable[..., Any]) -> Signature:
     """The signature; its schemas are valid, and refer to themselves only."""
     signature = read(function, context=Context)
-    for schema in (signature.input_schema, signature.output_schema):
+    output = None if signature.output is None else signature.output.schema
+    for schema in (signature.input_schema, output):
         if schema is not None:
             assert schema["type"] == "object"
             assert "$schema" not in schema
@@ -137,6 +139,13 @@ def returning(annotation: Any) -> Signature:
     return of(tool)
 
 
+def promised(annotation: Any) -> StructuredOutput:
+    """What a tool with that return annotation promises."""
+    output = returning(annotation).output
+    assert output is not None
+    return output
+
+
 # ---- the schema of what is taken
 
 
@@ -149,16 +158,16 @@ def test_a_plain_signature_is_an_object_that_takes_no_more() -> None:
         return a + int(b)
 
     signature = of(add)
-    assert signature.name == "add"
-    assert signature.description == "Adds.\n\nBoth are numbers."
+    assert signature.info.name == "add"
+    assert signature.info.doc.description == "Adds.\n\nBoth are numbers."
     assert signature.input_schema == {
         "type": "object",
         "properties": {"a": {"type": "integer"}, "b": {"type": "number", "default": 1.5}},
         "required": ["a"],
         "additionalProperties": False,
     }
-    assert not signature.is_async
-    assert signature.context is None
+    assert not signature.info.is_async
+    assert signature.info.context is None
 
 
 @pytest.mark.requirement("tools.input-schema.no-parameters-closed")
@@ -172,8 +181,8 @@ def test_no_parameters_are_a_closed_object() -> None:
         "properties": {},
         "additionalProperties": False,
     }
-    assert signature.context == "ctx"
-    assert signature.is_async
+    assert signature.info.context == "ctx"
+    assert signature.info.is_async
     assert signature.read({}) == {}
 
 
@@ -277,7 +286,7 @@ def test_descriptions_come_from_the_annotation_then_from_the_docstring() -> None
         "d": None,
     }
     assert described(of(fields)) == {"a": "the first, over two lines", "b": "the second"}
-    assert of(google).description == of(fields).description == "Does it."
+    assert of(google).info.doc.description == of(fields).info.doc.description == "Does it."
 
 
 def described(signature: Signature) -> dict[str, str | None]:
@@ -311,12 +320,12 @@ def test_methods_partials_and_callable_objects_are_read_too() -> None:
         """Adds both."""
         return a + b
 
-    assert of(Adder().method).name == "method"
+    assert of(Adder().method).info.name == "method"
     assert list(of(Adder().method).input_schema["properties"]) == ["a"]
     called = of(Adder())
-    assert (called.name, called.is_async, called.context) == ("Adder", True, "ctx")
+    assert (called.info.name, called.info.is_async, called.info.context) == ("Adder", True, "ctx")
     partial = of(functools.partial(both, b=3))
-    assert (partial.name, partial.description) == ("both", "Adds both.")
+    assert (partial.info.name, partial.info.doc.description) == ("both", "Adds both.")
     assert partial.read({"a": 1}) == {"a": 1, "b": 3}
 
 
@@ -615,7 +624,7 @@ def tool(point: Point, words: list[str] | None = None) -> Point:
     return point
 
 signature = read(tool, context=type("Context", (), {}))
-tool_result(tool(**signature.read({"point": {"x": 1}})), signature)
+tool_result(tool(**signature.read({"point": {"x": 1}})), signature.output)
 assert not [name for name in sys.modules if name.partition(".")[0].startswith("pydantic")]
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
@@ -645,8 +654,7 @@ assert not [name for name in sys.modules if name.partition(".")[0].startswith("p
     ],
 )
 def test_what_is_no_structure_has_no_output_schema(annotation: Any) -> None:
-    signature = returning(annotation)
-    assert signature.output_schema is None
+    assert returning(annotation).output is None
 
 
 @pytest.mark.requirement("tools.output-schema.object-root")
@@ -684,13 +692,12 @@ def test_what_is_no_structure_has_no_output_schema(annotation: Any) -> None:
 def test_structured_content_fits_the_output_schema(
     annotation: Any, value: Any, structured: Any
 ) -> None:
-    signature = returning(annotation)
-    assert signature.output_schema is not None
-    found = signature.structured(value)
+    output = promised(annotation)
+    found = output.write(value)
     assert found == structured
-    jsonschema_rs.Draft202012Validator(signature.output_schema).validate(found)
+    jsonschema_rs.Draft202012Validator(output.schema).validate(found)
     json.dumps(found, allow_nan=False)
-    signature.check(found)
+    output.check(found)
 
 
 @pytest.mark.parametrize(
@@ -712,17 +719,16 @@ def test_what_a_handler_does_not_promise_is_a_bad_result(
     annotation: Any, value: Any, said: str
 ) -> None:
     with pytest.raises(BadResult, match=said):
-        returning(annotation).structured(value)
+        promised(annotation).write(value)
 
 
 def test_structured_content_made_by_hand_is_checked() -> None:
-    wrapped, plain, unsaid = returning(int), returning(Point), returning(str)
+    wrapped, plain = promised(int), promised(Point)
     wrapped.check({"result": 1})
     plain.check({"x": 1})
-    unsaid.check({"anything": 1})
-    for signature, wrong in ((wrapped, 1), (wrapped, {"result": "1"}), (plain, {}), (plain, 3)):
+    for output, wrong in ((wrapped, 1), (wrapped, {"result": "1"}), (plain, {}), (plain, 3)):
         with pytest.raises(BadResult):
-            signature.check(wrong)
+            output.check(wrong)
 
 
 @pytest.mark.parametrize(
@@ -730,17 +736,16 @@ def test_structured_content_made_by_hand_is_checked() -> None:
 )
 @hypothesis.given(value=JSON | st.builds(lambda value: {"result": value}, JSON))
 def test_the_check_takes_what_the_output_schema_takes(annotation: Any, value: Any) -> None:
-    signature = promised(annotation)
+    output = cached_promise(annotation)
     try:
-        signature.check(value)
+        output.check(value)
         is_taken = True
     except BadResult:
         is_taken = False
-    schema: Any = signature.output_schema
-    assert is_taken == jsonschema_rs.is_valid(schema, value)
+    assert is_taken == jsonschema_rs.is_valid(output.schema, value)
 
 
-promised = functools.cache(returning)
+cached_promise = functools.cache(promised)
 
 
 # ---- prompts
@@ -758,14 +763,16 @@ def test_a_prompt_takes_text() -> None:
         return code
 
     signature = read_prompt(review, context=Context)
-    assert signature.name == "review"
-    assert signature.description == "Reviews code."
-    assert signature.arguments == (
-        ("code", "what to review", True),
-        ("style", "how", False),
-        ("more", "", False),
-    )
-    assert (signature.context, signature.is_async) == ("ctx", True)
+    assert signature.info.name == "review"
+    assert signature.info.doc.description == "Reviews code."
+    properties, required = signature.input_schema["properties"], signature.input_schema["required"]
+    assert {name: each.get("description") for name, each in properties.items()} == {
+        "code": "what to review",
+        "style": "how",
+        "more": None,
+    }
+    assert required == ["code"]
+    assert (signature.info.context, signature.info.is_async) == ("ctx", True)
     assert signature.read({"code": "c"}) == {"code": "c", "style": None, "more": "m"}
     bad: list[Mapping[str, Any]] = [{}, {"code": 1}, {"code": "c", "other": ""}]
     for given in bad:
