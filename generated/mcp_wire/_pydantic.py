@@ -46,6 +46,7 @@ __all__ = ["Model"]
 
 @cache
 def _signature(cls: "type[Model]") -> Signature:
+    cls.model_rebuild()  # until it is built, its annotations name classes that come later
     fields = {name: cls.model_fields[name] for name in _wires(cls)}
     parameters = [
         Parameter(

@@ -10,6 +10,8 @@ import dataclasses
 import inspect
 import json
 import pickle
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
@@ -214,6 +216,17 @@ def test_a_signature_shows_the_members_required_ones_first(revision: str, flavou
         assert [*given] == [*required, *(f.name for f in members if not f.required), "extra_"]
         assert [n for n, p in given.items() if p.default is p.empty] == required
         assert {p.kind for p in given.values()} == {inspect.Parameter.KEYWORD_ONLY}
+
+
+def test_a_pydantic_signature_has_the_types_before_the_model_is_used() -> None:
+    program = (
+        "import inspect\n"
+        "from mcp_wire.v2025_11_25.models_pydantic import CallToolResult, ContentBlock\n"
+        "content = inspect.signature(CallToolResult).parameters['content']\n"
+        "assert content.annotation == list[ContentBlock], content"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_hypothesis_builds_models(flavour: Flavour) -> None:
