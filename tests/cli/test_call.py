@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import sys
 import time
@@ -84,6 +85,7 @@ def test_row_4_how_large_an_answer_may_be_is_an_option(tmp_path: Path) -> None:
     done = call("--max-message", "20000", "--", *server, "t")
     assert (done.exit_code, done.stdout) == (2, "")
     assert "more than 20000 bytes" in done.stderr
+    assert "--max-message" in done.stderr
     assert call("--", *server, "t").exit_code == 0
 
 
@@ -126,7 +128,22 @@ def test_row_5_where_nothing_can_be_listed_that_is_an_error(tmp_path: Path) -> N
 def test_row_5_a_server_that_dies_while_it_is_listed_is_an_error(tmp_path: Path) -> None:
     done = call("--list", "--", *raw(tmp_path, dies=True, ends="tools/list"))
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "the peer is gone" in done.stderr
+    assert "tools/list: the server has ended" in done.stderr
+
+
+def test_an_answer_that_does_not_come_says_how_to_wait_longer(tmp_path: Path) -> None:
+    silent = raw(tmp_path, answers={"tools/call": None})
+    done = call("--timeout", "2", "--", *silent, "t")
+    error, remedy = done.stderr.splitlines()
+    assert re.fullmatch(r"mcp-bindgen: \S+: no answer within [0-9]+(\.[0-9])? s", error)
+    assert "--timeout" in remedy
+
+
+def test_a_server_without_a_version_is_shown_by_its_name(tmp_path: Path) -> None:
+    server = raw(
+        tmp_path, info={"name": "raw", "version": ""}, answers={"tools/list": {"result": TOOLS}}
+    )
+    assert call("--list", "--", *server).stdout.startswith("raw, MCP 2024-11-05\n")
 
 
 # ---- what errors say

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from click.testing import Result
@@ -115,6 +116,13 @@ def test_a_url_where_nobody_serves_the_protocol_is_said(loopback: Loopback) -> N
     done = ask(f"{loopback.origin}/nothing", "x")
     assert (done.exit_code, done.stdout) == (2, "")
     assert "HTTP 404" in done.stderr
+    assert "path of the URL" in done.stderr
+
+
+def test_a_wrong_path_of_a_server_of_ours_says_the_right_one(url: str) -> None:
+    done = ask(url.removesuffix("/mcp"), "x")
+    assert done.exit_code == 2
+    assert f"there is nothing at this path; MCP is at {urlsplit(url).path} " in done.stderr
 
 
 def test_a_url_without_the_library_for_it_is_one_message_that_names_the_extra(

@@ -27,6 +27,12 @@ __all__ = ["command"]
 _SCHEMES: Final = ("http://", "https://")
 _HEADER: Final = re.compile(r"(?P<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(?P<value>[\t\x20-\x7e]*)")
 _METHOD_NOT_FOUND: Final = -32601
+_REMEDIES: Final = (
+    ("no answer within", "--timeout SECONDS waits longer."),
+    ("Limits.answer_bytes", "--max-message BYTES accepts a larger answer."),
+    ("HTTP 404", "Check the path of the URL; many servers are at /mcp."),
+)
+"""What to do about an error whose text has these words."""
 
 
 @click.command("call", context_settings={"ignore_unknown_options": True})
@@ -223,7 +229,8 @@ async def _ask(
 def _refusal(text: str) -> InputError:
     """Lines that a server may have said are marked, so that none is taken for ours."""
     first, *others = text.splitlines() or [""]
-    return InputError(first, rows=[f"| {line}" for line in others])
+    remedy = next((remedy for words, remedy in _REMEDIES if words in first), "")
+    return InputError(first, rows=[f"| {line}" for line in others], remedy=remedy)
 
 
 def _shown(result: Any, format: str) -> int:
@@ -319,7 +326,8 @@ def _say_json(client: Client, listing: _Listing) -> None:
 
 def _say_text(client: Client, listing: _Listing) -> None:
     info: Mapping[str, Any] = client.server_info or {}
-    say(safe(f"{info.get('name', '?')} {info.get('version', '')}, MCP {client.revision}"))
+    name = f"{info.get('name', '?')} {info.get('version', '')}".rstrip()
+    say(safe(f"{name}, MCP {client.revision}"))
     for name, items in listing.items.items():
         for item in items:
             say(safe(f"  {name[:-1]:<9} {_name(item)}{_described(item)}"))

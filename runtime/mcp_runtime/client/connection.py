@@ -239,5 +239,5 @@ class ClientWireConnection(ClientConnection, WireConnection):
         return True
 
     def ended(self) -> None:
-        super().ended()
         self.lost("the server has ended")
+        super().ended()

@@ -352,7 +352,7 @@ class Session(ABC):
         return [event for sent in self.pending.late(now) for event in self._late(sent, now)]
 
     def _late(self, sent: Sent, now: float) -> list[Event]:
-        seconds = now - sent.started
+        seconds = round(now - sent.started, 1)
         failed = Failed(sent, TimedOut(sent.method, seconds))
         data = self.cancel(sent.id, f"no answer within {seconds:g} s")
         return [Write(data, sent.about), failed] if data else [failed]
@@ -366,7 +366,7 @@ class Session(ABC):
     def lost(self, why: str = "the peer is gone") -> list[Event]:
         """Ends all requests, in both directions: the stream has ended."""
         self.state = State.CLOSED
-        failed = [Failed(sent, Disconnected(why)) for sent in self.pending.drain()]
+        failed = [Failed(s, Disconnected(f"{s.method}: {why}")) for s in self.pending.drain()]
         return [*self.abandon(why), *failed]
 
     def _move(self, what: str) -> None:

@@ -232,7 +232,8 @@ class HttpApp:
         if methods:
             allow = [(b"allow", ", ".join(methods).encode())]
             return HttpError(405, f"{request.method} is not supported at this path", headers=allow)
-        return HttpError(404, "there is nothing at this path")
+        endpoint = request.scope.get("root_path", "").rstrip("/") + self.path
+        return HttpError(404, f"there is nothing at this path; MCP is at {endpoint}")
 
     async def _post(self, request: HttpRequest) -> EventResponse | None:
         _require_media_types(request)
