@@ -1,7 +1,8 @@
 """Measures servers over HTTP with prepared requests; the answers are checked afterwards.
 
-All are applications on the same plain uvicorn. The driver knows no more of HTTP than where an
-answer ends; what it costs itself is seen on a server that knows no more either.
+All are applications on the same uvicorn, with uvloop and httptools where they exist; ours and the
+bare one also without. The driver knows no more of HTTP than where an answer ends; what it costs
+itself is seen on a server that knows no more either.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ _COMMON: Final = {
 }
 _MIRRORED: Final = {"Mcp-Method": "tools/call", "Mcp-Name": "add"}
 
-_BESIDE_MCP: Final = {"2025-11-25": 2.0, "2026-07-28": 1.3}
+_BARS: Final = {"bare": 0.5, "bare on h11": 0.7, "mcp": 4.0}
 
 
 def post(headers: Mapping[str, str], **members: Any) -> bytes:
@@ -239,32 +240,34 @@ def paired(
         yield (what(mine), what(theirs)), settled and undisturbed
 
 
-def _sides(era: str, servers: ExitStack) -> dict[str, Served]:
-    """Of the peer, without sessions too where the era has them."""
+def _sides(era: str) -> dict[str, tuple[Sequence[str], bool]]:
+    """How each is started, and whether it has sessions where the era has them.
+
+    The peer is there without sessions too.
+    """
     theirs = (peers.python(), str(SERVERS / "theirs.py"))
-    sides = {
+    sides: dict[str, tuple[Sequence[str], bool]] = {
         "ours": (OURS, True),
         "bare": (_BARE, False),
+        "ours on h11": ((*OURS, "h11"), True),
+        "bare on h11": ((*_BARE, "h11"), False),
         "mcp": (theirs, True),
         "mcp without sessions": ((*theirs, "stateless"), False),
         "the driver": (_CANNED, False),
     }
     if not ERAS[era][0]:
         del sides["mcp without sessions"]
-    return {
-        name: servers.enter_context(closing(Served(command, era, session=session)))
-        for name, (command, session) in sides.items()
-    }
+    return sides
 
 
 def _rows(era: str, connections: int, sides: Mapping[str, Served]) -> Iterator[Row]:
     rounds = rounds_of(sides, connections)
-    ours = rounds.pop("ours")
+    ours = {"bare on h11": rounds.pop("ours on h11")}
+    others = rounds.pop("ours")
     for peer, theirs in rounds.items():
-        name = f"{era}, {connections} at a time, {peer}"
-        bar = {"bare": 0.6, "mcp": _BESIDE_MCP[era]}.get(peer)
-        yield row(name, paired(ours, theirs, attrgetter("each")), bar)
-        p99 = paired(ours, theirs, attrgetter("p99"))
+        name, mine = f"{era}, {connections} at a time, {peer}", ours.get(peer, others)
+        yield row(name, paired(mine, theirs, attrgetter("each")), _BARS.get(peer))
+        p99 = paired(mine, theirs, attrgetter("p99"))
         yield row(f"{name}, p99", p99, {"bare": 0.5}.get(peer))
 
 
@@ -272,6 +275,9 @@ def http() -> Iterator[Row]:
     """A typed `add(a, b)` beside a bare ASGI echo and `mcp`; for scale: the driver by itself."""
     for era in ERAS:
         with ExitStack() as servers:
-            sides = _sides(era, servers)
+            sides = {
+                name: servers.enter_context(closing(Served(command, era, session=session)))
+                for name, (command, session) in _sides(era).items()
+            }
             for connections in COUNTS:
                 yield from _rows(era, connections, sides)
