@@ -47,7 +47,7 @@ def _message(revision: str) -> dict[str, Any]:
 
 
 def _convert(from_: str, to: str) -> Callable[[], Any]:
-    from mcp_wire.steps import convert
+    from mcp_wire.convert import convert
 
     return partial(convert, _message(from_), from_, to, method="tools/call")
 

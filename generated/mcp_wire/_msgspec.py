@@ -31,22 +31,13 @@ from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import asdict
 
 from ._types_msgspec import Checked
-from ._wire import (
-    EMPTY,
-    KINDS,
-    SURE,
-    Binding,
-    Items,
-    Json,
-    Kept,
-    Reader,
-    fault,
-    is_json,
-    settled,
-    shown,
-    wire_of,
-)
-from ._wire import bind as wire_bind
+from ._wire.base import Kept, shown, wire_of
+from ._wire.binding import Binding, Reader
+from ._wire.binding import bind as wire_bind
+from ._wire.faults import KINDS, fault
+from ._wire.members import SURE, Items, settled
+from ._wire.text import is_json
+from ._wire.values import EMPTY, Json
 
 __all__ = [
     "BEFORE",

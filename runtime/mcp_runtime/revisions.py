@@ -12,7 +12,9 @@ from msgspec import UNSET, UnsetType
 
 import mcp_wire
 from mcp_wire import HANDLERS, LATEST
-from mcp_wire._wire import DecodeError, EncodeError, Method, Tolerance, fault, is_json, parse
+from mcp_wire._wire.faults import DecodeError, EncodeError, fault
+from mcp_wire._wire.methods import Method, Tolerance
+from mcp_wire._wire.text import is_json, parse
 from mcp_wire.handlers_msgspec import calls as latest_calls
 from mcp_wire.handlers_msgspec import models as latest
 from mcp_wire.steps import Context, StepError, Trip, route

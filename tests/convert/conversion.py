@@ -16,15 +16,8 @@ from typing import Any, Final
 from mcp_bindgen.convert.inherited_params import envelope
 from mcp_bindgen.ir.model import Alias, Arr, Bounded, Lit, Map, Prim, Ref, Schema, Struct, Type, Uni
 from mcp_bindgen.ir.unions import arms
-from mcp_wire.steps import (
-    STEPS,
-    Context,
-    DecodeError,
-    NotAMessageMatter,
-    Refused,
-    convert,
-    matters,
-)
+from mcp_wire.convert import Context, DecodeError, NotAMessageMatter, Refused, convert
+from mcp_wire.steps import STEPS, matters
 from tests.support.judges import REVISIONS, SHARED
 from tests.support.law_messages import Message, wire_schema
 

@@ -1,8 +1,10 @@
-"""`mcp_wire.steps.convert`: what it takes, what it refuses, and what old peers get of new data."""
+"""`mcp_wire.convert`: what it takes, what it refuses, and what old peers get of new data."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from contextlib import suppress
 from itertools import pairwise, permutations
 from typing import Any, Final
@@ -11,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_wire.steps import (
-    STEPS,
+from mcp_wire.convert import (
     Context,
     Converted,
     DecodeError,
@@ -20,12 +21,10 @@ from mcp_wire.steps import (
     NotAMessageMatter,
     Refused,
     StepError,
-    Trip,
     UnknownRevision,
     convert,
-    matters,
-    route,
 )
+from mcp_wire.steps import STEPS, Trip, matters, route
 from tests.support.judges import REVISIONS
 
 OLDEST: Final = REVISIONS[0]
@@ -646,3 +645,9 @@ def test_a_route_is_composed_once_and_trusts_its_input() -> None:
 
 def test_there_is_a_step_for_each_pair_of_neighbours() -> None:
     assert list(STEPS) == list(pairwise(REVISIONS))
+
+
+def test_the_runtime_does_not_load_what_converts_whole_messages() -> None:
+    code = "import sys, mcp_runtime.client.client, mcp_runtime.server.server; "
+    code += "sys.exit('mcp_wire.convert' in sys.modules or 'mcp_wire.steps' not in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -119,7 +119,7 @@ def test_bindings_methods_steps_and_diff_work(mixed: Day) -> None:
 
 SCRIPT: Final = """
 from mcp_wire import LATEST, load
-from mcp_wire.steps import Context, convert
+from mcp_wire.convert import Context, convert
 
 told = Context(client_info={"name": "c", "version": "1"}, client_capabilities={})
 ask = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -157,7 +157,7 @@ def test_messages_travel_to_it_and_back(mixed: Day) -> None:
 
 RESTRUCTURED: Final = """
 from mcp_wire import LATEST, load
-from mcp_wire.steps import convert
+from mcp_wire.convert import convert
 
 def result(**members):
     return {"jsonrpc": "2.0", "id": 1, "result": {"resultType": "complete", **members}}

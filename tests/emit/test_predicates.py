@@ -10,7 +10,7 @@ import pytest
 from mcp_bindgen.emit.steps.predicates import Admits
 from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import Ref
-from mcp_wire._wire import is_number
+from mcp_wire._wire.values import is_number
 from tests.support.instances import Generator, Seeded, cases
 from tests.support.judges import REVISIONS, schema_of, seed
 

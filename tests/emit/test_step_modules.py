@@ -64,7 +64,7 @@ USE: Final = """
 import sys
 sys.path.insert(0, {folder!r})
 sys.modules["msgspec"] = None
-from {package}.steps import UnknownRevision, convert
+from {package}.convert import UnknownRevision, convert
 ask = {{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}}
 assert convert(ask, "2025-06-18", "2025-11-25").message is ask
 assert "msgspec" not in {{name.rpartition("_")[2] for name in sys.modules if "models_" in name}}

@@ -151,7 +151,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Package
             (tmp_path / "chosen" / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / "chosen" / path).write_text(text, encoding="utf-8")
         importlib.invalidate_caches()
-        fault = importlib.import_module("chosen._wire").DecodeError
+        fault = importlib.import_module("chosen._wire.faults").DecodeError
         models = f"chosen.v{revision.replace('-', '_')}.models_"
         return tuple(Flavour(f, importlib.import_module(models + f), fault) for f in FLAVOURS)
 

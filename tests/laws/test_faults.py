@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import pytest
 
-from mcp_wire._wire import UNSET, EncodeError
+from mcp_wire._wire.faults import EncodeError
+from mcp_wire._wire.values import UNSET
 from tests.support.instances import JSON
 from tests.support.judges import FLAVOURS, canonical, flavour_of
 

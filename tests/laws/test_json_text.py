@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 from pydantic import ValidationError
 
-from mcp_wire._wire import EncodeError
+from mcp_wire._wire.faults import EncodeError
 from tests.support.judges import FLAVOURS, REVISIONS, Flavour, canonical, flavour_of
 
 HEAD: Final = b'"jsonrpc":"2.0","method":"m"'

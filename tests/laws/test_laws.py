@@ -140,7 +140,7 @@ def test_extra_is_a_keyword(old: Flavour) -> None:
 
 @pytest.mark.parametrize("name", ["type", "text", "_meta", "annotations"])
 def test_extra_cannot_hold_a_declared_member(old: Flavour, name: str) -> None:
-    encode_error = importlib.import_module("mcp_wire._wire").EncodeError
+    encode_error = importlib.import_module("mcp_wire._wire.faults").EncodeError
     with pytest.raises((TypeError, encode_error)):
         old.encode(old.type("TextContent")(text="a", extra_={name: "b"}))
 

@@ -22,7 +22,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcp_wire._wire import DecodeError, MemberError
+from mcp_wire._wire.faults import DecodeError, MemberError
 from tests.support.instances import Case, Generator, Seeded, cases, more
 from tests.support.judges import (
     REVISIONS,

@@ -22,7 +22,7 @@ from pydantic import MISSING, BaseModel, TypeAdapter, ValidationError
 
 from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import Ref, Schema, Uni
-from mcp_wire._wire import EncodeError
+from mcp_wire._wire.faults import EncodeError
 from tests.support.instances import Case, Generator, Seeded, cases, more
 from tests.support.judges import SCHEMAS, Flavour, canonical, flavour_of, own_types, schema_of, seed
 

@@ -23,15 +23,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mcp_bindgen import paths
-from mcp_wire.steps import (
-    STEPS,
-    Context,
-    Converted,
-    DecodeError,
-    NotAMessageMatter,
-    Refused,
-    convert,
-)
+from mcp_wire.convert import Context, Converted, DecodeError, NotAMessageMatter, Refused, convert
+from mcp_wire.steps import STEPS
 from tests.laws.test_official_schema import official
 from tests.support.instances import Drawn, Seeded
 from tests.support.judges import REVISIONS, canonical, seed

@@ -14,7 +14,7 @@ import pytest
 from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import Ref
 from mcp_bindgen.ir.names import RESERVED_MEMBERS
-from mcp_wire._wire import EncodeError
+from mcp_wire._wire.faults import EncodeError
 from tests.support.instances import JSON, Generator, Seeded
 from tests.support.judges import (
     FLAVOURS,

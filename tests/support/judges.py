@@ -156,7 +156,7 @@ def flavours(revision: str) -> tuple[Flavour, ...]:
     for name in FLAVOURS:
         path = f"{folder}.models_{name}"
         if importlib.util.find_spec(folder) and importlib.util.find_spec(path):
-            wire = importlib.import_module("mcp_wire._wire")
+            wire = importlib.import_module("mcp_wire._wire.faults")
             loaded.append(Flavour(name, importlib.import_module(path), wire.DecodeError))
     return tuple(loaded)
 

@@ -21,7 +21,7 @@ from mcp_bindgen.ir.accepts import fault
 from mcp_bindgen.ir.model import Method, Ref, Schema, Struct, Type, Uni
 from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.walk import stripped
-from mcp_wire.steps import Context
+from mcp_wire.convert import Context
 from tests.support.instances import JSON, Generator, Hand, Made
 from tests.support.judges import REVISIONS, canonical, schema_of
 from tests.support.reach import Reach

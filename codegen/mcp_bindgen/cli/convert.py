@@ -72,8 +72,8 @@ def command(
 
 
 def _converted(message: Any, from_: str, to: str, method: str | None, context: Any) -> Any:
-    """What `mcp_wire.steps` makes of it, its errors as ours."""
-    from mcp_wire.steps import DecodeError, NeedsContext, StepError, convert
+    """What `mcp_wire.convert` makes of it, its errors as ours."""
+    from mcp_wire.convert import DecodeError, NeedsContext, StepError, convert
 
     try:
         return convert(message, from_, to, method=method, context=context)
@@ -91,7 +91,7 @@ def _converted(message: Any, from_: str, to: str, method: str | None, context: A
 
 def _context(file: str | None) -> Any:
     """The Context that a file holds, None without one. Raises InputError for what is none."""
-    from mcp_wire.steps import Context
+    from mcp_wire.convert import Context
 
     if file is None:
         return None
@@ -113,7 +113,8 @@ def _context(file: str | None) -> Any:
 
 def _read(file: str) -> Any:
     """The JSON that a file holds, or stdin. Raises InputError."""
-    from mcp_wire._wire import DecodeError, parse
+    from mcp_wire._wire.faults import DecodeError
+    from mcp_wire._wire.text import parse
 
     with click.open_file(file, "rb") as stream:
         data = stream.read(MAX_MESSAGE_BYTES + 1)

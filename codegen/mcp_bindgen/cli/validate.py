@@ -152,7 +152,8 @@ class Bindings:
                 f"no revision is called {revision!r}",
                 remedy=f"Known revisions: {', '.join(mcp_wire.REVISIONS)}.",
             )
-        from mcp_wire._wire import DecodeError, parse
+        from mcp_wire._wire.faults import DecodeError
+        from mcp_wire._wire.text import parse
 
         self.revision = revision
         self.methods: dict[str, Method] = dict(mcp_wire.load(revision).METHODS)

@@ -82,6 +82,7 @@ def _steps(
         yield f"steps/{name}.py", _render(engine, "step.py.jinja", None, step_view(pair))
     view = steps_view(modules, schemas, options.models)
     yield "steps/__init__.py", _render(engine, "steps.py.jinja", None, view)
+    yield "convert.py", _render(engine, "convert.py.jinja", None, view)
 
 
 def _written(flavours: tuple[str, ...]) -> list[str]:

@@ -65,9 +65,9 @@ def vendored(
 
 
 def _unused(bindings: Mapping[str, _Module]) -> set[str]:
-    """Parts of the support that these bindings do without, such as what checks patterns."""
+    """Parts of the support that a project does without, such as what converts whole messages."""
     imported = {name for module in bindings.values() for name, _ in _imported(module)}
-    parts = "mcp_wire._wire.", "mcp_wire.steps._"
+    parts = "mcp_wire._wire.", "mcp_wire.convert", "mcp_wire.steps._"
     return {name for name in bindings if name.startswith(parts)} - imported
 
 

@@ -10,37 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mcp_wire._wire import (
-    EXTRA,
-    NUMBER,
-    STRING,
-    UNSET,
-    At,
-    Borrowed,
-    DecodeError,
-    Json,
-    Reader,
-    Takes,
-    Writer,
-    Writers,
-    each,
-    extras,
-    fills,
-    hold,
-    is_number,
-    is_string,
-    like,
-    make,
-    merge,
-    model,
-    new,
-    others,
-    present,
-    read_array,
-    read_strings,
-    write_array,
-    wrong,
-)
+from mcp_wire._wire.base import new
+from mcp_wire._wire.binding import EXTRA, Borrowed, Reader, fills, hold, make, present
+from mcp_wire._wire.faults import DecodeError, wrong
+from mcp_wire._wire.members import NUMBER, STRING, Takes, each, like, model, others
+from mcp_wire._wire.readers import extras, read_array, read_strings
+from mcp_wire._wire.values import UNSET, At, Json, is_number, is_string
+from mcp_wire._wire.writers import Writer, Writers, merge, write_array
 from mcp_wire.v2026_07_28 import codec as core
 
 if TYPE_CHECKING:

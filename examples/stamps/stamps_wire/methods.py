@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from mcp_wire._wire import Method
+from mcp_wire._wire.methods import Method
 
 __all__ = [
     "CORE",

@@ -38,18 +38,11 @@ from mcp_wire._msgspec import (
     written,
 )
 from mcp_wire._types_msgspec import Const
-from mcp_wire._wire import (
-    EMPTY,
-    GIVEN,
-    STOPS,
-    DecodeError,
-    Json,
-    Reader,
-    check_depth,
-    parse,
-    too_deep,
-    write_again,
-)
+from mcp_wire._wire.binding import Reader
+from mcp_wire._wire.faults import DecodeError, too_deep
+from mcp_wire._wire.text import check_depth, parse
+from mcp_wire._wire.values import EMPTY, GIVEN, Json
+from mcp_wire._wire.writers import STOPS, write_again
 from mcp_wire.v2026_07_28 import models_msgspec as core
 from mcp_wire.v2026_07_28.models_msgspec import (
     CallToolResult,

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from .._wire import At, Json, path
+from .._wire.faults import path
+from .._wire.values import At, Json
 
 __all__ = [
     "Context",

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from .._wire import At, Json, is_number
+from .._wire.values import At, Json, is_number
 from ._step import (
     Refusal,
     Step,

@@ -42,19 +42,12 @@ from .._msgspec import (
     written,
 )
 from .._types_msgspec import Checked
-from .._wire import (
-    GIVEN,
-    STOPS,
-    DecodeError,
-    Json,
-    Late,
-    Reader,
-    Rest,
-    check_depth,
-    parse,
-    too_deep,
-    write_again,
-)
+from .._wire.base import Late, Rest
+from .._wire.binding import Reader
+from .._wire.faults import DecodeError, too_deep
+from .._wire.text import check_depth, parse
+from .._wire.values import GIVEN, Json
+from .._wire.writers import STOPS, write_again
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm

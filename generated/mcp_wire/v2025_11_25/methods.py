@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from .._wire import Method, Tolerance
+from .._wire.methods import Method, Tolerance
 
 __all__ = [
     "ERA",

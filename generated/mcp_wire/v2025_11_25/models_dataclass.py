@@ -22,25 +22,12 @@ from typing import (
 )
 
 from . import codec
-from .._wire import (
-    EMPTY,
-    GIVEN,
-    STOPS,
-    UNSET,
-    DecodeError,
-    Json,
-    KeptRecord,
-    Late,
-    Reader,
-    Record,
-    Rest,
-    Unset,
-    bind,
-    dump,
-    parse,
-    too_deep,
-    write_again,
-)
+from .._wire.base import KeptRecord, Late, Record, Rest
+from .._wire.binding import Reader, bind
+from .._wire.faults import DecodeError, too_deep
+from .._wire.text import dump, parse
+from .._wire.values import EMPTY, GIVEN, UNSET, Json, Unset
+from .._wire.writers import STOPS, write_again
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm

@@ -26,7 +26,8 @@ from pydantic import Discriminator, Field
 
 from .._pydantic import Model, read_object, read_text, write_object, write_text
 from .._types_pydantic import ORDERED, UNSET, Bounds, Maybe, Number, Unset, name_unions
-from .._wire import DecodeError, Json
+from .._wire.faults import DecodeError
+from .._wire.values import Json
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm

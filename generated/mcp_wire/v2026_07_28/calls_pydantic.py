@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Final, Protocol, cast
 
-from .._wire import deprecated
+from .._wire.methods import deprecated
 from .models_pydantic import (
     CallToolAnswer,
     CallToolRequestParams,

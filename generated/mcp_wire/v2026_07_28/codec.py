@@ -10,39 +10,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from .._wire import (
+from .._wire.base import keep, new, wire_of
+from .._wire.binding import EXTRA, Reader, fills, hold, make, present
+from .._wire.faults import DecodeError, wrong
+from .._wire.members import (
     ANY,
     BOOLEAN,
-    EXTRA,
     NUMBER,
     OBJECT,
     STRING,
-    UNSET,
-    At,
-    DecodeError,
-    Json,
-    Reader,
     Takes,
-    Writer,
-    Writers,
-    check_array,
-    check_map,
     each,
     either,
-    extras,
-    fills,
-    hold,
-    is_given,
-    is_number,
-    is_string,
-    keep,
     like,
-    make,
-    merge,
     model,
-    new,
     others,
-    present,
+    valued,
+)
+from .._wire.readers import (
+    check_array,
+    check_map,
+    extras,
+    is_given,
     read_array,
     read_json,
     read_literals,
@@ -51,12 +40,9 @@ from .._wire import (
     read_string,
     read_strings,
     read_tagged,
-    valued,
-    wire_of,
-    write_array,
-    write_map,
-    wrong,
 )
+from .._wire.values import UNSET, At, Json, is_number, is_string
+from .._wire.writers import Writer, Writers, merge, write_array, write_map
 
 if TYPE_CHECKING:
     from .models_dataclass import (

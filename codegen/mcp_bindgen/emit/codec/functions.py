@@ -7,7 +7,6 @@ from typing import Final
 
 import msgspec
 
-from mcp_bindgen.emit.support._wire import bounds
 from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import STEP, Code, Group, lay, literal
 from mcp_bindgen.ir.model import Schema
@@ -42,7 +41,7 @@ class Functions:
         self.borrowed: set[str] = set()
 
     def use(self, name: str) -> str:
-        return self.imports.use(".._wire.bounds" if name in bounds.__all__ else ".._wire", name)
+        return self.imports.use(".._wire", name)
 
     def named(self, prefix: str, struct: str) -> str:
         """The function of a struct by name, noted where the core has it."""

@@ -8,17 +8,15 @@ from typing import Final
 from mcp_bindgen.emit.codec.functions import PLACE, Line, at_member, deeper
 from mcp_bindgen.emit.codec.shapes import Shapes
 from mcp_bindgen.emit.codec.unions import UnionReaders
-from mcp_bindgen.emit.support import _wire
-from mcp_bindgen.emit.support._wire import bounds
 from mcp_bindgen.emit.text.annotate import expected
-from mcp_bindgen.emit.text.imports import Imports
+from mcp_bindgen.emit.text.imports import HOMES, Imports
 from mcp_bindgen.emit.text.layout import Code, call, literal
 from mcp_bindgen.ir.model import Field, Struct
 from mcp_bindgen.ir.walk import is_any, is_never
 
 __all__ = ["StructReaders"]
 
-_TAKEN: Final = frozenset(("o", "x", "at", "held", "made", "tag", *_wire.__all__, *bounds.__all__))
+_TAKEN: Final = frozenset(("o", "x", "at", "held", "made", "tag", *HOMES))
 """Names that the functions use themselves: a member of that name is held under another."""
 
 

@@ -87,13 +87,13 @@ def _refused(name: str, decision: Decision) -> Iterator[str]:
     yield from lay(STEP, f"{literal(name)}: ", call("Refusal", *parts), ",")
 
 
-# ---- steps/__init__.py
+# ---- steps/__init__.py and convert.py
 
 
 def steps_view(
     modules: Mapping[str, Pair], schemas: Sequence[Schema], models: tuple[str, ...]
 ) -> dict[str, Any]:
-    """What steps.py.jinja places; `modules` are the pairs by the names of their modules."""
+    """What steps.py.jinja and convert.py.jinja place; `modules` are the pairs by module name."""
     flavours = tuple(literal(name) for name in _PREFERRED if name in models)
     return {
         "modules": [line for row in modules.items() for line in _module(*row)],

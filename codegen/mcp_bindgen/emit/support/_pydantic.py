@@ -23,21 +23,10 @@ from pydantic_core import (
 )
 
 from ._types_pydantic import UNSET
-from ._wire import (
-    EMPTY,
-    GIVEN,
-    MAX_DEPTH,
-    MAX_DIGITS,
-    DecodeError,
-    EncodeError,
-    Json,
-    check_depth,
-    check_json,
-    dump,
-    fault,
-    parse,
-    unending,
-)
+from ._wire.faults import DecodeError, EncodeError, fault, unending
+from ._wire.readers import check_json
+from ._wire.text import check_depth, dump, parse
+from ._wire.values import EMPTY, GIVEN, MAX_DEPTH, MAX_DIGITS, Json
 
 __all__ = ["Model"]
 

@@ -5,11 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from mcp_bindgen.emit.support._wire import (
+    base,
+    binding,
+    bounds,
+    faults,
+    members,
+    methods,
+    readers,
+    text,
+    values,
+    writers,
+)
 from mcp_bindgen.emit.text.layout import STEP, WIDTH
 
-__all__ = ["Imports", "import_order"]
+__all__ = ["HOMES", "Imports", "import_order"]
 
 _WIRE: Final = ".."
+_SUPPORT: Final = ".._wire"
+HOMES: Final = {
+    name: f"{_SUPPORT}.{module.__name__.rpartition('.')[2]}"
+    for module in (
+        base,
+        binding,
+        bounds,
+        faults,
+        members,
+        methods,
+        readers,
+        text,
+        values,
+        writers,
+    )
+    for name in module.__all__
+}
+"""The module of `_wire` that defines each name."""
 _FIRST: Final = ("abc", "collections.abc", "typing")
 """Modules of the standard library, before other libraries and before the package's own."""
 
@@ -17,6 +47,7 @@ _FIRST: Final = ("abc", "collections.abc", "typing")
 class Imports:
     """Names by the module that they come from; `use` notes one and gives it back.
 
+    A name of `.._wire` is imported from the module there that defines it.
     `wire` is how the module says mcp_wire, where its own package does not lie directly in that.
     """
 
@@ -26,6 +57,7 @@ class Imports:
 
     def use(self, module: str, name: str) -> str:
         """`name` as code; `Annotated as With` is called With."""
+        module = HOMES[name] if module == _SUPPORT else module
         if module.startswith(_WIRE):
             module = self._wire + module.removeprefix(_WIRE)
         self._names.setdefault(module, set()).add(name)

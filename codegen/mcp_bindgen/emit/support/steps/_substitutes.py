@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from .._wire import At, Json
+from .._wire.values import At, Json
 from ._step import Trip, has_data, same, without
 
 

@@ -10,42 +10,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ...._wire import (
+from ...._wire.base import new
+from ...._wire.binding import EXTRA, Borrowed, Reader, fills, hold, make, present
+from ...._wire.faults import DecodeError, wrong
+from ...._wire.members import (
     BOOLEAN,
-    EXTRA,
     NUMBER,
     OBJECT,
     STRING,
-    UNSET,
-    At,
-    Borrowed,
-    DecodeError,
-    Json,
-    Reader,
     Takes,
-    Writer,
-    Writers,
-    check_objects,
     each,
-    extras,
-    fills,
-    hold,
-    is_number,
-    is_string,
     like,
-    make,
-    merge,
     model,
-    new,
     others,
-    present,
+)
+from ...._wire.readers import (
+    check_objects,
+    extras,
     read_literals,
     read_object,
     read_string,
     read_strings,
     read_tagged,
-    wrong,
 )
+from ...._wire.values import UNSET, At, Json, is_number, is_string
+from ...._wire.writers import Writer, Writers, merge
 from ....v2026_07_28 import codec as core
 
 if TYPE_CHECKING:

@@ -41,18 +41,11 @@ from ...._msgspec import (
     written,
 )
 from ...._types_msgspec import Checked
-from ...._wire import (
-    EMPTY,
-    GIVEN,
-    STOPS,
-    DecodeError,
-    Json,
-    Reader,
-    check_depth,
-    parse,
-    too_deep,
-    write_again,
-)
+from ...._wire.binding import Reader
+from ...._wire.faults import DecodeError, too_deep
+from ...._wire.text import check_depth, parse
+from ...._wire.values import EMPTY, GIVEN, Json
+from ...._wire.writers import STOPS, write_again
 from ....v2026_07_28 import models_msgspec as core
 from ....v2026_07_28.models_msgspec import (
     CallToolResult,

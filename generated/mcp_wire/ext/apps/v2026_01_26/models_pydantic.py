@@ -26,7 +26,8 @@ from pydantic import Discriminator, Field
 
 from ...._pydantic import Model, read_object, read_text, write_object, write_text
 from ...._types_pydantic import ORDERED, UNSET, Maybe, Nothing, Number, Unset
-from ...._wire import DecodeError, Json
+from ...._wire.faults import DecodeError
+from ...._wire.values import Json
 from ....v2026_07_28.models_pydantic import (
     CallToolResult,
     ContentBlock,

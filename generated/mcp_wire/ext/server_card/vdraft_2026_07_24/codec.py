@@ -10,40 +10,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ...._wire import (
+from ...._wire.base import new
+from ...._wire.binding import EXTRA, Reader, fills, hold, make, present
+from ...._wire.bounds import matches
+from ...._wire.faults import wrong
+from ...._wire.members import (
     BOOLEAN,
-    EXTRA,
     OBJECT,
     STRING,
-    UNSET,
-    At,
-    Json,
-    Reader,
     Takes,
-    Writer,
-    Writers,
     each,
-    extras,
-    fills,
-    hold,
-    is_string,
     like,
-    make,
-    merge,
     model,
-    new,
     others,
-    present,
-    read_array,
-    read_map,
-    read_object,
-    read_strings,
     valued,
-    write_array,
-    write_map,
-    wrong,
 )
-from ...._wire.bounds import matches
+from ...._wire.readers import extras, read_array, read_map, read_object, read_strings
+from ...._wire.values import UNSET, At, Json, is_string
+from ...._wire.writers import Writer, Writers, merge, write_array, write_map
 
 if TYPE_CHECKING:
     from .models_dataclass import (

@@ -13,22 +13,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, overload
 
 from . import codec
-from ...._wire import (
-    EMPTY,
-    GIVEN,
-    STOPS,
-    UNSET,
-    DecodeError,
-    Json,
-    Reader,
-    Record,
-    Unset,
-    bind,
-    dump,
-    parse,
-    too_deep,
-    write_again,
-)
+from ...._wire.base import Record
+from ...._wire.binding import Reader, bind
+from ...._wire.faults import DecodeError, too_deep
+from ...._wire.text import dump, parse
+from ...._wire.values import EMPTY, GIVEN, UNSET, Json, Unset
+from ...._wire.writers import STOPS, write_again
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm

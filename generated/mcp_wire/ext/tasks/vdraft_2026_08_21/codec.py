@@ -10,40 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ...._wire import (
-    EXTRA,
-    NUMBER,
-    OBJECT,
-    STRING,
-    UNSET,
-    At,
-    Borrowed,
-    DecodeError,
-    Json,
-    Reader,
-    Takes,
-    Writer,
-    Writers,
-    check_map,
-    extras,
-    fills,
-    hold,
-    is_number,
-    is_string,
-    like,
-    make,
-    merge,
-    model,
-    new,
-    others,
-    present,
-    read_map,
-    read_object,
-    read_strings,
-    valued,
-    write_map,
-    wrong,
-)
+from ...._wire.base import new
+from ...._wire.binding import EXTRA, Borrowed, Reader, fills, hold, make, present
+from ...._wire.faults import DecodeError, wrong
+from ...._wire.members import NUMBER, OBJECT, STRING, Takes, like, model, others, valued
+from ...._wire.readers import check_map, extras, read_map, read_object, read_strings
+from ...._wire.values import UNSET, At, Json, is_number, is_string
+from ...._wire.writers import Writer, Writers, merge, write_map
 from ....v2026_07_28 import codec as core
 
 if TYPE_CHECKING:

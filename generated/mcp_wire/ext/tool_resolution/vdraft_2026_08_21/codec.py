@@ -10,43 +10,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ...._wire import (
-    BOOLEAN,
-    EXTRA,
-    OBJECT,
-    STRING,
-    UNSET,
-    At,
-    Json,
-    Reader,
-    Takes,
-    Writer,
-    Writers,
+from ...._wire.base import keep, new, wire_of
+from ...._wire.binding import EXTRA, Reader, fills, hold, make, present
+from ...._wire.faults import wrong
+from ...._wire.members import BOOLEAN, OBJECT, STRING, Takes, each, like, model, others
+from ...._wire.readers import (
     check_map,
-    each,
     extras,
-    fills,
-    hold,
     is_given,
-    is_number,
-    is_string,
-    keep,
-    like,
-    make,
-    merge,
-    model,
-    new,
-    others,
-    present,
     read_array,
     read_json,
     read_map,
     read_object,
     read_strings,
-    wire_of,
-    write_array,
-    wrong,
 )
+from ...._wire.values import UNSET, At, Json, is_number, is_string
+from ...._wire.writers import Writer, Writers, merge, write_array
 
 if TYPE_CHECKING:
     from .models_dataclass import (

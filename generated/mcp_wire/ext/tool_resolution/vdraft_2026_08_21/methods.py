@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ...._wire import Method
+from ...._wire.methods import Method
 
 __all__ = [
     "CORE",

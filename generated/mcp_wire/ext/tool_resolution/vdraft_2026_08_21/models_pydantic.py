@@ -35,7 +35,8 @@ from ...._types_pydantic import (
     Unset,
     name_unions,
 )
-from ...._wire import DecodeError, Json
+from ...._wire.faults import DecodeError
+from ...._wire.values import Json
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
