@@ -299,7 +299,7 @@ def test_nothing_is_left_in_redis_of_sessions_that_have_ended(redis: RedisServer
                     async with place.client() as each:
                         await each.call_tool("tell", {"count": 3, "every": 0})
                 kept = [key.decode() for key in await client.keys()]
-                assert not [key for key in kept if key.endswith((":events", ":notes"))]
+                assert not [key for key in kept if key.endswith((":events", ":order"))]
             for key in await client.keys():
                 assert await client.pttl(key) > 0, "only what expires by itself is left"
 

@@ -13,14 +13,20 @@ Fault: TypeAlias = Callable[[], Awaitable[None]]
 
 
 class FaultyStore:
-    """Another store; each of its operations awaits `fault` first. The bus has no faults."""
+    """Another store; each of its operations awaits `fault`, or `reply_fault` when it is done.
 
-    def __init__(self, store: Store, fault: Fault) -> None:
+    The bus has no faults.
+    """
+
+    def __init__(
+        self, store: Store, fault: Fault | None = None, reply_fault: Fault | None = None
+    ) -> None:
         self._store = store
-        self.events: Any = _Part(store.events, fault)
-        self.sessions: Any = _Part(store.sessions, fault)
-        self.tasks: Any = _Part(store.tasks, fault)
-        self.leases: Any = _Part(store.leases, fault)
+        faults = fault or _no_fault, reply_fault or _no_fault
+        self.events: Any = _Part(store.events, *faults)
+        self.sessions: Any = _Part(store.sessions, *faults)
+        self.tasks: Any = _Part(store.tasks, *faults)
+        self.leases: Any = _Part(store.leases, *faults)
         self.bus = store.bus
 
     async def __aenter__(self) -> object:
@@ -30,16 +36,22 @@ class FaultyStore:
         await self._store.__aexit__(*raised)
 
 
+async def _no_fault() -> None: ...
+
+
 class _Part:
     """One of the parts of a store."""
 
-    def __init__(self, part: object, fault: Fault) -> None:
+    def __init__(self, part: object, fault: Fault, reply_fault: Fault) -> None:
         self._part = part
         self._fault = fault
+        self._reply_fault = reply_fault
 
     def __getattr__(self, name: str) -> Any:
         async def operation(*arguments: Any) -> Any:
             await self._fault()
-            return await getattr(self._part, name)(*arguments)
+            result = await getattr(self._part, name)(*arguments)
+            await self._reply_fault()
+            return result
 
         return operation

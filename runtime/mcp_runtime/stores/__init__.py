@@ -55,29 +55,30 @@ class TooManyTasks(Exception):
 class Stored(NamedTuple):
     """The events of a stream after a certain one."""
 
-    stream: str
-    events: Sequence[tuple[str, bytes]]
-    """The id and the data of each."""
+    events: Sequence[bytes]
     note: bytes
     """What was stored with the stream's last event; empty once the stream is over."""
 
 
 class EventStore(Protocol):
-    """The events of streams, so that a stream can be resumed. A session has its streams alone."""
+    """The events of streams, so that a stream can be resumed. A session has its streams alone.
 
-    async def append(self, session: str, stream: str, data: bytes, note: bytes) -> str:
-        """Stores an event with a note on its stream; an empty note says that the stream is over.
+    The events of a stream are numbered from 1, by whoever appends them.
+    """
 
-        Returns the event's id, unique in the session: visible ASCII characters.
+    async def append(
+        self, session: str, stream: str, count: int, events: Sequence[bytes], note: bytes
+    ) -> None:
+        """Stores events that follow the first `count` of a stream, all of them or none.
+
+        An event whose number the stream has already is not stored again, so an append that failed
+        can be repeated. The note replaces the stream's, if an event is new; an empty one says that
+        the stream is over.
         """
         ...
 
-    async def after(self, session: str, id: str) -> Stored:
+    async def after(self, session: str, stream: str, number: int) -> Stored:
         """What came after an event on its stream. Raises NoSuchEvent."""
-        ...
-
-    async def take(self, session: str, stream: str) -> bytes:
-        """Removes the note of a stream and returns it; empty for all but the first who take it."""
         ...
 
     async def forget(self, session: str) -> None:

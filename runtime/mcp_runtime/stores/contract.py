@@ -109,76 +109,89 @@ async def events_come_back_in_order_by_stream(open: OpenStore) -> None:
     async with AsyncExitStack() as stack:
         one, other = [await _opened(stack, open, Limits()) for _ in range(2)]
         name, strange = _name(), _name()
-        ids = [
-            await store.events.append(name, stream, f"{stream} {number}".encode(), b"note")
-            for number in range(5)
-            for store, stream in ((one, "1"), (other, "2"))
-        ]
-        await other.events.append(strange, "1", b"of another session", b"")
-        assert len({*ids}) == len(ids)
-        assert all(id.isascii() and id.isprintable() and " " not in id for id in ids)
-        stored = await other.events.after(name, ids[0])
-        assert (stored.stream, stored.note) == ("1", b"note")
-        assert [id for id, _ in stored.events] == ids[2::2]
-        assert [data for _, data in stored.events] == [b"1 %d" % n for n in range(1, 5)]
-        assert (await one.events.after(name, ids[-1])).events in ((), [])
+        for count in range(0, 6, 2):
+            for store, stream in ((one, "1"), (other, "2")):
+                events = [f"{stream} {count}".encode(), b"\x00\xff"]
+                await store.events.append(name, stream, count, events, b"note")
+        await other.events.append(strange, "1", 6, [b"of another session"], b"")
+        later = [b"\x00\xff", b"1 2", b"\x00\xff", b"1 4", b"\x00\xff"]
+        for number in range(6):
+            stored = await other.events.after(name, "1", number + 1)
+            assert (list(stored.events), stored.note) == (later[number:], b"note")
+
+
+async def an_append_that_is_repeated_is_stored_once(open: OpenStore) -> None:
+    async with AsyncExitStack() as stack:
+        one, other = [await _opened(stack, open, Limits()) for _ in range(2)]
+        name = _name()
+        await one.events.append(name, "1", 0, [b"", b"a"], b"first")
+        await one.events.append(name, "1", 0, [b"", b"a", b"a"], b"second")
+        await other.events.append(name, "2", 0, [b"", b"x"], b"")
+        await other.events.append(name, "1", 2, [b"too late"], b"")
+        await other.events.append(name, "1", 1, [b"too late"], b"")
+        stored = await other.events.after(name, "1", 1)
+        assert (list(stored.events), stored.note) == ([b"a", b"a"], b"second")
+        tries = [each.events.append(name, "1", 3, [b"b", b"c"], b"") for each in (one, other) * 4]
+        await asyncio.gather(*tries)
+        stored = await one.events.after(name, "1", 3)
+        assert (list(stored.events), stored.note) == ([b"b", b"c"], b"")
 
 
 async def an_event_that_is_not_kept_is_said_to_be_none(open: OpenStore) -> None:
     async with AsyncExitStack() as stack:
         store = await _opened(stack, open, Limits())
         name, strange = _name(), _name()
-        id = await store.events.append(name, "1", b"data", b"note")
-        await store.events.append(strange, "1", b"data", b"note")
-        for session, unknown in (
-            (strange, id + "0"),
-            (name, ""),
-            (name, "no id"),
-            (name, "9" * 400),
-            (name, "99999999999999-9"),
-            (_name(), id),
+        await store.events.append(name, "1", 0, [b"data"], b"note")
+        await store.events.append(strange, "2", 0, [b"data", b""], b"note")
+        for session, stream, number in (
+            (name, "1", 0),
+            (name, "1", 2),
+            (name, "1", 10**14),
+            (name, "x" * 400, 1),
+            (strange, "1", 1),
+            (_name(), "1", 1),
         ):
-            assert await _is_gone(store, session, unknown), (session, unknown)
+            assert await _is_gone(store, session, stream, number), (session, stream, number)
         await store.events.forget(name)
-        assert await _is_gone(store, name, id)
-        assert await store.events.take(name, "1") == b""
+        assert await _is_gone(store, name, "1", 1)
+        assert not await _is_gone(store, strange, "2", 1)
 
 
-async def _is_gone(store: Store, session: str, id: str) -> bool:
+async def _is_gone(store: Store, session: str, stream: str, number: int) -> bool:
     try:
-        await store.events.after(session, id)
+        await store.events.after(session, stream, number)
     except NoSuchEvent:
         return True
     return False
 
 
-async def the_note_of_a_stream_is_its_last_and_is_taken_once(open: OpenStore) -> None:
+async def the_note_of_a_stream_is_its_last(open: OpenStore) -> None:
     async with AsyncExitStack() as stack:
-        stores = [await _opened(stack, open, Limits()) for _ in range(3)]
-        one, name = stores[0], _name()
-        id = await one.events.append(name, "1", b"", b"old \x00\xff")
-        await one.events.append(name, "1", b"data", b"new \x00\xff")
-        await one.events.append(name, "2", b"data", b"other")
-        assert (await one.events.after(name, id)).note == b"new \x00\xff"
-        taken = await asyncio.gather(*(store.events.take(name, "1") for store in stores))
-        assert sorted(taken) == [b"", b"", b"new \x00\xff"]
-        assert (await one.events.after(name, id)).note == b""
-        await one.events.append(name, "2", b"last", b"")
-        assert await one.events.take(name, "2") == b""
+        one, other = [await _opened(stack, open, Limits()) for _ in range(2)]
+        name = _name()
+        await one.events.append(name, "1", 0, [b""], b"old \x00\xff")
+        await other.events.append(name, "2", 0, [b"data"], b"other")
+        await one.events.append(name, "1", 1, [b"data"], b"new \x00\xff")
+        assert (await other.events.after(name, "1", 1)).note == b"new \x00\xff"
+        await other.events.append(name, "1", 2, [b"last"], b"")
+        assert (await one.events.after(name, "1", 1)).note == b""
+        assert (await one.events.after(name, "2", 1)).note == b"other"
 
 
 async def the_oldest_events_of_a_session_are_given_up_by_bytes(open: OpenStore) -> None:
     async with AsyncExitStack() as stack:
         store = await _opened(stack, open, Limits(event_bytes=10_000))
         name = _name()
-        ids = [await store.events.append(name, "1", b"x" * 500, b"note") for _ in range(50)]
-        kept = [id for id in ids if not await _is_gone(store, name, id)]
-        assert 5 <= len(kept) <= 20, len(kept)
-        assert kept == ids[-len(kept) :]
-        huge = await store.events.append(name, "1", b"x" * 20_000, b"note")
-        assert (await store.events.after(name, huge)).stream == "1"
-        empty = [await store.events.append(name, "1", b"", b"note") for _ in range(300)]
-        assert await _is_gone(store, name, empty[0])
+        for count in range(0, 50, 2):
+            await store.events.append(name, "1", count, [b"x" * 500] * 2, b"note")
+        gone = [await _is_gone(store, name, "1", number) for number in range(1, 51)]
+        assert 30 <= sum(gone) <= 45, gone
+        assert gone == sorted(gone, reverse=True)
+        await store.events.append(name, "2", 0, [b"x" * 20_000], b"note")
+        assert (await store.events.after(name, "2", 1)).note == b"note"
+        for count in range(300):
+            await store.events.append(name, "3", count, [b""], b"note")
+        assert await _is_gone(store, name, "3", 1)
 
 
 # ---- tasks
@@ -311,7 +324,7 @@ async def _until(is_so: Callable[[], bool]) -> None:
 async def random_schedules_end_as_in_the_model(open: OpenStore) -> None:
     """Operations of three processes in a random order; a failure names the seed."""
     seed = secrets.randbits(32)
-    random, sessions, events = Random(seed), dict[str, Kept | None](), dict[str, list[str]]()
+    random, sessions, events = Random(seed), dict[str, Kept | None](), dict[str, list[bytes]]()
     async with AsyncExitStack() as stack:
         stores = [await _opened(stack, open, Limits()) for _ in range(3)]
         names = [_name() for _ in range(3)]
@@ -326,7 +339,7 @@ async def _step(
     store: Store,
     name: str,
     sessions: dict[str, Kept | None],
-    events: dict[str, list[str]],
+    events: dict[str, list[bytes]],
 ) -> str:
     """Does one operation here and in the model; the difference, empty for none."""
     kept = sessions.get(name, Kept(0, b""))
@@ -342,13 +355,16 @@ async def _step(
             sessions[name] = None
             await store.sessions.delete(name)
         case 2:
-            id = await store.events.append(name, "1", b"data", b"note")
-            events.setdefault(name, []).append(id)
+            stored = events.setdefault(name, [])
+            count = random.randrange(len(stored) + 1)  # what is there already is repeated
+            new = [random.randbytes(4) for _ in range(random.randrange(1, 4))]
+            again = [*stored[count:], *new]
+            await store.events.append(name, "1", count, again, b"note")
+            stored += new
         case 3 if name in events:
-            at = random.randrange(len(events[name]))
-            stored = await store.events.after(name, events[name][at])
-            ids = [id for id, _ in stored.events]
-            return "" if ids == events[name][at + 1 :] else f"after {at}: {ids}"
+            number = random.randrange(len(events[name])) + 1
+            later = list((await store.events.after(name, "1", number)).events)
+            return "" if later == events[name][number:] else f"after {number}: {later}"
         case _:
             got = await store.sessions.get(name)
             expected = kept if kept is not None and kept.version else None
@@ -363,8 +379,9 @@ CHECKS: Final[Mapping[str, Check]] = {
         of_many_who_replace_one_version_one_succeeds,
         a_deleted_session_stays_deleted,
         events_come_back_in_order_by_stream,
+        an_append_that_is_repeated_is_stored_once,
         an_event_that_is_not_kept_is_said_to_be_none,
-        the_note_of_a_stream_is_its_last_and_is_taken_once,
+        the_note_of_a_stream_is_its_last,
         the_oldest_events_of_a_session_are_given_up_by_bytes,
         a_task_is_replaced_by_its_version_alone,
         a_task_does_not_exist_for_another_owner,

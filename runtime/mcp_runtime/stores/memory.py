@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
-from collections import deque
-from collections.abc import AsyncGenerator, Callable
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import Final, NamedTuple
+from typing import Final, TypeAlias
 
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.stores import (
@@ -33,26 +34,25 @@ __all__ = [
 _GONE: Final = Kept(DELETED, b"")
 
 
-class _Event(NamedTuple):
-    id: str
-    stream: str
-    data: bytes
+_Place: TypeAlias = tuple[str, int]
+"""A stream, and the number of an event there."""
 
 
 @dataclass(slots=True)
 class _Events:
-    """Of one session: events in the order in which they came, and how many there ever were."""
+    """Of one session, in the order in which they came."""
 
-    events: deque[_Event] = field(default_factory=deque[_Event])
+    events: OrderedDict[_Place, bytes] = field(default_factory=OrderedDict[_Place, bytes])
     notes: dict[str, bytes] = field(default_factory=dict[str, bytes])
     size: int = 0
-    count: int = 0
 
-    def add(self, stream: str, data: bytes) -> str:
-        self.count += 1
-        self.events.append(_Event(f"{stream}.{self.count}", stream, data))
+    def add(self, place: _Place, data: bytes) -> bool:
+        """Whether it is new."""
+        if place in self.events:
+            return False
+        self.events[place] = data
         self.size += len(data) + EVENT_OVERHEAD
-        return self.events[-1].id
+        return True
 
     def note(self, stream: str, note: bytes) -> None:
         if note:
@@ -62,7 +62,8 @@ class _Events:
 
     def shrink(self, size: int) -> None:
         while self.size > size and len(self.events) > 1:
-            self.size -= len(self.events.popleft().data) + EVENT_OVERHEAD
+            _, data = self.events.popitem(last=False)
+            self.size -= len(data) + EVENT_OVERHEAD
 
 
 class MemoryEvents:
@@ -76,26 +77,25 @@ class MemoryEvents:
         """How many sessions have events here."""
         return len(self._sessions)
 
-    async def append(self, session: str, stream: str, data: bytes, note: bytes) -> str:
-        kept = self._sessions.setdefault(session, _Events())
-        id = kept.add(stream, data)
-        kept.note(stream, note)
-        kept.shrink(self._limit)
-        return id
+    async def append(
+        self, session: str, stream: str, count: int, events: Sequence[bytes], note: bytes
+    ) -> None:
+        if (kept := self._sessions.get(session)) is None:
+            kept = self._sessions[session] = _Events()
+        new = [kept.add((stream, at), data) for at, data in enumerate(events, count + 1)]
+        if any(new):
+            kept.note(stream, note)
+            kept.shrink(self._limit)
 
-    async def after(self, session: str, id: str) -> Stored:
-        kept = self._sessions.get(session, _Events())
-        events = list(kept.events)
-        for place, event in enumerate(events):
-            if event.id == id:
-                stream = event.stream
-                later = [(each.id, each.data) for each in events[place + 1 :] if each[1] == stream]
-                return Stored(stream, later, kept.notes.get(stream, b""))
-        raise NoSuchEvent(id)
-
-    async def take(self, session: str, stream: str) -> bytes:
-        kept = self._sessions.get(session, _Events())
-        return kept.notes.pop(stream, b"")
+    async def after(self, session: str, stream: str, number: int) -> Stored:
+        kept, later = self._sessions.get(session, _Events()), list[bytes]()
+        if (stream, number) not in kept.events:
+            raise NoSuchEvent(stream, number)
+        for at in itertools.count(number + 1):
+            if (data := kept.events.get((stream, at))) is None:
+                break
+            later.append(data)
+        return Stored(later, kept.notes.get(stream, b""))
 
     async def forget(self, session: str) -> None:
         self._sessions.pop(session, None)

@@ -8,7 +8,6 @@ that a cluster keeps them together.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Sequence
 from contextlib import AsyncExitStack
 from functools import cache
@@ -41,51 +40,48 @@ __all__ = ["RedisStore"]
 
 _T = TypeVar("_T")
 
-_EVENT_ID: Final = re.compile(r"[0-9]{1,19}-[0-9]{1,19}")
 _APPEND: Final = f"""
-local id = redis.call('XADD', KEYS[1], '*', 'stream', ARGV[1], 'data', ARGV[2])
-if ARGV[3] == '' then
-  redis.call('HDEL', KEYS[2], ARGV[1])
-else
-  redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
+local stream, added = ARGV[1] .. '.', 0
+for at = 6, #ARGV do
+  local event = stream .. (ARGV[2] + at - 5)
+  if redis.call('HSETNX', KEYS[1], event, ARGV[at]) == 1 then
+    redis.call('RPUSH', KEYS[2], event)
+    added = added + #ARGV[at] + {EVENT_OVERHEAD}
+  end
 end
-local added = #ARGV[2] + {EVENT_OVERHEAD}
-local size = redis.call('HINCRBY', KEYS[2], ':size', added)
+if added == 0 then return end
+if ARGV[3] == '' then
+  redis.call('HDEL', KEYS[1], stream)
+else
+  redis.call('HSET', KEYS[1], stream, ARGV[3])
+end
+local size = redis.call('HINCRBY', KEYS[1], 'size', added)
 if size == added then
   redis.call('PEXPIRE', KEYS[1], ARGV[5])
   redis.call('PEXPIRE', KEYS[2], ARGV[5])
 end
-while size > tonumber(ARGV[4]) do
-  local oldest = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 2)
-  if #oldest < 2 then break end
-  redis.call('XDEL', KEYS[1], oldest[1][1])
-  size = redis.call('HINCRBY', KEYS[2], ':size', -(#oldest[1][2][4] + {EVENT_OVERHEAD}))
+while size > tonumber(ARGV[4]) and redis.call('LLEN', KEYS[2]) > 1 do
+  local oldest = redis.call('LPOP', KEYS[2])
+  local freed = redis.call('HSTRLEN', KEYS[1], oldest) + {EVENT_OVERHEAD}
+  redis.call('HDEL', KEYS[1], oldest)
+  size = redis.call('HINCRBY', KEYS[1], 'size', -freed)
 end
-return id
 """
-"""Adds an event, sets the note of its stream, and deletes the oldest events of the session.
+"""Adds the events that are new, sets the note of their stream, deletes the session's oldest events.
 
 The first one sets when the keys expire; whoever uses the session puts that off (`_GET`).
 """
 
 _AFTER: Final = """
-local events = redis.call('XRANGE', KEYS[1], ARGV[1], '+')
-if not events[1] or events[1][1] ~= ARGV[1] then return false end
-local stream, later = events[1][2][2], {}
-for number = 2, #events do
-  if events[number][2][2] == stream then
-    later[#later + 1] = {events[number][1], events[number][2][4]}
-  end
+local stream, later = ARGV[1] .. '.', {}
+if redis.call('HEXISTS', KEYS[1], stream .. ARGV[2]) == 0 then return false end
+while true do
+  local data = redis.call('HGET', KEYS[1], stream .. (ARGV[2] + #later + 1))
+  if not data then return {later, redis.call('HGET', KEYS[1], stream) or ''} end
+  later[#later + 1] = data
 end
-return {stream, later, redis.call('HGET', KEYS[2], stream) or ''}
 """
-"""The stream of an event, what came after it there, and the stream's note."""
-
-_TAKE: Final = """
-local note = redis.call('HGET', KEYS[2], ARGV[1])
-redis.call('HDEL', KEYS[2], ARGV[1])
-return note or ''
-"""
+"""What came after an event on its stream, and the stream's note."""
 
 _PUT: Final = """
 if (redis.call('HGET', KEYS[1], 'version') or '0') ~= ARGV[1] then return 0 end
@@ -176,29 +172,24 @@ class RedisEvents:
         self._size: Final = limits.event_bytes
         self._age: Final = int(limits.session_idle * 1000)
 
-    async def append(self, session: str, stream: str, data: bytes, note: bytes) -> str:
-        keys, limits = _keys(session), (self._size, self._age)
-        id: bytes = await self._server.script(_APPEND, keys, stream, data, note, *limits)
-        return id.decode()
+    async def append(
+        self, session: str, stream: str, count: int, events: Sequence[bytes], note: bytes
+    ) -> None:
+        limits = self._size, self._age
+        await self._server.script(_APPEND, _keys(session), stream, count, note, *limits, *events)
 
-    async def after(self, session: str, id: str) -> Stored:
-        kept = _EVENT_ID.fullmatch(id) and await self._server.script(_AFTER, _keys(session), id)
-        if not kept:
-            raise NoSuchEvent(id)
-        stream, later, note = kept
-        return Stored(stream.decode(), [(at.decode(), data) for at, data in later], note)
-
-    async def take(self, session: str, stream: str) -> bytes:
-        note: bytes = await self._server.script(_TAKE, _keys(session), stream)
-        return note
+    async def after(self, session: str, stream: str, number: int) -> Stored:
+        if (kept := await self._server.script(_AFTER, _keys(session), stream, number)) is None:
+            raise NoSuchEvent(stream, number)
+        return Stored(*kept)
 
     async def forget(self, session: str) -> None:
         await self._server.run("DEL", *_keys(session))
 
 
 def _keys(session: str) -> tuple[str, str]:
-    """Of the events of a session, and of the notes on its streams."""
-    return f"mcp:{{{session}}}:events", f"mcp:{{{session}}}:notes"
+    """Of the events and notes of a session's streams, and of the order of the events."""
+    return f"mcp:{{{session}}}:events", f"mcp:{{{session}}}:order"
 
 
 class RedisSessions:

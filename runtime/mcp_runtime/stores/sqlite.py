@@ -33,9 +33,9 @@ _LOOK_EVERY: Final = 0.02
 _MESSAGE_AGE: Final = 60.0
 """Seconds until a message is deleted; every process has seen it by then."""
 _APPEND: Final = """
-    insert into events (session, stream, data, note, total) values (?, ?, ?, ?,
+    insert or ignore into events (session, stream, number, data, note, total) values (?, ?, ?, ?, ?,
         ? + coalesce((select max(total) from events where session = ?), 0))
-    returning id, total
+    returning total
 """
 """An event has the note of its stream, and the bytes of its session up to it."""
 _SCHEMA: Final = """
@@ -45,8 +45,8 @@ _SCHEMA: Final = """
         (id text primary key, version integer, record blob, used real) without rowid;
     create index if not exists sessions_used on sessions (used);
     create table if not exists events
-        (id integer primary key autoincrement, session text, stream text, data blob, note blob,
-        total integer);
+        (session text, stream text, number integer, data blob, note blob, total integer,
+        primary key (session, stream, number)) without rowid;
     create index if not exists events_total on events (session, total);
     create table if not exists tasks
         (owner text, id text, version integer, record blob, until real, primary key (owner, id))
@@ -144,46 +144,29 @@ class SQLiteEvents:
     def __init__(self, database: _Database) -> None:
         self._database = database
 
-    async def append(self, session: str, stream: str, data: bytes, note: bytes) -> str:
+    async def append(
+        self, session: str, stream: str, count: int, events: Sequence[bytes], note: bytes
+    ) -> None:
         most = self._database.limits.event_bytes
 
-        row = session, stream, data, note, len(data) + EVENT_OVERHEAD, session
+        def work(db: sqlite3.Connection) -> None:
+            totals = [0]
+            for number, data in enumerate(events, count + 1):
+                row = session, stream, number, data, note, len(data) + EVENT_OVERHEAD, session
+                totals += [total for (total,) in db.execute(_APPEND, row).fetchall()]
+            if totals[-1] > most:
+                _shrink(db, session, totals[-1], most)
 
-        def work(db: sqlite3.Connection) -> str:
-            ((id, total),) = db.execute(_APPEND, row).fetchall()
-            if total > most:
-                _shrink(db, session, total, most)
-            return str(id)
+        await self._database.run(work)
 
-        return await self._database.run(work)
-
-    async def after(self, session: str, id: str) -> Stored:
-        if not (id.isascii() and id.isdigit() and len(id) < 19):
-            raise NoSuchEvent(id)
-
+    async def after(self, session: str, stream: str, number: int) -> Stored:
         def work(db: sqlite3.Connection) -> Stored:
-            sql = "select stream, note, total from events where session = ? and id = ?"
-            if (row := db.execute(sql, (session, int(id))).fetchone()) is None:
-                raise NoSuchEvent(id)
-            stream, note, total = row
-            sql = """select id, data, note from events
-                where session = ? and total > ? and stream = ? order by total"""
-            later = db.execute(sql, (session, total, stream)).fetchall()
-            return Stored(
-                stream,
-                [(str(at), data) for at, data, _ in later],
-                later[-1][2] if later else note,
-            )
-
-        return await self._database.run(work)
-
-    async def take(self, session: str, stream: str) -> bytes:
-        def work(db: sqlite3.Connection) -> bytes:
-            sql = """select id, note from events where session = ? and stream = ?
-                order by total desc limit 1"""
-            id, note = db.execute(sql, (session, stream)).fetchone() or (0, b"")
-            db.execute("update events set note = x'' where id = ?", (id,))
-            return bytes(note)
+            sql = """select number, data, note from events
+                where session = ? and stream = ? and number >= ? order by number"""
+            rows = db.execute(sql, (session, stream, number)).fetchall()
+            if not rows or rows[0][0] != number:
+                raise NoSuchEvent(stream, number)
+            return Stored([data for _, data, _ in rows[1:]], rows[-1][2])
 
         return await self._database.run(work)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -67,20 +68,35 @@ class KeepsForEver(MemorySessions):
 
 
 class MixesStreams(MemoryEvents):
-    async def append(self, session: str, stream: str, data: bytes, note: bytes) -> str:
-        return await super().append(session, "1", data, note)
+    async def append(
+        self, session: str, stream: str, count: int, events: Sequence[bytes], note: bytes
+    ) -> None:
+        await super().append(session, "1", count, events, note)
 
 
-class GivesNotesTwice(MemoryEvents):
-    async def take(self, session: str, stream: str) -> bytes:
-        return (await super().after(session, f"{stream}.1")).note
+class StoresTwice(MemoryEvents):
+    async def append(
+        self, session: str, stream: str, count: int, events: Sequence[bytes], note: bytes
+    ) -> None:
+        kept = self._sessions.get(session)
+        count = len([at for at, _ in kept.events if at == stream]) if kept else count
+        await super().append(session, stream, count, events, note)
+
+
+class KeepsTheFirstNote(MemoryEvents):
+    async def append(
+        self, session: str, stream: str, count: int, events: Sequence[bytes], note: bytes
+    ) -> None:
+        kept = self._sessions.get(session)
+        note = kept.notes.get(stream, note) if kept else note
+        await super().append(session, stream, count, events, note)
 
 
 class InventsEvents(MemoryEvents):
-    async def after(self, session: str, id: str) -> Stored:
+    async def after(self, session: str, stream: str, number: int) -> Stored:
         if session not in self._sessions:
-            return Stored("1", [], b"")
-        return await super().after(session, id)
+            return Stored([], b"")
+        return await super().after(session, stream, number)
 
 
 class ReplacesAnyTask(MemoryTasks):
@@ -121,7 +137,8 @@ BROKEN = {
     UndoesDeletes: "sessions",
     KeepsForEver: "sessions",
     MixesStreams: "events",
-    GivesNotesTwice: "events",
+    StoresTwice: "events",
+    KeepsTheFirstNote: "events",
     InventsEvents: "events",
     ReplacesAnyTask: "tasks",
     MixesOwners: "tasks",
@@ -231,14 +248,14 @@ def test_a_sqlite_store_survives_a_restart(tmp_path: Path) -> None:
         store = store_at(url)
         async with store:
             assert await store.sessions.put("a", b"record", 0)
-            id = await store.events.append("a", "1", b"first", b"note")
-            await store.events.append("a", "1", b"second", b"note")
+            await store.events.append("a", "1", 0, [b"first"], b"note")
+            await store.events.append("a", "1", 1, [b"second"], b"note")
             assert await store.tasks.put("owner", "task", b"record", 0, 60)
         again = store_at(url)
         async with again:
             assert await again.sessions.get("a") == Kept(1, b"record")
             assert await again.tasks.get("owner", "task") == Kept(1, b"record")
-            assert [data for _, data in (await again.events.after("a", id)).events] == [b"second"]
+            assert await again.events.after("a", "1", 1) == Stored([b"second"], b"note")
         with pytest.raises(StoreUnavailable):
             await again.sessions.get("a")
 
@@ -262,7 +279,7 @@ def test_a_redis_that_is_away_is_an_error_at_once_and_is_used_again_when_it_is_b
                     with pytest.raises(StoreUnavailable):
                         await store.sessions.get("a")
                     with pytest.raises(StoreUnavailable):
-                        await store.events.append("a", "1", b"", b"")
+                        await store.events.append("a", "1", 0, [b""], b"")
                 store.bus.publish("all", b"0123456789")
             assert store.bus.dropped >= 10
             redis.start()
@@ -283,7 +300,7 @@ def test_keys_of_redis_expire_by_themselves(redis: RedisServer) -> None:
             await client.flushdb()
             assert await store.sessions.put("a", b"record", 0)
             await store.sessions.delete("b")
-            await store.events.append("a", "1", b"data", b"note")
+            await store.events.append("a", "1", 0, [b"data"], b"note")
             await store.leases.hold("process", 60)
             assert await store.tasks.put("owner", "task", b"record", 0, 60)
             left = [await client.pttl(key) for key in await client.keys()]
@@ -300,8 +317,8 @@ def test_events_in_redis_live_as_long_as_their_session_is_used(redis: RedisServe
             client = one._server.client
             await client.flushdb()
             assert await one.sessions.put("a", b"record", 0)
-            for _ in range(2):
-                await one.events.append("a", "1", b"data", b"note")
+            for count in range(2):
+                await one.events.append("a", "1", count, [b"data"], b"note")
             keys = await client.keys("mcp:{a}:*")
             assert [await client.pttl(key) <= 60_000 for key in keys] == [True] * 3
             await other.sessions.get("a")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Final, Protocol
 
@@ -33,8 +33,8 @@ _AT_ONCE: Final = 64 * 1024
 class StreamSession(Protocol):
     """The session that a stream belongs to."""
 
-    async def event(self, stream: Outbox, data: bytes) -> bytes:
-        """The event for a message that was taken from the stream."""
+    async def events(self, stream: Outbox, messages: Sequence[bytes]) -> bytes:
+        """The events for messages that were taken from the stream; an empty one primes it."""
         ...
 
     def response_ended(self, stream: Outbox) -> None:
@@ -82,7 +82,7 @@ class EventResponse:
         self._reader: Final = reader
         self._keep_alive: Final = keep_alive
         self._first = first
-        self._primes: Final = primes
+        self._primes = primes
         self._loop: Final = asyncio.get_running_loop()
         self._last_sent = self._loop.time()
         self._task: asyncio.Task[None] | None = None
@@ -93,7 +93,7 @@ class EventResponse:
     async def run(self) -> None:
         """Runs until the stream has no more for its reader, or the client is gone.
 
-        Raises ClientGone, and what `StreamSession.event` raises.
+        Raises ClientGone, and what `StreamSession.events` raises.
         """
         try:
             await self._until_gone()
@@ -165,19 +165,19 @@ class EventResponse:
         self._stop()
 
     async def _next_events(self) -> bytes:
-        """What waits, up to a size; each message was stored, if the session stores them."""
-        events = bytearray()
-        while len(events) < _AT_ONCE and (data := self._stream.pop(self._reader)) is not None:
-            events += await self._session.event(self._stream, data)
-        return bytes(events)
+        """What waits, up to a size; it was stored, if the session stores its messages."""
+        primes, self._primes = self._primes, False
+        messages, size = [b""] if primes and self._stream.reader == self._reader else [], 0
+        while size < _AT_ONCE and (data := self._stream.pop(self._reader)) is not None:
+            messages.append(data)
+            size += len(data)
+        return await self._session.events(self._stream, messages) if messages else b""
 
     async def _begin(self) -> None:
         await self._request.start(200, _HEADERS)
         for event in self._first:
             await self._send(event)
         self._first = ()
-        if self._primes and self._stream.reader == self._reader:  # no other response took over
-            await self._send(await self._session.event(self._stream, b""))
 
     async def _send(self, event: bytes) -> None:
         await self._request.send_part(event)

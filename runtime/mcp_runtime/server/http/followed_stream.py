@@ -6,6 +6,7 @@ Source: 2025-11-25 basic/transports, "Resumability and Redelivery".
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -18,8 +19,10 @@ from mcp_runtime.server.http.cluster import Cluster
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.stores import NoSuchEvent, Stored, StoreUnavailable
 
-__all__ = ["FollowedStream", "news_topic", "note_of"]
+__all__ = ["FollowedStream", "encoded", "news_topic", "note_of", "place"]
 
+_DIGITS: Final = 15
+"""The number of an event has fewer."""
 _LOOKS: Final = 3
 """How often within the time of a lease we look whether the owner lives, and for missed news."""
 
@@ -36,6 +39,22 @@ def news_topic(session: str, stream: str) -> str:
     return f"stream:{session}:{stream}"
 
 
+def place(id: str) -> tuple[str, int]:
+    """The stream of an event, and its number there, by its id. Raises NoSuchEvent."""
+    name, _, number = id.rpartition(".")
+    if not (number.isascii() and number.isdigit() and len(number) < _DIGITS):
+        raise NoSuchEvent(id)
+    return name, int(number)
+
+
+def encoded(name: str, count: int, messages: Sequence[bytes]) -> bytes:
+    """The events of a stream that follow its first `count`, with their ids."""
+    return b"".join(
+        sse.encode(sse.Event(id=f"{name}.{number}", data=data))
+        for number, data in enumerate(messages, count + 1)
+    )
+
+
 class FollowedStream:
     """Puts stored events into an outbox as they come; ends with the stream.
 
@@ -44,7 +63,7 @@ class FollowedStream:
     """
 
     def __init__(
-        self, cluster: Cluster, limits: Limits, session: str, stream: str, owner: int, last: str
+        self, cluster: Cluster, limits: Limits, session: str, stream: str, owner: int, last: int
     ) -> None:
         self.outbox: Final = Outbox(stream, limits)
         self._cluster: Final = cluster
@@ -55,9 +74,9 @@ class FollowedStream:
         self._news: Final = asyncio.Event()
         self._task: Final = asyncio.create_task(self._follow())
 
-    async def event(self, stream: Outbox, data: bytes) -> bytes:
+    async def events(self, stream: Outbox, messages: Sequence[bytes]) -> bytes:
         """The outbox has whole events, which are stored already."""
-        return data
+        return b"".join(messages)
 
     def response_ended(self, stream: Outbox) -> None:
         self._task.cancel()
@@ -83,26 +102,29 @@ class FollowedStream:
         lives = await self._cluster.lives(self._owner)
         stored = await self._pass_on()
         if stored.note and not lives:
-            await self._answer_for_owner()
+            await self._answer_for_owner(stored.note)
             stored = await self._pass_on()
         return bool(stored.note)
 
     async def _pass_on(self) -> Stored:
-        stored = await self._cluster.store.events.after(self._session, self._last)
-        for id, data in stored.events:
-            self._last = id
+        name = self.outbox.name
+        stored = await self._cluster.store.events.after(self._session, name, self._last)
+        for data in stored.events:
             if data:
-                self.outbox.put(sse.encode(sse.Event(id=id, data=data)))
+                self.outbox.put(encoded(name, self._last, [data]))
+            self._last += 1
         await self.outbox.drain()
         return stored
 
-    async def _answer_for_owner(self) -> None:
-        events, name = self._cluster.store.events, self.outbox.name
-        owed = _notes.decode(await events.take(self._session, name) or b"[]")
-        for id in owed:
-            why = "Internal error: the process that worked on this request has ended"
-            answer = jsonrpc.error_response(id, error_codes.INTERNAL_ERROR, why, _LOST)
-            await events.append(self._session, name, answer, b"")
+    async def _answer_for_owner(self, note: bytes) -> None:
+        """Under the numbers that follow, so that the answers are stored once, whoever is first."""
+        answers = [
+            jsonrpc.error_response(id, error_codes.INTERNAL_ERROR, _WHY, _LOST)
+            for id in _notes.decode(note)
+        ]
+        events = self._cluster.store.events
+        await events.append(self._session, self.outbox.name, self._last, answers, b"")
 
 
+_WHY: Final = "Internal error: the process that worked on this request has ended"
 _LOST: Final = b'{"reason":"process-ended"}'

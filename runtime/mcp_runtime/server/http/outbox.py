@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -37,13 +37,16 @@ class Outbox:
         "reader",
         "readers",
         "retry",
+        "stored",
     )
 
     def __init__(self, name: str, limits: Limits, held: HeldBytes | None = None) -> None:
-        self.name: Final = name
+        self.name = name
         self.finished = False
         self.note = b""
         """What is stored with its events, for a process that sends the stream on."""
+        self.stored = 0
+        """How many of its events are stored."""
         self.owed = 0
         """How many requests are still to be answered on this stream."""
         self.reader = 0
@@ -151,7 +154,10 @@ class Outbox:
 
     def pop(self, reader: int) -> bytes | None:
         """The next message, if one waits and this is the current reader."""
-        if not self._waiting or not self.has_more(reader):
+        return self._pop() if self.has_more(reader) else None
+
+    def _pop(self) -> bytes | None:
+        if not self._waiting:
             return None
         data = self._waiting.popleft()
         if not self._waiting:
@@ -213,12 +219,24 @@ class Outbox:
             await self._wait()
         return None
 
-    def put_back(self, data: bytes) -> None:
-        """Makes a message that was taken the next one again."""
-        self._waiting = deque([data, *(self._waiting or ())])
-        self._size += len(data)
-        if len(data) > SMALL:
-            self._count(len(data))
+    def put_back(self, messages: Sequence[bytes]) -> None:
+        """Makes messages that were taken the next ones again."""
+        self._waiting = deque([*messages, *(self._waiting or ())])
+        for data in messages:
+            self._size += len(data)
+            if len(data) > SMALL:
+                self._count(len(data))
+
+    def resume(self, name: str, number: int, missed: Sequence[bytes]) -> None:
+        """Goes on after the events that the store has after that number.
+
+        Those that wait here although they were stored, because the reply was lost, wait no more.
+        """
+        if name == self.name:
+            for data in missed[max(0, self.stored - number) :]:
+                if self._waiting and self._waiting[0] == data:
+                    self._pop()
+        self.name, self.stored = name, number + len(missed)
 
     async def _wait(self) -> None:
         self._wake()

@@ -6,16 +6,16 @@ Source: 2025-11-25 basic/transports, "Streamable HTTP".
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from itertools import count
 from typing import Final
 
-from mcp_runtime.core import sse
 from mcp_runtime.core.events import Called
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.server_session import ServerSession
 from mcp_runtime.server.http.cluster import Cluster
-from mcp_runtime.server.http.followed_stream import news_topic, note_of
+from mcp_runtime.server.http.followed_stream import encoded, news_topic, note_of
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.service import HttpService
 from mcp_runtime.server.http.session_record import SessionRecord
@@ -26,6 +26,8 @@ __all__ = ["HttpSession"]
 
 _RETRY: Final = 0.5
 """Seconds until an event that nobody waits for is stored again after a failure."""
+_STANDALONE: Final = "0"
+"""How the names of streams begin that belong to no request."""
 _INITIALIZED: Final = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
 
 
@@ -64,8 +66,9 @@ class HttpSession(StreamingConnection):
         self.used = self.loop.time()
         self.responses = 0
         """How many responses are open, or wait for their answer."""
-        self.standalone: Final = Outbox("0", service.limits, session.held)
-        self.streams: dict[str, Outbox] = {"0": self.standalone}
+        self.standalone: Final = Outbox(_STANDALONE, service.limits, session.held)
+        self.streams: dict[str, Outbox] = {}
+        """Those of requests."""
         self._names = count(first)
         self._by_request: dict[Id, Outbox] = {}
         self._current: Outbox | None = None
@@ -144,8 +147,16 @@ class HttpSession(StreamingConnection):
         self.responses -= 1
         self.used = self.loop.time()
 
+    def begin_standalone(self) -> Outbox:
+        """The stream of a GET; in a cluster each has a name, for any process may go on with it."""
+        if self._cluster is not None:
+            self.standalone.resume(f"{_STANDALONE}-{next(self._names)}", 0, ())
+        return self.standalone
+
     def stream(self, name: str) -> Outbox:
         """The stream of that name; a finished one if the session has it no more."""
+        if name.startswith(_STANDALONE):
+            return self.standalone
         if name not in self.streams:
             finished = Outbox(name, self.server.limits)
             finished.finish()
@@ -158,20 +169,21 @@ class HttpSession(StreamingConnection):
 
     # ---- resumption
 
-    async def event(self, stream: Outbox, data: bytes) -> bytes:
-        """The event for a message, stored under its id unless the session has ended."""
+    async def events(self, stream: Outbox, messages: Sequence[bytes]) -> bytes:
+        """The events for messages, stored under their ids unless the session has ended."""
         if self.session.state is State.CLOSED:
-            return sse.encode(sse.Event(data=data))
+            return await super().events(stream, messages)
         try:
             async with stream.storing:
-                note = b"" if stream.is_over else stream.note
-                id = await self._events.append(self.id, stream.name, data, note)
+                name, count, note = stream.name, stream.stored, stream.note
+                note = b"" if stream.is_over else note
+                await self._events.append(self.id, name, count, messages, note)
+                stream.stored += len(messages)
         except BaseException:
-            if data:
-                stream.put_back(data)
+            stream.put_back(messages)
             raise
         self.used = self.loop.time()
-        return sse.encode(sse.Event(id=id, data=data))
+        return encoded(name, count, messages)
 
     def response_ended(self, stream: Outbox) -> None:
         """Stores what is still to come on the stream, until the client resumes it."""
@@ -183,7 +195,7 @@ class HttpSession(StreamingConnection):
 
     def let_go(self, name: str) -> None:
         """Another process sends that stream on from now on, from the store."""
-        if name in self.streams and name != self.standalone.name:
+        if name in self.streams:
             stream = self.streams[name]
             self.spawn(self._store_rest(stream, stream.attach()))
 
@@ -197,7 +209,7 @@ class HttpSession(StreamingConnection):
 
     async def _store(self, stream: Outbox, data: bytes) -> None:
         try:
-            await self.event(stream, data)
+            await self.events(stream, [data])
         except StoreUnavailable:
             await asyncio.sleep(_RETRY)
         if self._cluster is not None:
@@ -205,7 +217,7 @@ class HttpSession(StreamingConnection):
 
     def close(self) -> None:
         self.disconnect("the session has ended")
-        for stream in [*self.streams.values()]:
+        for stream in [self.standalone, *self.streams.values()]:
             stream.finish()
 
     def stop_listening(self) -> None:

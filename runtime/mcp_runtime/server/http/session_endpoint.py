@@ -6,20 +6,20 @@ Source: 2025-11-25 basic/transports, "Streamable HTTP".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
-from mcp_runtime.core import http_rules, sse
+from mcp_runtime.core import http_rules
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.server.http.cluster import owner
 from mcp_runtime.server.http.event_response import EventResponse, StreamSession
-from mcp_runtime.server.http.followed_stream import FollowedStream
+from mcp_runtime.server.http.followed_stream import FollowedStream, encoded, place
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.request import JSON, HttpError, HttpRequest
 from mcp_runtime.server.http.service import HttpService
 from mcp_runtime.server.http.session import HttpSession
 from mcp_runtime.server.http.session_table import SessionTable
-from mcp_runtime.stores import NoSuchEvent, Stored
+from mcp_runtime.stores import NoSuchEvent
 
 __all__ = ["SessionEndpoint"]
 
@@ -105,46 +105,47 @@ class SessionEndpoint:
         session = await self._session(request)
         if (last := request.headers.get("last-event-id")) is not None:
             return await self._resume(request, session, last)
-        stream = session.standalone
-        if stream.reader:
+        if session.standalone.reader:
             raise HttpError(409, "the session has an open GET stream already")
+        stream = session.begin_standalone()
         return self._response(request, session, stream, stream.attach())
 
     async def _resume(self, request: HttpRequest, session: HttpSession, last: str) -> EventResponse:
         """Source: 2025-11-25 basic/transports, "Resumability and Redelivery"."""
         session.hold_open()
         try:
-            stored = await self._table.events.after(session.id, last)
-            if followed := self._followed(session, stored, last):
+            name, number = place(last)
+            stored = await self._table.events.after(session.id, name, number)
+            if stored.note and (followed := self._followed(session, name, number)):
                 return self._sent(request, followed, followed.outbox, followed.outbox.attach())
-            stream = session.stream(stored.stream)
+            stream = session.stream(name)
             reader = stream.attach()
-            missed = await self._missed(session, stream, reader, last)
+            missed = await self._missed(session, stream, reader, name, number)
             return self._response(request, session, stream, reader, missed)
         except NoSuchEvent:
             raise HttpError(400, f"event {last[:80]!r} is not kept any more") from None
         finally:
             session.release_hold()
 
-    def _followed(self, session: HttpSession, stored: Stored, last: str) -> FollowedStream | None:
+    def _followed(self, session: HttpSession, name: str, last: int) -> FollowedStream | None:
         """The stream of another process that still works on it."""
-        cluster, number = self._table.cluster, owner(stored.stream)
-        if cluster is None or number is None or stored.stream in session.streams or not stored.note:
+        cluster, process = self._table.cluster, owner(name)
+        if cluster is None or process is None or name in session.streams:
             return None
-        limits = self._service.limits
-        return FollowedStream(cluster, limits, session.id, stored.stream, number, last)
+        return FollowedStream(cluster, self._service.limits, session.id, name, process, last)
 
     async def _missed(
-        self, session: HttpSession, stream: Outbox, reader: int, last: str
-    ) -> Sequence[tuple[str, bytes]]:
-        """Ids and messages after `last`. Raises NoSuchEvent; then the reader has left."""
+        self, session: HttpSession, stream: Outbox, reader: int, name: str, number: int
+    ) -> Sequence[bytes]:
+        """The events after a certain one. Raises NoSuchEvent; then the reader has left."""
         try:
             async with stream.storing:  # by then, what the last reader took is stored
-                _, missed, _ = await self._table.events.after(session.id, last)
+                missed = (await self._table.events.after(session.id, name, number)).events
+                stream.resume(name, number, missed)
         except BaseException:
             stream.leave(reader)
             raise
-        return missed
+        return [encoded(name, at, [data]) for at, data in enumerate(missed, number) if data]
 
     def _response(
         self,
@@ -152,13 +153,12 @@ class SessionEndpoint:
         session: HttpSession,
         stream: Outbox,
         reader: int,
-        missed: Iterable[tuple[str, bytes]] = (),
+        missed: Sequence[bytes] | None = None,
     ) -> EventResponse:
-        """Sends a stream, after the events that the client has missed."""
+        """Sends a stream, or the rest of one after the events that the client has missed."""
         session.hold_open()
-        first = [sse.encode(sse.Event(id=id, data=data)) for id, data in missed if data]
-        primes = session.primes and not missed
-        return self._sent(request, session, stream, reader, first=first, primes=primes)
+        primes = session.primes and missed is None
+        return self._sent(request, session, stream, reader, first=missed or (), primes=primes)
 
     def _sent(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mcp_runtime.core import error_codes, jsonrpc, sse
@@ -51,9 +52,9 @@ class StreamingConnection(ServerConnection):
         if not self.general_stream.is_behind:
             super().notify_published(notice)
 
-    async def event(self, stream: Outbox, data: bytes) -> bytes:
-        """The event for a message that was taken from a stream."""
-        return sse.encode(sse.Event(data=data))
+    async def events(self, stream: Outbox, messages: Sequence[bytes]) -> bytes:
+        """The events for messages that were taken from a stream."""
+        return b"".join(sse.encode(sse.Event(data=data)) for data in messages)
 
     @abstractmethod
     def response_ended(self, stream: Outbox) -> None:

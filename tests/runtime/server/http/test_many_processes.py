@@ -284,6 +284,36 @@ def test_a_stream_goes_on_live_at_another_process() -> None:
     run(main)
 
 
+def test_the_stream_of_get_goes_on_at_whichever_process_is_asked() -> None:
+    async def main() -> None:
+        async with two() as (one, other, _, _):
+            begun = await one.session()
+            last, ids, servers = "", list[str](), [one, other, other, one, one, other]
+            for number, client in enumerate(servers):
+                session = at(client, begun)
+                heard = await (session.get(last) if number % 3 else session.get()).until_begun()
+                one.app._service.server.add_tool(_nothing, name=f"tool{number}")
+                await heard.until(lambda heard: bool(heard.messages))
+                await heard.drop()
+                ids += [event.id for event in heard.events]
+                last = ids[-1]
+            assert len({*ids}) == len(ids)
+            later = [id for id in ids[1:] if _same(id, ids[0])]
+            rest = await at(other, begun).get(ids[0]).until_events(len(later))
+            assert [event.id for event in rest.events][: len(later)] == later
+            await rest.drop()
+
+    run(main)
+
+
+async def _nothing() -> None: ...
+
+
+def _same(id: str, other: str) -> bool:
+    """Whether both events are of one stream."""
+    return id.rpartition(".")[0] == other.rpartition(".")[0]
+
+
 def test_a_call_whose_process_has_died_is_answered_with_an_error_once() -> None:
     async def main() -> None:
         async with two(Limits(lease=0.1)) as (one, other, shared, _):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from mcp_runtime import Context, Server
 from mcp_runtime.stores import StoreUnavailable
 from mcp_runtime.stores.memory import MemoryStore
@@ -101,18 +103,23 @@ def _teller() -> Server:
     async def tell(ctx: Context) -> str:
         for number in range(3):
             await ctx.log("info", number)
-            await asyncio.sleep(0)
+            for _ in range(10):  # what is logged later is stored by itself
+                await asyncio.sleep(0)
         return "told"
 
     return server
 
 
-def test_whichever_operation_fails_a_stream_goes_on_with_each_message_once() -> None:
+@pytest.mark.parametrize("when", ["fault", "reply_fault"])
+def test_whichever_operation_fails_a_stream_goes_on_with_each_message_once(when: str) -> None:
+    """Whether it was not done, or done and the reply was lost."""
+
     async def main() -> None:
         fault, fails_at = Outage(), 0
         while fault.count >= fails_at:  # the last time, nothing has failed
             fault, fails_at = Outage(), fails_at + 1
-            async with serving(_teller(), store=FaultyStore(MemoryStore(), fault)) as client:
+            store = FaultyStore(MemoryStore(), **{when: fault})
+            async with serving(_teller(), store=store) as client:
                 session = await client.session()
                 fault.count, fault.fails_at = 0, fails_at
                 messages = await _messages(session)
