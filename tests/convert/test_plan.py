@@ -14,6 +14,7 @@ from mcp_bindgen.errors import DecisionError
 from mcp_bindgen.ir import decisions
 from mcp_bindgen.ir.lower import load
 from mcp_bindgen.ir.model import Schema
+from mcp_wire.steps._substitutes import json_as_text_item
 
 PAIR: Final = "a..b"
 
@@ -187,6 +188,29 @@ def test_a_new_name_is_asked_for_both_ways(
     assert re.findall(r"^# \S+: (.*)$", caught.value.remedy, re.MULTILINE) == questions
 
 
+BLOCKS: Final = (
+    "interface P { a: T } interface T { type: 'text'; text: string }",
+    "interface P { a: T | N } interface T { type: 'text'; text: string }"
+    " interface N { type: 'new'; rows: number[] }",
+)
+
+
+def test_a_new_block_may_become_text_and_the_question_says_so(tmp_path: Path) -> None:
+    with pytest.raises(DecisionError, match="takes it; it can degrade as text \\(degrade, "):
+        planned(tmp_path, *BLOCKS)
+    pair = planned(tmp_path, *BLOCKS, row("P.a:N", down='"degrade"', as_='"text"'))
+    assert any(isinstance(function, UnionStep) for function in pair.down.functions.values())
+
+
+def test_a_row_to_paste_has_the_key_that_its_only_answer_needs(tmp_path: Path) -> None:
+    more = (
+        "interface P { } interface BarRequest extends JSONRPCRequest { method: 'bar' }"
+        " interface BarResult { } type ServerRequest = BarRequest;"
+    )
+    with pytest.raises(DecisionError, match='\ndown = "refuse"\nmessage = ""\n'):
+        planned(tmp_path, "interface P { }", more)
+
+
 @pytest.mark.parametrize("up", ["keep", "drop"])
 def test_a_member_that_goes_beside_a_new_one_need_not_be_renamed(tmp_path: Path, up: str) -> None:
     rows = row("P.a", up=f'"{up}"') + row("P.b", down='"drop"')
@@ -314,6 +338,7 @@ MORE: Final = "interface P { a: string; b?: number }"
         (*ARMS, row("P.a:B", down='"degrade"', as_='"structured"'), "is for members"),
         (*ARMS, row("P.a:B", down='"degrade"', as_='"link"'), "reads name, uri"),
         (*ARMS, row("P.a:B", down='"degrade"', as_='"json"'), "does not take the ''"),
+        (*ARMS, row("P.a:B", down='"degrade"', as_='"blocks"'), "reads an array"),
         (*ARMS, row("P.a:B", down='"rename"', to='"c"'), "'c' is no value of the other side"),
         (
             SAME,
@@ -353,3 +378,8 @@ def test_a_required_member_cannot_be_dropped(tmp_path: Path) -> None:
     new = "interface P { a: string | number }"
     rows = row("P.a", down='"drop"')
     assert asked(tmp_path, SAME, new, rows) == ["P.a:number"]
+
+
+def test_a_block_without_words_of_its_own_is_said_by_its_json() -> None:
+    block = {"type": "new", "rows": [1]}
+    assert json_as_text_item(block) == {"type": "text", "text": '{"type":"new","rows":[1]}'}

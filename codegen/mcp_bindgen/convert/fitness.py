@@ -9,7 +9,7 @@ from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import Schema, Struct, Type
 from mcp_bindgen.ir.walk import struct_of
 
-__all__ = ["arm_fault", "default_fault", "member_fault"]
+__all__ = ["arm_fault", "arm_question", "default_fault", "member_fault"]
 
 _TEXT: Final = {"type": "text", "text": ""}
 _ARMS: Final[dict[str, tuple[tuple[str, ...], Any]]] = {
@@ -19,6 +19,7 @@ _ARMS: Final[dict[str, tuple[tuple[str, ...], Any]]] = {
     "link": (("name", "uri"), _TEXT),
     "media": (("type", "mimeType"), _TEXT),
     "task": (("task",), {"content": [_TEXT]}),
+    "text": ((), _TEXT),
     "tool_result": (("content",), _TEXT),
     "tool_use": (("name", "input"), _TEXT),
 }
@@ -26,6 +27,14 @@ _ARMS: Final[dict[str, tuple[tuple[str, ...], Any]]] = {
 
 _MEMBERS: Final[dict[str, tuple[str, ...]]] = {"structured": ("content",), "schemas": ()}
 """What can be said plainer of a member: the members beside it that are read and written."""
+
+
+def arm_question(schemas: tuple[Schema, Schema], leaf: Type, target: Type) -> str:
+    """What is asked about an arm that nothing takes, with the ways in which it can degrade."""
+    rows = {kind: Decision("degrade", "", "", {"as": kind}) for kind in _ARMS}
+    kinds = [kind for kind, row in rows.items() if arm_fault(schemas, leaf, target, row) is None]
+    more = f"; it can degrade as {' or '.join(kinds)}" if kinds else ""
+    return f"no arm of the other side takes it{more}"
 
 
 def arm_fault(
@@ -43,6 +52,8 @@ def arm_fault(
         return f"`{name}` is for members, not for arms"
     needed, made = _ARMS[name]
     struct = struct_of(source, leaf)
+    if name == "blocks" and struct is not None:
+        return "`blocks` reads an array"
     there = {field.wire for field in struct.fields if field.required} if struct else set[str]()
     if lacking := [wire for wire in needed if wire not in there]:
         return f"`{name}` reads {', '.join(lacking)}, which it need not have"

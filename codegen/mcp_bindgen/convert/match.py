@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 
 from mcp_bindgen.convert.arms import Likeness, arm_name, is_object, value_of
 from mcp_bindgen.convert.compose import compositions
-from mcp_bindgen.convert.fitness import arm_fault, default_fault, member_fault
+from mcp_bindgen.convert.fitness import arm_fault, arm_question, default_fault, member_fault
 from mcp_bindgen.convert.model import (
     CARRY,
     DOWN,
@@ -181,7 +181,7 @@ class Ways:
             if way is None and not isinstance(s, Uni):
                 return None
             if way is None:
-                question = "no arm of the other side takes it"
+                question = arm_question((self.source, self.target), leaf, t)
                 where = self.source, self.likeness.place_of(leaf, places[0])
                 way = self.rows.demand(self.name, paths, _ACTIONS[1:], question, where) or CARRY
             if isinstance(way, Decision):

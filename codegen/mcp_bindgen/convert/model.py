@@ -62,6 +62,7 @@ DEGRADES: Final[Mapping[str, tuple[str, str]]] = {
     "schemas": ("schemas_as_objects", "has objects for `true` and `false`"),
     "structured": ("structured_as_text", "becomes text"),
     "task": ("task_as_text", "becomes text"),
+    "text": ("json_as_text_item", "becomes a text item with its JSON"),
     "tool_result": ("tool_result_as_text", "becomes text"),
     "tool_use": ("tool_use_as_text", "becomes text"),
     "urls": ("urls_in_message", "has its addresses in the message"),

@@ -152,9 +152,10 @@ class Rows:
     ) -> tuple[str, str]:
         """A question with its place and its possible answers, and the row to paste."""
         choice = actions[0] if len(actions) == 1 else ""
+        keys = {"message": ""} if choice == "refuse" else {}
         asked = f"{self._line(*place)}: `{path}`, {direction}: {question}"
         note = f"{asked} ({', '.join(actions)})"
-        return note, paste("step", self.pair, path, {direction: choice})
+        return note, paste("step", self.pair, path, {direction: choice, **keys})
 
     def _line(self, schema: Schema, at: int) -> str:
         text = self.texts.get(schema.revision, b"")

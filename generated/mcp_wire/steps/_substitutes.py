@@ -119,6 +119,11 @@ def json_as_text(o: Json) -> Json:
     return written(o)
 
 
+def json_as_text_item(o: Json) -> Json:
+    """JSON in a text item, for content of any kind."""
+    return text(written(o))
+
+
 def urls_in_message(error: Json, code: int) -> Json:
     """An error whose message has the addresses that its data lists."""
     items: Json = (
