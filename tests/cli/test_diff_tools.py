@@ -56,6 +56,15 @@ def test_a_file_that_is_none_could_not_be_compared(
     assert "\x1b" not in result.stderr
 
 
+def test_lists_of_tools_without_the_option_say_which_one_is_missing(
+    files: tuple[Path, Path],
+) -> None:
+    refused = invoke("diff", *map(str, files))
+    assert refused.exit_code == 2
+    assert f"{files[0]} is JSON, and not a schema.ts" in refused.stderr
+    assert "mcp-bindgen diff --tools OLD NEW" in refused.stderr
+
+
 def test_a_file_that_is_not_there_could_not_be_compared(files: tuple[Path, Path]) -> None:
     files[1].unlink()
     result = invoke("diff", "--tools", *files)

@@ -110,6 +110,9 @@ def _found(text: str) -> Found:
     if not path.exists():
         raise _unknown(text)
     path = path / "schema.ts" if path.is_dir() else path
+    if path.suffix == ".json":
+        remedy = "Compare lists of tools with `mcp-bindgen diff --tools OLD NEW`."
+        raise InputError(f"{text} is JSON, and not a schema.ts", remedy=remedy)
     data = read_bytes(path)
     digest = hashlib.sha256(data).hexdigest()
     for revision, pin in known.items():
