@@ -33,6 +33,7 @@ VERSION: Final = "mcp-protocol-version"
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 
 _PER_REQUEST: Final = frozenset(name for name in ALL if revision(name).era == "per-request")
+_NAMES: Final = b"io.modelcontextprotocol/protocolVersion"
 _HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(?P<port>[0-9]{1,5}))?")
 _ORIGIN: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<host>[^/?#@\s]+)", re.IGNORECASE)
 _WEB: Final = frozenset({"http", "https"})
@@ -136,6 +137,8 @@ def is_per_request(headers: Mapping[str, str], body: bytes) -> bool:
     """
     if headers.get(VERSION) in _PER_REQUEST:
         return True
+    if _NAMES not in body and b"\\" not in body:  # which could hide the name
+        return False
     return peek.http_message(body).names_version
 
 

@@ -126,8 +126,10 @@ def check_headers(
     `headers` have their names in lower case; `of_tool` says which headers a tool asks for.
     Source: 2026-07-28 basic/transports/streamable-http, "Server Validation".
     """
-    _require_equal(headers, "MCP-Protocol-Version", version, coded=False)
-    _require_equal(headers, "Mcp-Method", method, coded=False)
+    if headers.get("mcp-protocol-version") != version:
+        _require_equal(headers, "MCP-Protocol-Version", version, coded=False)
+    if headers.get("mcp-method") != method:
+        _require_equal(headers, "Mcp-Method", method, coded=False)
     if method in _NAMED:
         _require_equal(headers, "Mcp-Name", getattr(params, _NAMED[method]), coded=True)
     if method == "tools/call" and (asked := of_tool(params.name)):

@@ -18,7 +18,8 @@ class Bucket:
 
     def allow(self, now: float) -> bool:
         if self._at is not None:
-            self._room = min(self._full, self._room + (now - self._at) * self._rate)
+            room = self._room + (now - self._at) * self._rate
+            self._room = room if room < self._full else self._full
         self._at = now
         if self._room < 1:
             return False

@@ -378,8 +378,8 @@ class Session(ABC):
 
     def _may_send(self, method: Method | None, kind: str) -> bool:
         """Whether the peer may send a method as that kind of message."""
-        own = f"{self.role}-to-"
-        return method is not None and method.kind == kind and not method.direction.startswith(own)
+        is_ours = method is None or method.direction.startswith(self.role)
+        return method is not None and not is_ours and method.kind == kind
 
     def _require_room(self, frame: Request) -> None:
         """Raises RpcError if a request of the peer has the id of another, or is one too many."""

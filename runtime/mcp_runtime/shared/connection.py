@@ -196,7 +196,7 @@ class Connection(ABC):
 
     def _is_ours(self, called: Called) -> bool:
         """Whether this task still serves that id, which another request may have by now."""
-        return self._tasks.get(called.id) is asyncio.current_task()
+        return self._tasks.get(called.id) is asyncio.current_task(self.loop)
 
     async def _answer(self, called: Called) -> bytes:
         """The response to a request, whatever its handler does; empty if it was cancelled."""

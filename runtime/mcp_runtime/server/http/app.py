@@ -136,7 +136,8 @@ class HttpApp:
         self, path: str, sse: str | None, messages: str, probes: Mapping[str | None, _Handler]
     ) -> dict[tuple[str, str], _Handler]:
         routes: dict[tuple[str, str], _Handler] = {("POST", path): self._post}
-        if self._service.server.offer().handshake:
+        self._has_sessions = bool(self._service.server.offer().handshake)
+        if self._has_sessions:
             routes["GET", path] = self._in_session.get
             routes["DELETE", path] = self._in_session.delete
             if sse is not None:
@@ -238,8 +239,7 @@ class HttpApp:
     async def _post(self, request: HttpRequest) -> EventResponse | None:
         _require_media_types(request)
         await request.read_body(self._service.limits, self._service.body_deadline)
-        has_sessions = self._service.server.offer().handshake
-        if not has_sessions or http_rules.is_per_request(request.headers, request.content):
+        if not self._has_sessions or http_rules.is_per_request(request.headers, request.content):
             return await self._per_request.post(request)
         return await self._in_session.post(request)
 

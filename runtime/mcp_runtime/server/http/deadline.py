@@ -27,7 +27,8 @@ class Deadline:
 
     async def wait(self, work: Awaitable[_T]) -> _T:
         """The result of `work`. Raises TimeoutError if it took too long, and what it raises."""
-        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
+        task = asyncio.current_task(loop)
         assert task is not None
         before = task.cancelling()
         self._begun[task] = loop.time()

@@ -96,13 +96,13 @@ class RequestConnection(StreamingConnection):
             raise malformed(frame)
         if self.protection is not None:
             self.protection.require_tool_scopes(frame)
-        if isinstance(frame, Response | ErrorResponse):
-            raise HttpError(400, "a response is not expected here: a server asks in its results")
         if isinstance(frame, Request):
             if not self._names_version:
                 raise self._version_missing(frame)
             if frame.method == "subscriptions/listen":
                 self.server.connections.add(self)
+        elif isinstance(frame, Response | ErrorResponse):
+            raise HttpError(400, "a response is not expected here: a server asks in its results")
         self.handle(self.session.handle(frame, self.loop.time()))
         self._endpoint.open.add(self)
 
@@ -128,7 +128,7 @@ class RequestConnection(StreamingConnection):
 
     async def serve(self, called: Called) -> None:
         """Runs the handler in this task, which goes on when the handler was cancelled."""
-        task = asyncio.current_task()
+        task = asyncio.current_task(self.loop)
         assert task is not None
         self._tasks[called.id] = task
         try:
@@ -204,7 +204,7 @@ class PerRequestEndpoint:
     ) -> None:
         """Runs the handler, and beside it the response, if the handler has to wait for anything."""
         responding: list[asyncio.Task[None]] = []
-        loop = asyncio.get_running_loop()
+        loop = connection.loop
 
         def respond() -> None:
             responding.append(loop.create_task(self._respond_whole(request, connection)))

@@ -100,11 +100,8 @@ class HttpRequest:
         if len(length) > _LENGTH_DIGITS or (length.isdecimal() and int(length) > limit):
             raise _too_large(limit)
         chunked = "transfer-encoding" in self.headers or not length.isdecimal()
-        size, held = limit if chunked else int(length), HeldBytes()
-        if size > SMALL and (crossed := held.crossed(limits)):
-            why = f"busy: too much is not answered yet ({crossed})"
-            raise HttpError(503, why, headers=retry_after(1))
-        hold = Hold(held, size) if size > SMALL else None
+        size = limit if chunked else int(length)
+        hold = _held(size, limits) if size > SMALL else None
         try:
             self.content = await deadline.wait(self._read(limit))
         except TimeoutError:
@@ -202,6 +199,15 @@ def _start(status: int, headers: tuple[Header, ...]) -> dict[str, Any]:
     return {"type": "http.response.start", "status": status, "headers": headers}
 
 
+def _held(size: int, limits: Limits) -> Hold:
+    """Raises HttpError while the process holds too much."""
+    held = HeldBytes()
+    if crossed := held.crossed(limits):
+        why = f"busy: too much is not answered yet ({crossed})"
+        raise HttpError(503, why, headers=retry_after(1))
+    return Hold(held, size)
+
+
 def _too_large(limit: int) -> HttpError:
     return HttpError(413, f"the body has more than {limit} bytes (Limits.line_bytes)")
 
@@ -221,7 +227,7 @@ def _joined(raw: Iterable[Header]) -> dict[str, str]:
     """Headers by name; those that are repeated are joined to one list."""
     headers: dict[str, str] = {}
     for raw_name, raw_value in raw:
-        name, value = str(raw_name, "latin-1"), str(raw_value, "latin-1")
+        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
 
