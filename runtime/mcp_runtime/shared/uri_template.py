@@ -10,10 +10,9 @@ the last variable may hold `/`; so there is only one way to match, without backt
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Final
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+from typing import Final, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from mcp_runtime.limits import DEFAULT, Limits
@@ -22,10 +21,7 @@ __all__ = ["Template", "TemplateError", "is_uri"]
 
 _EXPRESSION: Final = re.compile(r"\{([^{}]*)\}")
 _NAME: Final = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
-_STOPS: Final = re.compile(r"[/?#]")
-_UNSAFE: Final = re.compile(r"[\x00-\x1f\x7f]")
-
-
+_UNSAFE: Final = re.compile(r"[\x00-\x1f\x7f\\]")
 _URI: Final = re.compile(
     r"[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*"
 )
@@ -40,25 +36,20 @@ class TemplateError(ValueError):
     """An invalid or unsupported template; the text says what to write instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Variable:
+class _Variable(NamedTuple):
     name: str
     wide: bool
     """Whether its value may hold `/`, `?` and `#`."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Query:
+class _Query(NamedTuple):
     """`{?a,b}`: any of these parameters, in any order."""
 
     names: tuple[str, ...]
     head: str
 
 
-_Part = str | _Variable | _Query
-
-_FIRST: Final = {"": "", "+": "", "#": "#", ".": ".", "/": "/", ";": ";", "?": "?", "&": "&"}
-_BETWEEN: Final = {"": ",", "+": ",", "#": ",", ".": ".", "/": "/", ";": ";"}
+_Part: TypeAlias = str | _Variable | _Query
 
 
 class Template:
@@ -69,9 +60,14 @@ class Template:
             raise TemplateError(f"longer than {limits.template_chars} characters")
         self.text = text
         self._limit = limits.uri_chars
-        self._parts = tuple(_joined(_parts(text)))
-        self.names = tuple(_names(self._parts))
-        _require_one_way(self._parts, self.names)
+        parts = [*_joined(_parts(text))]
+        variables = [part for part in parts if isinstance(part, _Variable)]
+        queried = [name for part in parts if isinstance(part, _Query) for name in part.names]
+        self._variables = [variable.name for variable in variables]
+        self._wide = {*queried, *(variable.name for variable in variables if variable.wide)}
+        self.names = (*self._variables, *queried)
+        _require_one_way(parts, variables, self.names)
+        self._pattern = re.compile("".join(_patterns(parts)), re.DOTALL)
 
     def match(self, uri: str) -> dict[str, str] | None:
         """The decoded values of the variables; None if the URI does not match.
@@ -79,103 +75,69 @@ class Template:
         A value with a `..` segment, an encoded slash, a backslash or a control character does not
         match, since it may lead elsewhere.
         """
-        if len(uri) > self._limit:
+        matched = self._pattern.fullmatch(uri) if len(uri) <= self._limit else None
+        if matched is None:
             return None
-        raw_values = self._split(uri)
-        if raw_values is None:
-            return None
-        values = {name: unquote(raw) for name, raw in raw_values.items()}
+        values: dict[str, str] = dict(zip(self._variables, matched.groups(), strict=False))
+        query = matched.groupdict().get("query")
+        for item in () if query is None else query.split("&"):
+            name, equals, value = item.partition("=")
+            if not equals or name not in self.names or name in values:
+                return None
+            values[name] = value
+        values = {name: unquote(raw) for name, raw in values.items()}
         is_safe = all(_is_safe(value, name in self._wide) for name, value in values.items())
         return values if is_safe else None
 
-    @property
-    def _wide(self) -> frozenset[str]:
-        wide = {part.name for part in self._parts if isinstance(part, _Variable) and part.wide}
-        queried = {n for part in self._parts if isinstance(part, _Query) for n in part.names}
-        return frozenset(wide | queried)
-
-    def _split(self, uri: str) -> dict[str, str] | None:
-        values: dict[str, str] = {}
-        at = 0
-        for index, part in enumerate(self._parts):
-            if isinstance(part, str):
-                if not uri.startswith(part, at):
-                    return None
-                at += len(part)
-            elif isinstance(part, _Query):
-                return _parse_query(part, uri[at:], values)
-            else:
-                end = _end(uri, at, part, self._parts[index + 1 :])
-                if end < at + 1:
-                    return None
-                values[part.name] = uri[at:end]
-                at = end
-        return values if at == len(uri) else None
-
-
-def _end(uri: str, at: int, variable: _Variable, rest: tuple[_Part, ...]) -> int:
-    """Where the variable's value ends; -1 if it does not match."""
-    if variable.wide:
-        tail = "".join(part for part in rest if isinstance(part, str))
-        head = uri.find("?", at) if any(isinstance(part, _Query) for part in rest) else -1
-        end = (head if head >= 0 else len(uri)) - len(tail)
-        return end if uri.startswith(tail, max(end, 0)) else -1
-    stop = _STOPS.search(uri, at)
-    most = stop.start() if stop else len(uri)
-    following = rest[0] if rest else ""
-    if not isinstance(following, str) or not following:
-        return most
-    if len(rest) == 1:
-        end = len(uri) - len(following)
-        return end if end <= most else -1
-    end = uri.find(following, at + 1)
-    return end if end <= most else -1
-
-
-def _parse_query(query: _Query, text: str, values: dict[str, str]) -> dict[str, str] | None:
-    """`values` with the parameters of the query; None if it does not match."""
-    if not text:
-        return values
-    if not text.startswith(query.head):
-        return None
-    for item in text[1:].split("&"):
-        name, equals, value = item.partition("=")
-        if not equals or name not in query.names or name in values:
-            return None
-        values[name] = value
-    return values
-
 
 def _is_safe(value: str, wide: bool) -> bool:
-    if _UNSAFE.search(value) or "\\" in value:
+    if _UNSAFE.search(value):
         return False
     return ".." not in value.split("/") if wide else "/" not in value and value not in (".", "..")
 
 
+def _patterns(parts: Sequence[_Part]) -> Iterator[str]:
+    """The parts as regular expressions, of which none that matched is tried in another way.
+
+    A value ends where the literal behind it first occurs, or, if that is the last part, at the end
+    of the URI.
+    """
+    for index, part in enumerate(parts):
+        following = parts[index + 1 :]
+        if isinstance(part, str):
+            yield re.escape(part)
+        elif isinstance(part, _Query):
+            yield f"(?:{re.escape(part.head)}(?P<query>.*))?"
+        elif part.wide:
+            yield "([^?]+)" if isinstance(parts[-1], _Query) else "(.+)"
+        elif len(following) > 1 and isinstance(following[0], str):
+            yield f"(?>([^/?#]+?)(?={re.escape(following[0])}))"
+        else:
+            yield "([^/?#]+)" if following and isinstance(following[0], str) else "([^/?#]++)"
+
+
+# ---- reading templates
+
+
 def _parts(text: str) -> Iterator[_Part]:
-    at = 0
-    for match in _EXPRESSION.finditer(text):
-        yield from _literal(text[at : match.start()])
-        yield from _expression(match[1])
-        at = match.end()
-    yield from _literal(text[at:])
-
-
-def _literal(text: str) -> Iterator[str]:
-    if "{" in text or "}" in text:
-        raise TemplateError("an unbalanced brace; write a literal one as %7B or %7D")
-    if text:
-        yield text
+    for index, piece in enumerate(_EXPRESSION.split(text)):
+        if index % 2:
+            yield from _expression(piece)
+        elif "{" in piece or "}" in piece:
+            raise TemplateError("an unbalanced brace; write a literal one as %7B or %7D")
+        else:
+            yield piece
 
 
 def _expression(text: str) -> Iterator[_Part]:
-    operator = text[:1] if text[:1] in "+#./;?&" else ""
+    operator = text[0] if text[:1] in {*"+#./;?&"} else ""
     names = text.removeprefix(operator).split(",")
-    if operator and operator in "?&":
-        yield _Query(tuple(_name(name) for name in names), operator)
+    if operator in ("?", "&"):
+        yield _Query(tuple(map(_name, names)), operator)
         return
+    between = operator if operator in {*"./;"} else ","
     for index, name in enumerate(names):
-        yield _BETWEEN[operator] if index else _FIRST[operator]
+        yield between if index else operator.removeprefix("+")
         if operator == ";":
             yield f"{_name(name.removesuffix('*'))}="
         yield _Variable(_name(name.removesuffix("*")), operator in ("+", "#") or name[-1:] == "*")
@@ -190,28 +152,16 @@ def _name(text: str) -> str:
 
 def _joined(parts: Iterator[_Part]) -> Iterator[_Part]:
     """Joins neighbouring literals, and leaves out empty ones."""
-    held = ""
-    for part in parts:
-        if isinstance(part, str):
-            held += part
-            continue
-        if held:
-            yield held
-        held = ""
-        yield part
-    if held:
-        yield held
+    for is_literal, group in groupby(parts, lambda part: isinstance(part, str)):
+        if not is_literal:
+            yield from group
+        elif literal := "".join(map(str, group)):
+            yield literal
 
 
-def _names(parts: tuple[_Part, ...]) -> Iterator[str]:
-    for part in parts:
-        if isinstance(part, _Variable):
-            yield part.name
-        elif isinstance(part, _Query):
-            yield from part.names
-
-
-def _require_one_way(parts: tuple[_Part, ...], names: tuple[str, ...]) -> None:
+def _require_one_way(
+    parts: Sequence[_Part], variables: Sequence[_Variable], names: Sequence[str]
+) -> None:
     if len(set(names)) != len(names):
         raise TemplateError("a variable stands in it twice")
     for part, following in pairwise(parts):
@@ -220,7 +170,8 @@ def _require_one_way(parts: tuple[_Part, ...], names: tuple[str, ...]) -> None:
         if isinstance(part, _Variable) and isinstance(following, _Variable):
             pair = f"{{{part.name}}}{{{following.name}}}"
             raise TemplateError(f"{pair}: put a literal between them")
-    wide = [part.name for part in parts if isinstance(part, _Variable) and part.wide]
-    variables = [part.name for part in parts if isinstance(part, _Variable)]
-    if wide and (len(wide) > 1 or variables[-1] != wide[0]):
-        raise TemplateError(f"{{+{wide[0]}}} may hold `/`, so no other variable comes after it")
+    for variable in variables[:-1]:
+        if variable.wide:
+            raise TemplateError(
+                f"{{+{variable.name}}} may hold `/`, so no other variable comes after it"
+            )

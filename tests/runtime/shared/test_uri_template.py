@@ -45,6 +45,9 @@ from mcp_runtime.shared.uri_template import Template, TemplateError
         ("a://b{?q}", "a://b?z=1", None),
         ("a://b{?q}", "a://b?q=1&q=2", None),
         ("a://{+p}{?q}", "a://x/y?q=1", {"p": "x/y", "q": "1"}),
+        ("a://{+p}/raw?v=1{&q}", "a://x/y/raw?v=1&q=2", {"p": "x/y", "q": "2"}),
+        ("a://{x}.b{?q}", "a://1.b.b", None),
+        ("a://{x}{&q}", "a://1&q=2#", None),
     ],
 )
 def test_a_uri_fits_its_template_in_one_way(
