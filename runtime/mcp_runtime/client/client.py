@@ -18,7 +18,7 @@ from msgspec import UNSET
 from mcp_runtime.client.cache import Cache
 from mcp_runtime.client.callbacks import Approve, ClientCallbacks, OnElicit, OnSample, Roots
 from mcp_runtime.client.connection import ClientConnection
-from mcp_runtime.client.options import ClientOptions, OnLog
+from mcp_runtime.client.options import ClientOptions, OnLog, RequestOptions
 from mcp_runtime.client.output_schemas import OutputSchemas
 from mcp_runtime.client.reconnect import Reconnector
 from mcp_runtime.client.requests import Calls, ClientRequests, not_found
@@ -380,18 +380,9 @@ class Client:
         meta: t.RequestMetaObject = self._requests.meta()
         return meta
 
-    async def request(
-        self,
-        method: str,
-        params: Any,
-        *,
-        timeout: float | None = None,
-        on_progress: OnProgress | None = None,
-    ) -> Any:
+    async def request(self, method: str, params: Any, **options: Unpack[RequestOptions]) -> Any:
         """One request. `params` as a dict get the `_meta` they need. Raises as `call_tool` does."""
-        return await self._requests.request(
-            method, params, timeout=timeout, on_progress=on_progress
-        )
+        return await self._requests.request(method, params, **options)
 
     def _notified(self, event: Notified) -> None:
         self._cache.notified(event)

@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Hashable, Iterable
 from itertools import count
 from math import inf
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, Unpack
 
 from msgspec import UNSET
 
 from mcp_runtime.client.extension import ClientExtension
+from mcp_runtime.client.options import RequestOptions
 from mcp_runtime.client.settings import ClientSettings
 from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.core.client_session import ClientSession
@@ -20,7 +21,7 @@ from mcp_runtime.core.pending import Timeout
 from mcp_runtime.core.translation import Terms
 from mcp_runtime.errors import Disconnected, NotOpen, SessionError, TimedOut
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.shared.connection import Connection, OnProgress, WireConnection
+from mcp_runtime.shared.connection import Connection, WireConnection
 from mcp_runtime.transports.wire import Wire
 
 __all__ = ["ClientConnection", "ClientWireConnection", "ConnectionOwner"]
@@ -137,19 +138,14 @@ class ClientConnection(Connection):
     # ---- requests
 
     async def ask(
-        self,
-        method: str,
-        params: Any,
-        *,
-        timeout: float | None = None,
-        token: Id | None = None,
-        on_progress: OnProgress | None = None,
+        self, method: str, params: Any, token: Id | None = None, **options: Unpack[RequestOptions]
     ) -> Any:
         """`request` with the client's timeout, which progress restarts."""
-        seconds = timeout or self.settings.answer_timeout
-        wait = Timeout(seconds, self.settings.limits.total, progress_counts=True)
+        seconds = options.get("timeout") or self.settings.answer_timeout
+        timeout = Timeout(seconds, self.settings.limits.total, progress_counts=True)
+        on_progress = options.get("on_progress")
         return await self.request(
-            method, params, timeout=wait, token=token, on_progress=on_progress
+            method, params, timeout=timeout, token=token, on_progress=on_progress
         )
 
     async def set_log_level(self, level: str) -> None:

@@ -1,4 +1,4 @@
-"""The options of a `Client`, for the class methods that pass them on."""
+"""The options of a `Client`, and of its requests, for what passes them on."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from mcp_runtime.client.callbacks import Approve, OnElicit, OnSample, Roots
 from mcp_runtime.core.extension import Extension
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.shared.connection import Trace
+from mcp_runtime.shared.connection import OnProgress, Trace
 
-__all__ = ["ClientOptions", "OnLog"]
+__all__ = ["ClientOptions", "OnLog", "RequestOptions"]
 
 OnLog: TypeAlias = Callable[[t.LoggingMessageNotificationParams], object]
 
@@ -41,3 +41,10 @@ class ClientOptions(TypedDict, total=False):
     message_bytes: int | None
     limits: Limits
     trace: Trace | None
+
+
+class RequestOptions(TypedDict, total=False):
+    """Seconds to wait for the answer, None for the client's; and what is called with progress."""
+
+    timeout: float | None
+    on_progress: OnProgress | None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import count
-from typing import Any
+from typing import Any, Unpack
 
 from msgspec import UNSET, structs
 
 from mcp_runtime.client.cache import Cache, cache_key
 from mcp_runtime.client.extension import ClientExtension, ClientView
+from mcp_runtime.client.options import RequestOptions
 from mcp_runtime.client.reconnect import Reconnector
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.meta_names import require_meta
@@ -39,26 +40,17 @@ class ClientRequests:
         require_meta(meta or {})
         return self._reconnector.connection.session.meta(token=token, extra=meta or {})
 
-    async def request(
-        self,
-        method: str,
-        params: Any,
-        *,
-        timeout: float | None = None,
-        on_progress: OnProgress | None = None,
-    ) -> Any:
+    async def request(self, method: str, params: Any, **options: Unpack[RequestOptions]) -> Any:
         """One request. Restarts a server that is gone, if it may be."""
         await self._reconnector.ensure()
-        token = None
+        token, on_progress = None, options.get("on_progress")
         if params.__class__ is dict:
             params = self._with_meta(method, params, on_progress)
             token = params.get("_meta", {}).get("progressToken")
         elif params is not UNSET and on_progress is not None:
             token = params.meta.progress_token
             token = None if token is UNSET else token
-        result = await self._reconnector.connection.ask(
-            method, params, timeout=timeout, token=token, on_progress=on_progress
-        )
+        result = await self._reconnector.connection.ask(method, params, token=token, **options)
         self._require_known_type(method, result)
         return result
 
@@ -106,21 +98,14 @@ class ClientRequests:
             seen.add(cursor)
         raise TooMuch(f"{method}: over {self._limits.pages} pages (Limits.pages)")
 
-    async def _fetch(
-        self,
-        method: str,
-        params: Any,
-        *,
-        timeout: float | None = None,
-        on_progress: OnProgress | None = None,
-    ) -> Any:
+    async def _fetch(self, method: str, params: Any, **options: Unpack[RequestOptions]) -> Any:
         """The cached answer if it is still fresh, else the server's."""
         key, clock = cache_key(method, params), self._reconnector.connection.loop.time
         cached = None if key is None else self._cache.get(method, key, clock())
         if cached is not None:
             return cached
         changes = self._cache.changes(method)
-        result = await self.request(method, params, timeout=timeout, on_progress=on_progress)
+        result = await self.request(method, params, **options)
         is_stale = self._cache.changes(method) > changes
         if key is not None and not is_stale and not isinstance(result, t.InputRequiredResult):
             self._cache.put(method, key, result, clock())
@@ -133,27 +118,20 @@ class ClientRequests:
         """
         return error.code == error_codes.INVALID_PARAMS and self._cache.drop(method)
 
-    async def answer(
-        self,
-        method: str,
-        params: Any,
-        *,
-        timeout: float | None = None,
-        on_progress: OnProgress | None = None,
-    ) -> Any:
+    async def answer(self, method: str, params: Any, **options: Unpack[RequestOptions]) -> Any:
         """Gives the server the input it asks for, until it asks for no more.
 
         Source: 2026-07-28 basic/patterns/mrtr.
         """
         first = params
         for _ in range(self._limits.input_rounds):
-            result = await self._fetch(method, params, timeout=timeout, on_progress=on_progress)
+            result = await self._fetch(method, params, **options)
             if not isinstance(result, t.InputRequiredResult):
                 return result
             responses = await self._callbacks.responses(result)
             params = structs.replace(
                 first,
-                meta=self.meta(on_progress, first.meta.extra_),
+                meta=self.meta(options.get("on_progress"), first.meta.extra_),
                 input_responses=responses,
                 request_state=result.request_state,
             )
@@ -163,15 +141,14 @@ class ClientRequests:
         self,
         client: ClientView,
         params: t.CallToolRequestParams,
-        *,
-        timeout: float | None,
-        on_progress: OnProgress | None,
+        **options: Unpack[RequestOptions],
     ) -> t.CallToolResult:
         """The result of a tool, which an extension may have to finish."""
-        result = await self.answer("tools/call", params, timeout=timeout, on_progress=on_progress)
+        result = await self.answer("tools/call", params, **options)
         for one in self._reconnector.settings.offer.extensions:
             if one.is_own("tools/call", result):
                 finisher = one if isinstance(one, ClientExtension) else ClientExtension()
+                timeout, on_progress = options.get("timeout"), options.get("on_progress")
                 return await finisher.finish(
                     client, params, result, timeout=timeout, on_progress=on_progress
                 )

@@ -24,11 +24,8 @@ class Change(NamedTuple):
     uri: str | None = None
 
 
-_LISTS: Final[dict[str, What]] = {
-    "notifications/tools/list_changed": "tools",
-    "notifications/prompts/list_changed": "prompts",
-    "notifications/resources/list_changed": "resources",
-}
+_LISTS: Final[tuple[What, ...]] = ("tools", "prompts", "resources")
+_CHANGES: Final = {f"notifications/{what}/list_changed": Change(what) for what in _LISTS}
 
 
 class Subscription:
@@ -94,5 +91,4 @@ class Subscription:
 def _change(event: Notified) -> Change | None:
     if event.method == "notifications/resources/updated":
         return Change("resource", event.params.uri)
-    what = _LISTS.get(event.method)
-    return None if what is None else Change(what)
+    return _CHANGES.get(event.method)

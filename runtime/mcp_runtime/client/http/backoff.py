@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from mcp_runtime.errors import Disconnected
@@ -16,17 +17,17 @@ _LONGEST: Final = 30.0
 """Bounds for our own waits, in seconds."""
 
 
+@dataclass(eq=False)
 class Backoff:
     """`what` is retried; `failures` counts the attempts in a row that failed.
 
     `draw` gives numbers from 0 to 1, to spread what is repeated.
     """
 
-    def __init__(self, what: str, limits: Limits, draw: Callable[[], float]) -> None:
-        self.failures = 0
-        self._what = what
-        self._limits = limits
-        self._draw = draw
+    what: str
+    limits: Limits
+    draw: Callable[[], float]
+    failures: int = 0
 
     def outlived(self, seconds: float) -> None:
         """Says how long the last attempt lasted; a long one did not fail."""
@@ -38,11 +39,11 @@ class Backoff:
 
         Raises Disconnected after too many attempts.
         """
-        limits = self._limits
+        limits = self.limits
         self.failures += 1
         if self.failures > limits.resume_attempts:
-            raise Disconnected(f"{self._what} is lost after {limits.resume_attempts} attempts")
-        wait = limits.resume_wait * 2 ** (self.failures - 1) * (1 + self._draw()) / 2
+            raise Disconnected(f"{self.what} is lost after {limits.resume_attempts} attempts")
+        wait = limits.resume_wait * 2 ** (self.failures - 1) * (1 + self.draw()) / 2
         if self.failures == 1 and soon:
             wait = 0
         await asyncio.sleep(max(least, min(wait, _LONGEST), _SHORTEST))

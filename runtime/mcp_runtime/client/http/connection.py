@@ -242,7 +242,7 @@ class HttpConnection(Exchanges):
 
     async def _find_endpoint(self) -> None:
         """Opens the one stream, which names where messages are posted. Raises SessionError."""
-        stream = LegacySse(self._http, self._receive, self._too_long, self.session.limits)
+        stream = LegacySse(self._http, self._receive, self.session.limits)
         self._listening = self.loop.create_task(self._listen_legacy(stream))
         try:
             async with asyncio.timeout(self.session.limits.deadline):

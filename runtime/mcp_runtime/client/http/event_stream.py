@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from mcp_runtime.client.http.backoff import Backoff
@@ -24,38 +25,26 @@ Get: TypeAlias = Callable[[Mapping[str, str]], AbstractAsyncContextManager[HttpR
 """Sends a GET with these headers beside those that every one has."""
 STREAM: Final = {"Accept": EVENT_STREAM, "Cache-Control": "no-store"}
 """The headers of a GET."""
-Receive: TypeAlias = Callable[[bytes], Awaitable[None]]
-"""Handles a message; the next one waits for it."""
+Receive: TypeAlias = Callable[[bytes | TooLong], Awaitable[None]]
+"""Handles a message, or what stands for one that is too long; the next one waits for it."""
 ANY_ERA: Final = frozenset({401, 403, 407, 408, 421, 425, 429, 502, 503, 504})
 """Statuses that say nothing of what the server speaks, nor of a stream."""
 _LATER: Final = ANY_ERA | {500}
 """Statuses of a server that may go on with a stream when it is asked again."""
 
 
+@dataclass(eq=False)
 class EventStream:
-    """One stream, over as many connections as it takes; `receive` gets its messages, and `too_long`
-    what stands for those that are too long.
+    """One stream, over as many connections as it takes; `receive` gets its messages."""
 
-    `draw` gives numbers from 0 to 1, to spread what is repeated.
-    """
-
-    def __init__(
-        self,
-        get: Get,
-        receive: Receive,
-        too_long: Callable[[TooLong], None],
-        limits: Limits,
-        draw: Callable[[], float],
-    ) -> None:
-        self.is_open = asyncio.Event()
-        """Set once a GET has opened it."""
-        self._get = get
-        self._receive = receive
-        self._too_long = too_long
-        self._limits = limits
-        self._backoff = Backoff("a stream", limits, draw)
-        self._last_id = ""
-        self._retry: int | None = None
+    get: Get
+    receive: Receive
+    limits: Limits
+    backoff: Backoff
+    is_open: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once a GET has opened it."""
+    _last_id: str = ""
+    _retry: int | None = None
 
     async def follow(
         self, response: HttpResponse, is_answered: Callable[[], bool], *, resumes: bool
@@ -82,13 +71,13 @@ class EventStream:
         while True:
             started = now()
             await self._resume()
-            self._backoff.outlived(now() - started)
+            self.backoff.outlived(now() - started)
             await self._pause()
 
     async def _pause(self, *, soon: bool = False) -> None:
         """Waits as long as the server asked, at least. Raises as `Backoff.pause` does."""
         asked = self._retry is not None
-        await self._backoff.pause(least=(self._retry or 0) / 1000, soon=soon or asked)
+        await self.backoff.pause(least=(self._retry or 0) / 1000, soon=soon or asked)
 
     async def _resume(self, is_answered: Callable[[], bool] | None = None) -> None:
         """Reads one more connection to its end, if it can be made.
@@ -98,13 +87,13 @@ class EventStream:
         """
         after = {"Last-Event-ID": self._last_id} if self._last_id else {}
         try:
-            async with self._get(after) as response:
-                if response.status in _LATER and self._backoff.failures:
+            async with self.get(after) as response:
+                if response.status in _LATER and self.backoff.failures:
                     return
                 require_stream(response)
                 self.is_open.set()
                 if is_answered is not None:
-                    self._backoff.failures = 0
+                    self.backoff.failures = 0
                 await self._read(response, is_answered)
         except NotReached:
             if is_answered is not None:
@@ -117,20 +106,20 @@ class EventStream:
 
         Once the request is answered, the stream has little time to end.
         """
-        events, now = Events(self._limits.answer_bytes), asyncio.get_running_loop().time
+        events, now = Events(self.limits.answer_bytes), asyncio.get_running_loop().time
         with suppress(Disconnected, TimeoutError):
             async with asyncio.timeout(None) as bound:
                 async for chunk in response.chunks():
                     for event in events.feed(chunk):
-                        self._backoff.failures = 0
+                        self.backoff.failures = 0
                         if isinstance(event, TooLong):
-                            self._too_long(event)
+                            await self.receive(event)
                         elif event.name == "message" and event.data:
-                            await self._receive(event.data)
+                            await self.receive(event.data)
                     self._last_id = events.id or self._last_id
                     self._retry = self._retry if events.retry is None else events.retry
                     if is_answered is not None and is_answered() and bound.when() is None:
-                        bound.reschedule(now() + self._limits.close_wait)
+                        bound.reschedule(now() + self.limits.close_wait)
 
 
 def require_stream(response: HttpResponse) -> None:

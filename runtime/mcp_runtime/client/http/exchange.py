@@ -10,13 +10,14 @@ import asyncio
 import logging
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
 from mcp_runtime.client.connection import ClientConnection, ConnectionOwner
 from mcp_runtime.client.eras import Mode
+from mcp_runtime.client.http.backoff import Backoff
 from mcp_runtime.client.http.event_stream import ANY_ERA, STREAM, EventStream
 from mcp_runtime.client.http.http import HttpResponse, HttpSender
 from mcp_runtime.client.http.param_headers import ToolParamHeaders
@@ -235,16 +236,19 @@ class Exchanges(ClientConnection):
         modern = isinstance(frame, ErrorResponse) and frame.code in MODERN_ERRORS
         return first and not modern and response.status in _MAYBE_LEGACY
 
-    async def _receive(self, message: bytes) -> None:
-        """Returns when there is room for what the next message may make us post."""
-        self.handle(self.session.receive_message(message, self.loop.time()))
+    async def _receive(self, message: bytes | TooLong, request: Request | None = None) -> None:
+        """Handles a message of the stream that answers `request`, or of one for all.
+
+        Returns when there is room for what the next message may make us post.
+        """
+        if isinstance(message, TooLong):
+            answers = [] if request is None else [request.id]
+            is_only_stream = self._facts.mode == "HTTP+SSE"
+            self.handle(self.session.too_long(message, None if is_only_stream else answers))
+        else:
+            self.handle(self.session.receive_message(message, self.loop.time()))
         while len(self._posts) >= self.session.limits.posts:
             await asyncio.wait(self._posts, return_when=asyncio.FIRST_COMPLETED)
-
-    def _too_long(self, message: TooLong, request: Request | None = None) -> None:
-        answers = [] if request is None else [request.id]
-        is_only_stream = self._facts.mode == "HTTP+SSE"
-        self.handle(self.session.too_long(message, None if is_only_stream else answers))
 
     def _fail(self, request: Request, error: SessionError) -> None:
         is_old = (
@@ -256,16 +260,14 @@ class Exchanges(ClientConnection):
 
     # ---- streams
 
-    @asynccontextmanager
-    async def _get(self, headers: Mapping[str, str]) -> AsyncGenerator[HttpResponse]:
+    def _get(self, headers: Mapping[str, str]) -> AbstractAsyncContextManager[HttpResponse]:
         sent = {**STREAM, **self._session_headers(), **headers}
-        async with self._http.send("GET", self._url, sent) as response:
-            yield response
+        return self._http.send("GET", self._url, sent)
 
     def _new_stream(self, request: Request | None = None) -> EventStream:
         """The server's own stream, or the one that answers a request."""
-        too_long = partial(self._too_long, request=request)
-        return EventStream(self._get, self._receive, too_long, self.session.limits, self._draw)
+        limits, receive = self.session.limits, partial(self._receive, request=request)
+        return EventStream(self._get, receive, limits, Backoff("a stream", limits, self._draw))
 
     async def _follow(self, request: Request, response: HttpResponse) -> None:
         """Follows a stream to the answer; in the handshake era also over a broken connection."""

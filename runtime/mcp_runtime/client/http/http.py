@@ -199,7 +199,7 @@ def _detail(body: bytes, kind: str) -> str:
     if kind == "text/html":
         title = _TITLE.search(text)
         text = title[1] if title else _TAG.sub("", text)
-    return _first_line(text, _MAX_SHOWN)
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:_MAX_SHOWN]
 
 
 def _url(text: str) -> httpx2.URL:
@@ -210,12 +210,6 @@ def _url(text: str) -> httpx2.URL:
     if url.scheme not in ("http", "https") or not url.host:
         raise ValueError("a server's URL begins with http:// or https://, and has a host")
     return url.copy_with(fragment=None)
-
-
-def _first_line(text: str, most: int) -> str:
-    """The first line that is not blank, cut at `most` characters."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return line[:most]
 
 
 def _redirect(response: httpx2.Response) -> httpx2.URL | None:

@@ -6,7 +6,7 @@ Source: 2024-11-05 basic/transports, "HTTP with SSE".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcp_runtime.client.http.event_stream import STREAM, Receive, require_stream
@@ -22,45 +22,37 @@ if TYPE_CHECKING:
 __all__ = ["LegacySse"]
 
 
+@dataclass(eq=False)
 class LegacySse:
     """`endpoint` is where messages are posted, once the server has named it."""
 
-    def __init__(
-        self,
-        http: HttpSender,
-        receive: Receive,
-        too_long: Callable[[TooLong], None],
-        limits: Limits,
-    ) -> None:
-        self.endpoint: asyncio.Future[httpx2.URL] = asyncio.get_running_loop().create_future()
-        self.is_named = False
-        self._http = http
-        self._receive = receive
-        self._too_long = too_long
-        self._limits = limits
+    http: HttpSender
+    receive: Receive
+    limits: Limits
+    endpoint: asyncio.Future[httpx2.URL] = field(default_factory=asyncio.Future)
+    is_named: bool = False
 
     async def listen(self) -> str:
         """Reads the stream to its end, and returns why it has ended."""
         why = "the stream has ended"
+        error: SessionError = Disconnected("the stream has named no endpoint")
         try:
             await self._read()
-        except SessionError as error:
-            why = str(error)
-            if not self.endpoint.done():
-                self.endpoint.set_exception(error)
+        except SessionError as caught:
+            why, error = str(caught), caught
         finally:
             if not self.endpoint.done():
-                self.endpoint.set_exception(Disconnected("the stream has named no endpoint"))
+                self.endpoint.set_exception(error)
         return why
 
     async def _read(self) -> None:
-        async with self._http.send("GET", self._http.url, STREAM) as response:
+        async with self.http.send("GET", self.http.url, STREAM) as response:
             require_stream(response)
-            events = Events(self._limits.answer_bytes)
+            events = Events(self.limits.answer_bytes)
             async for chunk in response.chunks():
                 for event in events.feed(chunk):
                     if isinstance(event, TooLong):
-                        self._too_long(event)
+                        await self.receive(event)
                     else:
                         await self._handle(event, response)
 
@@ -69,4 +61,4 @@ class LegacySse:
             self.endpoint.set_result(response.within(event.data.decode(errors="replace")))
             self.is_named = True
         elif event.name == "message" and self.is_named:
-            await self._receive(event.data)
+            await self.receive(event.data)
