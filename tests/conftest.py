@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from tests.support.loopback import Loopback
@@ -21,10 +21,14 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 EXCUSE: Final = "../shared"
+_UNTIMED: Final = settings(
+    deadline=None, print_blob=True, derandomize=False, suppress_health_check=[HealthCheck.too_slow]
+)
+"""A busy machine is slow; that is no fault of an example."""
 PROFILES: Final = {
-    "dev": settings(max_examples=100, deadline=None, print_blob=True),
-    "ci": settings(max_examples=200, deadline=None, print_blob=True, derandomize=False),
-    "long": settings(max_examples=5_000, deadline=None, print_blob=True),
+    "dev": settings(_UNTIMED, max_examples=100),
+    "ci": settings(_UNTIMED, max_examples=200),
+    "long": settings(_UNTIMED, max_examples=5_000),
 }
 
 
