@@ -125,7 +125,7 @@ def run(main: Callable[[], Awaitable[None]], seconds: float = 60) -> None:
     asyncio.run(bounded())
 
 
-async def _yes(params: Any) -> latest.ElicitResult:
+async def yes(params: Any) -> latest.ElicitResult:
     return latest.ElicitResult(action="accept", content={"yes": True})
 
 
@@ -154,7 +154,7 @@ def test_no_call_of_100_000_fails_whichever_process_is_asked(redis: RedisServer)
 def test_what_a_handler_asks_is_answered_through_any_process(store: str, revision: str) -> None:
     async def main() -> None:
         async with served(store) as place:
-            client = place.client(revision, on_elicit=_yes)
+            client = place.client(revision, on_elicit=yes)
             async with client:
                 asked = (client.call_tool("confirm", {}) for _ in range(20))
                 answers = [text(result) for result in await asyncio.gather(*asked)]
