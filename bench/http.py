@@ -64,8 +64,8 @@ _BARS: Final = {"bare": 0.5, "bare on h11": 0.7, "mcp": 4.0}
 
 def post(headers: Mapping[str, str], **members: Any) -> bytes:
     body = json.dumps({"jsonrpc": "2.0", **members}, separators=(",", ":"))
-    told = {**_COMMON, **headers, "Content-Length": str(len(body))}
-    head = "".join(f"{name}: {value}\r\n" for name, value in told.items())
+    sent = {**_COMMON, **headers, "Content-Length": str(len(body))}
+    head = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
     return f"POST /mcp HTTP/1.1\r\n{head}\r\n{body}".encode()
 
 
@@ -153,8 +153,8 @@ class Served:
             name, _, value = line.partition(": ")
             if name.lower() == "mcp-session-id":
                 self.headers["Mcp-Session-Id"] = value
-        told = {**self.headers, **self.extra()}
-        first.ask(post(told, method="notifications/initialized"))
+        headers = {**self.headers, **self.extra()}
+        first.ask(post(headers, method="notifications/initialized"))
 
     def _calls(self, count: int) -> list[bytes]:
         """Requests that were never sent before: ids are not used twice."""
@@ -224,13 +224,13 @@ _Rounds: TypeAlias = list[tuple[Round, bool]]
 
 def rounds_of(sides: Mapping[str, Served], connections: int) -> dict[str, _Rounds]:
     """Of all sides, each in its turn."""
-    found: dict[str, _Rounds] = {name: [] for name in sides}
+    rounds: dict[str, _Rounds] = {name: [] for name in sides}
     with quiet_machine() as machine:
         for _ in range(_ROUNDS):
             for name, side in sides.items():
                 work = partial(side.round, connections)
-                found[name].append(machine.undisturbed_anywhere(work))
-    return found
+                rounds[name].append(machine.undisturbed_anywhere(work))
+    return rounds
 
 
 def paired(

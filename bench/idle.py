@@ -63,8 +63,8 @@ class _Served:
 
 
 def _get(path: str, session: str = "") -> bytes:
-    told = f"Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: 2025-11-25\r\n" if session else ""
-    head = f"Host: 127.0.0.1:8000\r\nAccept: text/event-stream\r\n{told}"
+    lines = f"Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: 2025-11-25\r\n" if session else ""
+    head = f"Host: 127.0.0.1:8000\r\nAccept: text/event-stream\r\n{lines}"
     return f"GET {path} HTTP/1.1\r\n{head}\r\n".encode()
 
 
@@ -74,8 +74,8 @@ def _session(served: _Served) -> str:
     session = next(
         line.partition(": ")[2] for line in head if line.lower().startswith("mcp-session-id")
     )
-    told = {"Mcp-Session-Id": session, "MCP-Protocol-Version": "2025-11-25"}
-    served.asking.ask(post(told, method="notifications/initialized"))
+    headers = {"Mcp-Session-Id": session, "MCP-Protocol-Version": "2025-11-25"}
+    served.asking.ask(post(headers, method="notifications/initialized"))
     return session
 
 

@@ -116,19 +116,19 @@ Pair: TypeAlias = tuple[float, float]
 """What ours takes, and the peer."""
 
 
-def chosen(found: Iterable[tuple[Pair, bool]]) -> tuple[list[Pair], int]:
+def chosen(measured: Iterable[tuple[Pair, bool]]) -> tuple[list[Pair], int]:
     """The pairs that a quiet machine gave, and others as far as those are too few: how many."""
     kept: list[Pair] = []
     disturbed: list[Pair] = []
-    for pair, undisturbed in found:
+    for pair, undisturbed in measured:
         (kept if undisturbed else disturbed).append(pair)
     lacking = disturbed[: max(0, PAIRS - len(kept))]
     return kept + lacking, len(lacking)
 
 
-def row(name: str, found: Iterable[tuple[Pair, bool]], bar: float | None) -> Row:
+def row(name: str, measured: Iterable[tuple[Pair, bool]], bar: float | None) -> Row:
     """Medians of the chosen pairs."""
-    pairs, disturbed = chosen(found)
+    pairs, disturbed = chosen(measured)
     ours, peer = (statistics.median(side) for side in zip(*pairs, strict=True))
     return Row(name, ours, peer, bar, pairs=tuple(b / a for a, b in pairs), disturbed=disturbed)
 
@@ -167,8 +167,8 @@ def processes(
 
     pair()
     with quiet_machine() as machine:
-        found = row(name, [machine.undisturbed(pair) for _ in range(PAIRS)], bar)
-    return found if peer else replace(found, peer=None, pairs=())
+        medians = row(name, [machine.undisturbed(pair) for _ in range(PAIRS)], bar)
+    return medians if peer else replace(medians, peer=None, pairs=())
 
 
 def _process(command: Sequence[str]) -> float:

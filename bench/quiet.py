@@ -65,13 +65,13 @@ class Quiet:
     def _settle(self, processes: Sequence[int], wanted: int) -> bool:
         """Moves them to quiet processors; False if there were too few for too long."""
         begin = time.monotonic()
-        while not (found := self._is_quiet()) and time.monotonic() - begin < self._patience:
+        while not (quiet := self._is_quiet()) and time.monotonic() - begin < self._patience:
             self._used = sorted(self._processors, key=self._spin)[:wanted]
             time.sleep(_PAUSE)
         self._patience -= time.monotonic() - begin
         for process in processes:
             _pin(process, self._used)
-        return found
+        return quiet
 
     def _is_quiet(self) -> bool:
         paces = [self._spin(each) for each in self._used]

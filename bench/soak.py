@@ -108,8 +108,11 @@ async def _call(session: Session, dice: random.Random) -> None:
         case 0:
             await asked.until_over()
         case 1:
-            told = {"method": "notifications/cancelled", "params": {"requestId": session.last}}
-            await session.post({"jsonrpc": "2.0", **told}).until_over()
+            cancellation = {
+                "method": "notifications/cancelled",
+                "params": {"requestId": session.last},
+            }
+            await session.post({"jsonrpc": "2.0", **cancellation}).until_over()
             await asked.until_over()
         case 2:
             await asked.drop()
@@ -135,11 +138,11 @@ def slope(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
     Of fewer than three points the error is infinite.
     """
-    found = [*zip(*points, strict=True)]
+    columns = [*zip(*points, strict=True)]
     if len(points) < 3:
         return 0.0, math.inf
-    line = linear_regression(*found)
-    wide = sum((x - fmean(found[0])) ** 2 for x in found[0])
+    line = linear_regression(*columns)
+    wide = sum((x - fmean(columns[0])) ** 2 for x in columns[0])
     off = sum((y - line.slope * x - line.intercept) ** 2 for x, y in points)
     return line.slope, math.sqrt(off / (len(points) - 2) / wide)
 
@@ -159,8 +162,8 @@ async def _soak(seconds: float) -> None:
             print(f"{now - begun:8.0f} s  {seed:9} clients  {resident() >> 10} KiB  {held}")
     await settled(client)
     print(f"at the end: {counts(client)}")
-    found, error = (each / 1024 for each in slope(points[len(points) // 4 :]))
-    print(f"slope: {found:+.0f} ± {error:.0f} KiB an hour")
+    growth, error = (each / 1024 for each in slope(points[len(points) // 4 :]))
+    print(f"slope: {growth:+.0f} ± {error:.0f} KiB an hour")
 
 
 if __name__ == "__main__":

@@ -29,8 +29,8 @@ async def main() -> None:
             note = {"title": "tea", "text": "Two minutes, not three."}
             await client.call_tool("write_note", {"note": note})
             print("changed", (await anext(changes)).uri)
-        found = await client.call_tool("search_notes", {"words": "minutes"})
-        print("found", found.structured_content)
+        result = await client.call_tool("search_notes", {"words": "minutes"})
+        print("found", result.structured_content)
         deleted = await client.call_tool("delete_note", {"title": "tea"})
         print("deleted", not deleted.is_error)
         missing = await client.call_tool("delete_note", {"title": "coffee"})

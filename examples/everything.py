@@ -347,12 +347,12 @@ async def test_input_required_result_multi_round(ctx: Context) -> str:
 @server.tool
 async def test_input_required_result_capabilities(ctx: Context) -> str:
     """Asks only for what the client can do."""
-    told: list[str] = []
+    answers: list[str] = []
     if "sampling" in ctx.client_capabilities:
-        told.append((await ctx.sample("Say something.", max_tokens=50)).model)
+        answers.append((await ctx.sample("Say something.", max_tokens=50)).model)
     if "elicitation" in ctx.client_capabilities:
-        told.append((await ctx.elicit("Who are you?", Account)).action)
-    return ", ".join(told)
+        answers.append((await ctx.elicit("Who are you?", Account)).action)
+    return ", ".join(answers)
 
 
 # ---- changes

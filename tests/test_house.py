@@ -100,10 +100,10 @@ Law = Callable[[Module], Iterator[str]]
 def bindgen_stands_alone(module: Module) -> Iterator[str]:
     """mcp_bindgen runs without what it writes; the command line's verbs may reach for it."""
     in_cli = module.parts[1:2] == ["cli"]
-    for found in module.imports:
-        unseen = found.lazy or found.typing
-        if found.within("mcp_wire", "mcp_runtime") and not (in_cli and unseen):
-            yield f"{module.name}:{found.line}: imports {found.name}"
+    for imported in module.imports:
+        unseen = imported.lazy or imported.typing
+        if imported.within("mcp_wire", "mcp_runtime") and not (in_cli and unseen):
+            yield f"{module.name}:{imported.line}: imports {imported.name}"
 
 
 def layer(name: str) -> str:
@@ -118,25 +118,26 @@ def bindgen_looks_left(module: Module) -> Iterator[str]:
     if here not in LAYERS:
         yield f"{module.name}: {here!r} has no place in LAYERS of tests/test_house.py"
         return
-    for found in module.imports:
-        there = layer(found.name)
-        if not found.within("mcp_bindgen") or there == here or LAYERS[there] == 0:
+    for imported in module.imports:
+        there = layer(imported.name)
+        if not imported.within("mcp_bindgen") or there == here or LAYERS[there] == 0:
             continue
-        only_types = found.typing and LAYERS[here] == 0
+        only_types = imported.typing and LAYERS[here] == 0
         if LAYERS[there] >= LAYERS[here] and not only_types:
-            yield f"{module.name}:{found.line}: imports {found.name}, which is not to its left"
+            place = f"{module.name}:{imported.line}"
+            yield f"{place}: imports {imported.name}, which is not to its left"
 
 
 def wire_needs_nothing(module: Module) -> Iterator[str]:
     """mcp_wire imports the standard library, itself, and in a flavour's module that library."""
     flavour = FLAVOURS.search(module.parts[-1])
     admitted = {"mcp_wire", *sys.stdlib_module_names, *(LIBRARIES[flavour[1]] if flavour else ())}
-    for found in module.imports:
-        library = found.name.partition(".")[0]
+    for imported in module.imports:
+        library = imported.name.partition(".")[0]
         # Type checkers carry typing_extensions themselves; nothing is imported when it runs.
-        known_to_checkers = found.typing and library == "typing_extensions"
+        known_to_checkers = imported.typing and library == "typing_extensions"
         if library not in admitted and not known_to_checkers:
-            yield f"{module.name}:{found.line}: imports {found.name}"
+            yield f"{module.name}:{imported.line}: imports {imported.name}"
 
 
 def runtime_has_one_door(module: Module) -> Iterator[str]:
@@ -144,11 +145,11 @@ def runtime_has_one_door(module: Module) -> Iterator[str]:
 
     An extension imports the bindings of extensions itself, so that nobody else has to load them.
     """
-    for found in module.imports:
-        at_the_door = found.within("mcp_wire") and module.name == "mcp_runtime.revisions"
-        extends = found.within("mcp_wire.ext") and module.parts[1:2] == ["extensions"]
-        if found.within("mcp_wire", "mcp_bindgen") and not (at_the_door or extends):
-            yield f"{module.name}:{found.line}: imports {found.name}"
+    for imported in module.imports:
+        at_the_door = imported.within("mcp_wire") and module.name == "mcp_runtime.revisions"
+        extends = imported.within("mcp_wire.ext") and module.parts[1:2] == ["extensions"]
+        if imported.within("mcp_wire", "mcp_bindgen") and not (at_the_door or extends):
+            yield f"{module.name}:{imported.line}: imports {imported.name}"
 
 
 def room(name: str) -> str | None:
@@ -169,10 +170,10 @@ def runtime_looks_down(module: Module) -> Iterator[str]:
     if here is None:
         yield f"{module.name} has no room in RANKS of tests/test_house.py"
         return
-    for found in module.imports:
-        there = (room(found.name) or "") if found.within("mcp_runtime") else here
+    for imported in module.imports:
+        there = (room(imported.name) or "") if imported.within("mcp_runtime") else here
         if there != here and RANK[there] >= RANK[here]:
-            yield f"{module.name}:{found.line}: imports {found.name}, which is not below it"
+            yield f"{module.name}:{imported.line}: imports {imported.name}, which is not below it"
 
 
 def runtime_imports_in_sight(module: Module) -> Iterator[str]:
@@ -186,18 +187,18 @@ def runtime_names_no_revision(module: Module) -> Iterator[str]:
     """Which revisions there are is a matter of mcp_wire's tables; docstrings may name sources."""
     dated = [text for text in module.texts if DATE.search(text)]
     yield from (f"{module.name}: names a revision in {text[:80]!r}" for text in dated)
-    for found in module.imports:
-        if DATE.search(found.name):
-            yield f"{module.name}:{found.line}: imports {found.name}"
+    for imported in module.imports:
+        if DATE.search(imported.name):
+            yield f"{module.name}:{imported.line}: imports {imported.name}"
 
 
 def core_is_pure(module: Module) -> Iterator[str]:
     """mcp_runtime/core does no I/O, tells no time and draws nothing."""
     if module.parts[1:2] != ["core"]:
         return
-    for found in module.imports:
-        if found.within(*IMPURE):
-            yield f"{module.name}:{found.line}: imports {found.name}"
+    for imported in module.imports:
+        if imported.within(*IMPURE):
+            yield f"{module.name}:{imported.line}: imports {imported.name}"
 
 
 LAWS: Final[tuple[tuple[str, Law], ...]] = (
@@ -478,7 +479,7 @@ def test_relative_imports_start_at_the_package() -> None:
     module = read_module(
         "mcp_bindgen.ir", "from . import model\nfrom .. import errors", is_package=True
     )
-    assert [found.name for found in module.imports] == [
+    assert [imported.name for imported in module.imports] == [
         "mcp_bindgen.ir.model",
         "mcp_bindgen.errors",
     ]

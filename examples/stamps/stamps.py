@@ -43,9 +43,9 @@ class Stamps(ServerExtension, ClientExtension):
     def attach(self, server: Decorators) -> None:
         @server.on("stamps/get")
         async def get(params: m.GetStampRequestParams, ctx: Context) -> m.GetStampResult:
-            if (found := self.stamped.get(params.stamp_id)) is None:
+            if (stamp := self.stamped.get(params.stamp_id)) is None:
                 raise RpcError(-32602, f"there is no stamp {params.stamp_id!r}")
-            return found
+            return stamp
 
     def keep(self, text: str) -> m.StampedResult:
         """Stamps a text; what a client gets is the id of the stamp."""

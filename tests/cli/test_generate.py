@@ -122,7 +122,7 @@ def test_no_stamp_hides_a_change(
     assert invoke(*args).exit_code == 0
     worked = list[str]()
     lower = pins.lower
-    monkeypatch.setattr(pins, "lower", lambda *found: worked.append("") or lower(*found))
+    monkeypatch.setattr(pins, "lower", lambda *arguments: worked.append("") or lower(*arguments))
     match change:
         case "template":
             with (templates / "revision.py.jinja").open("a") as file:

@@ -109,7 +109,7 @@ def test_the_only_version_needs_no_name(folder: Path, official: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "error"),
     [
         ("", "has no declarations"),
         ('export const LATEST_PROTOCOL_VERSION = "v9";', "is of revision v9, not leads@v2"),
@@ -118,7 +118,7 @@ def test_the_only_version_needs_no_name(folder: Path, official: Path) -> None:
     ],
 )
 def test_what_is_no_such_version_overwrites_nothing(
-    folder: Path, official: Path, text: str, told: str
+    folder: Path, official: Path, text: str, error: str
 ) -> None:
     pulled(folder, official, "v2", "--extension", "leads")
     before = {path: path.read_bytes() for path in folder.rglob("*.*")}
@@ -126,12 +126,12 @@ def test_what_is_no_such_version_overwrites_nothing(
     words = ("pull", "v2", "--extension", "leads", "--from", official, "--into", folder)
     refused = invoke(*words)
     assert refused.exit_code == 2
-    assert told in refused.stderr
+    assert error in refused.stderr
     assert {path: path.read_bytes() for path in folder.rglob("*.*")} == before
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "error"),
     [
         (("--extension", "dogs"), "Known extensions: leads@draft"),
         (("v2", "--extension", "dogs"), "schema/ext/PINS.toml"),
@@ -140,11 +140,11 @@ def test_what_is_no_such_version_overwrites_nothing(
     ],
 )
 def test_what_cannot_be_pulled_says_what_to_do(
-    folder: Path, words: tuple[str, ...], told: str
+    folder: Path, words: tuple[str, ...], error: str
 ) -> None:
     refused = invoke("pull", *words, "--into", folder)
     assert refused.exit_code == 2
-    assert told in refused.stderr
+    assert error in refused.stderr
 
 
 def test_a_removed_version_leaves_the_others(folder: Path, official: Path) -> None:

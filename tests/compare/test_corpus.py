@@ -45,8 +45,8 @@ def test_every_rule_has_a_case() -> None:
 def test_every_case_has_a_rule_that_needs_it() -> None:
     for case in CASES.values():
         assert case.rule in RULES, case.name
-        told = {line.split()[0] for line in case.expected}
-        assert (case.rule in told) != case.near or case.name == "near_nowhere", case.name
+        rules = {line.split()[0] for line in case.expected}
+        assert (case.rule in rules) != case.near or case.name == "near_nowhere", case.name
     seconds = {
         name for name, case in FOR.items() if Counter(c.rule for c in FOR.values())[case.rule] > 1
     }
@@ -86,10 +86,10 @@ def mypy(folder: Path) -> dict[str, str]:
     command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", *files]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode in {0, 1}, done.stderr
-    found = re.findall(r"(?m)^([^:]+):\d+: error: (.*)$", done.stdout)
-    elsewhere = {name: why for name, why in found if "__" not in name}
+    errors = re.findall(r"(?m)^([^:]+):\d+: error: (.*)$", done.stdout)
+    elsewhere = {name: why for name, why in errors if "__" not in name}
     assert elsewhere == {}
-    return dict(found)
+    return dict(errors)
 
 
 def test_a_name_that_a_decision_gives_is_told() -> None:
@@ -98,7 +98,7 @@ def test_a_name_that_a_decision_gives_is_told() -> None:
     tool = old.structs["Tool"]
     fields = tuple(replace(f, name="heading") if f.wire == "title" else f for f in tool.fields)
     changed = tuple(replace(tool, fields=fields) if d is tool else d for d in old.declarations)
-    found = judge(old, replace(old, declarations=changed))
-    assert [(f.rule.id, f.change.path, f.bindings) for f in found] == [
+    findings = judge(old, replace(old, declarations=changed))
+    assert [(f.rule.id, f.change.path, f.bindings) for f in findings] == [
         ("MEMBER_PYTHON_NAME", "Tool.title", "breaks")
     ]

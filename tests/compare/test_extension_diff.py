@@ -38,8 +38,8 @@ def report(old: str, new: str, extension: str = "") -> Report:
     return compare(before, after)
 
 
-def rows(found: Report) -> dict[tuple[str, str], Finding]:
-    return {(f.rule.id, f.change.path): f for f in found.findings}
+def rows(report: Report) -> dict[tuple[str, str], Finding]:
+    return {(f.rule.id, f.change.path): f for f in report.findings}
 
 
 def broken(finding: Finding) -> dict[str, str]:
@@ -51,9 +51,9 @@ def broken(finding: Finding) -> dict[str, str]:
 
 
 def test_a_state_of_tasks_that_adds_one_type_has_one_change() -> None:
-    found = report(TASKS, stored("tasks-b30c477"))
-    assert list(rows(found)) == [("DECLARATION_ADDED", "RelatedTaskIds")]
-    assert broken(found.findings[0]) == {}
+    comparison = report(TASKS, stored("tasks-b30c477"))
+    assert list(rows(comparison)) == [("DECLARATION_ADDED", "RelatedTaskIds")]
+    assert broken(comparison.findings[0]) == {}
 
 
 CHANGES: Final[list[tuple[str, str, str, str, dict[str, str]]]] = [
@@ -104,26 +104,26 @@ def test_a_change_breaks_the_role_that_sends_or_reads_it(
     old: str, new: str, rule: str, path: str, wanted: dict[str, str]
 ) -> None:
     files = [name if "@" in name else stored(name) for name in (old, new)]
-    found = rows(report(files[0], files[1], old.partition("-")[0]))
-    assert broken(found[rule, path]) == wanted
+    changes = rows(report(files[0], files[1], old.partition("-")[0]))
+    assert broken(changes[rule, path]) == wanted
 
 
 def test_a_change_of_the_core_is_named_once_as_the_cores() -> None:
-    found = report(stored("apps-1.0.0"), stored("apps-2.0.4"), "apps")
-    change = rows(found)["MEMBER_ADDED_REQUIRED", "Result.resultType"]
+    comparison = report(stored("apps-1.0.0"), stored("apps-2.0.4"), "apps")
+    change = rows(comparison)["MEMBER_ADDED_REQUIRED", "Result.resultType"]
     assert change.change.note == "a change of the core, not of the extension"
     assert change.methods == ("ui/notifications/tool-result",)
     assert broken(change) == {"host": "breaks"}
-    named = [f.change.path for f in found.findings if f.change.path.endswith(".resultType")]
+    named = [f.change.path for f in comparison.findings if f.change.path.endswith(".resultType")]
     assert named == ["Result.resultType"]
 
 
 def test_what_is_flattened_into_many_types_is_one_change(tmp_path: Path) -> None:
     text = pins.schema_path(TASKS).read_text("utf-8")
     (tmp_path / "next.ts").write_text(text.replace("pollIntervalMs?:", "pollIntervalMs:"), "utf-8")
-    found = report(TASKS, str(tmp_path / "next.ts"))
-    assert list(rows(found)) == [("MEMBER_BECAME_REQUIRED", "Task.pollIntervalMs")]
-    (finding,) = found.findings
+    comparison = report(TASKS, str(tmp_path / "next.ts"))
+    assert list(rows(comparison)) == [("MEMBER_BECAME_REQUIRED", "Task.pollIntervalMs")]
+    (finding,) = comparison.findings
     assert broken(finding) == {"server": "breaks"}
     assert set(finding.methods) == {"tools/call", "tasks/get", "notifications/tasks"}
 
@@ -161,8 +161,8 @@ def test_what_only_rows_say_that_it_travels_is_judged(
     text = pins.schema_path(name).read_text("utf-8")
     assert old in text
     (tmp_path / "next.ts").write_text(text.replace(old, new, 1), "utf-8")
-    found = report(name, str(tmp_path / "next.ts"))
-    (finding,) = (f for f in found.findings if f.change.path == path)
+    comparison = report(name, str(tmp_path / "next.ts"))
+    (finding,) = (f for f in comparison.findings if f.change.path == path)
     assert broken(finding) == wanted
     assert finding.witnesses or "could be made" in finding.unproved  # texts of a pattern are not
 
@@ -222,9 +222,9 @@ def test_every_form_of_the_report_names_the_roles(format: str, tmp_path: Path) -
     assert "McpUiInitializeRequest.params.appInfo" in shown.stdout
     assert "host" in shown.stdout
     if format == "json":
-        found: dict[str, Any] = json.loads(shown.stdout)
-        assert {"host", "view", "sandbox"} <= set(found["audiences"])
-        assert found["findings"][0]["peers"]["host"] == "breaks"
+        document: dict[str, Any] = json.loads(shown.stdout)
+        assert {"host", "view", "sandbox"} <= set(document["audiences"])
+        assert document["findings"][0]["peers"]["host"] == "breaks"
 
 
 def test_for_asks_for_a_role_of_the_extension(tmp_path: Path) -> None:

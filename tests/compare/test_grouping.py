@@ -31,8 +31,8 @@ def report(old: str, new: str) -> Report:
 
 
 def side(revision: str) -> Side:
-    found = pins.find(revision)
-    return Side(revision, pins.lower(found), Source(found.data, found.path))
+    file = pins.find(revision)
+    return Side(revision, pins.lower(file), Source(file.data, file.path))
 
 
 @pytest.mark.parametrize(("old", "new"), PAIRS)
@@ -245,11 +245,11 @@ def test_the_exit_code_is_that_of_whom_it_concerns(fail_on: str, whom: str, code
 
 def test_the_document_has_the_shape_that_is_documented(root: Path) -> None:
     page = (root / "docs" / "DIFF-JSON.md").read_text("utf-8")
-    found = document(report(*PAIRS[-1]))
+    written = document(report(*PAIRS[-1]))
     assert f"`format` is {FORMAT}" in page
     rows = set(re.findall(r"^\| `([^`]+)` \|", page, re.M))
-    assert rows == set(_keys(found))
-    json.dumps(found)
+    assert rows == set(_keys(written))
+    json.dumps(written)
 
 
 def _keys(value: object, path: str = "") -> set[str]:
@@ -270,8 +270,8 @@ def test_a_file_is_compared_by_facts_alone(root: Path, tmp_path: Path) -> None:
         text.replace("export const HEADER_MISMATCH = -32020", "export const HEADER_MISMATCH = -1")
     )
     done = invoke("diff", "2026-07-28", tmp_path, "--format", "json")
-    found = json.loads(done.stdout)["findings"]
-    assert [(f["rule"], f["path"]) for f in found] == [
+    findings = json.loads(done.stdout)["findings"]
+    assert [(f["rule"], f["path"]) for f in findings] == [
         ("TYPE_REPLACED", "HeaderMismatchError.error.code"),
         ("CONSTANT_CHANGED", "HEADER_MISMATCH"),
     ]
@@ -279,7 +279,7 @@ def test_a_file_is_compared_by_facts_alone(root: Path, tmp_path: Path) -> None:
 
 def test_a_member_with_another_name_names_the_likely_one(tmp_path: Path) -> None:
     old, new = schemas(tmp_path, "{ first: string[] }", "{ last: string[] }")
-    found = json.loads(invoke("diff", old, new, "--format", "json").stdout)["findings"]
-    notes = {f["path"]: f["note"] for f in found}
+    findings = json.loads(invoke("diff", old, new, "--format", "json").stdout)["findings"]
+    notes = {f["path"]: f["note"] for f in findings}
     assert notes["FooRequest.params.value.first"].endswith("FooRequest.params.value.last")
     assert notes["FooRequest.params.value.last"].endswith("FooRequest.params.value.first")

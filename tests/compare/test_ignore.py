@@ -22,8 +22,8 @@ PARAMS = "FooRequest.params"
 
 
 def side(*marks: str) -> Side:
-    found = pins.Found((TEXT % marks).encode(), "f.ts", "")
-    return Side("f", pins.lower(found), Source(found.data, found.path))
+    file = pins.Found((TEXT % marks).encode(), "f.ts", "")
+    return Side("f", pins.lower(file), Source(file.data, file.path))
 
 
 def report() -> Report:
@@ -36,8 +36,8 @@ def row(rule: str, path: str, more: str = "") -> str:
 
 def left(text: str, today: date = TODAY) -> tuple[list[str], int]:
     """Rule and path of what the rows leave, and how many they hide."""
-    found = apply(report(), parse(text, "i.toml"), today)
-    return [f"{f.rule.id} {f.change.path}" for f in found.findings], found.hidden
+    visible = apply(report(), parse(text, "i.toml"), today)
+    return [f"{f.rule.id} {f.change.path}" for f in visible.findings], visible.hidden
 
 
 ALL = [f"MEMBER_BECAME_REQUIRED {path}" for path in (f"{PARAMS}.a", f"{PARAMS}.b", "FooResult.ok")]
@@ -49,8 +49,8 @@ def test_without_rows_nothing_is_hidden() -> None:
 
 
 def test_a_row_hides_its_rule_at_its_path_alone() -> None:
-    found, hidden = left(row("MEMBER_BECAME_REQUIRED", f"{PARAMS}.a"))
-    assert (sorted(found), hidden) == (sorted(set(ALL) - {ALL[0]}), 1)
+    findings, hidden = left(row("MEMBER_BECAME_REQUIRED", f"{PARAMS}.a"))
+    assert (sorted(findings), hidden) == (sorted(set(ALL) - {ALL[0]}), 1)
 
 
 @pytest.mark.parametrize(
@@ -80,30 +80,30 @@ def test_a_star_stands_for_any_text(rule: str, path: str, hidden: int) -> None:
     ],
 )
 def test_a_row_that_hides_nothing_is_a_finding(rule: str, path: str) -> None:
-    found, hidden = left(row(rule, path))
+    findings, hidden = left(row(rule, path))
     assert hidden == 0
-    assert set(found) == {*ALL, f"IGNORE_UNUSED {path}"}
+    assert set(findings) == {*ALL, f"IGNORE_UNUSED {path}"}
 
 
 def test_a_row_hides_until_its_date_and_is_a_finding_after_it() -> None:
     text = row("MEMBER_BECAME_REQUIRED", "FooResult.ok", "until = 2026-06-01")
     assert left(text)[1] == 1
-    found, hidden = left(text, date(2026, 6, 2))
+    findings, hidden = left(text, date(2026, 6, 2))
     assert hidden == 0
-    assert set(found) == {*ALL, "IGNORE_EXPIRED FooResult.ok"}
+    assert set(findings) == {*ALL, "IGNORE_EXPIRED FooResult.ok"}
 
 
 def test_what_is_said_of_a_row_informs_and_names_its_place_and_reason() -> None:
     text = f"# a comment\n\n{row('MEMBER_BECAME_REQUIRED', 'Foo')}"
-    found = apply(report(), parse(text, "i.toml"), TODAY)
-    told = found.findings[-1]
-    assert (found.severity(told), told.change.note) == ("docs", "i.toml:3: known")
+    visible = apply(report(), parse(text, "i.toml"), TODAY)
+    finding = visible.findings[-1]
+    assert (visible.severity(finding), finding.change.note) == ("docs", "i.toml:3: known")
 
 
 def test_two_rows_may_hide_the_same() -> None:
     text = row("MEMBER_*", "FooResult.ok") + row("MEMBER_BECAME_REQUIRED", "FooResult.ok")
-    found, hidden = left(text)
-    assert (len(found), hidden) == (2, 1)
+    findings, hidden = left(text)
+    assert (len(findings), hidden) == (2, 1)
 
 
 @pytest.mark.parametrize(

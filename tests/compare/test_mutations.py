@@ -84,8 +84,10 @@ def test_the_check_sees_a_verdict_that_is_wrong(revision: str) -> None:
 
 
 def silent(revision: str, after: Schema) -> tuple[Finding, ...]:
-    found = judge(schema_of(revision), after)
-    return tuple(replace(finding, peers=dict.fromkeys(finding.peers, "holds")) for finding in found)
+    findings = judge(schema_of(revision), after)
+    return tuple(
+        replace(finding, peers=dict.fromkeys(finding.peers, "holds")) for finding in findings
+    )
 
 
 # ---- what is no change
@@ -150,8 +152,8 @@ def test_a_base_that_goes_takes_its_members_along(revision: str, tmp_path: Path)
             continue  # nothing is left of it: a map
         gone = {f.wire for f in old.structs[match[1]].fields}
         gone -= {f.wire for f in new.structs[match[1]].fields}
-        told = {f.change.path for f in judge(old, new)}
-        assert {f"{match[1]}.{wire}" for wire in gone} <= told
+        paths = {f.change.path for f in judge(old, new)}
+        assert {f"{match[1]}.{wire}" for wire in gone} <= paths
         tried += bool(gone)
     assert tried > 3
 
@@ -205,9 +207,9 @@ def refused(models: ModuleType, name: str, value: object) -> str | None:
     return None
 
 
-def agree(path: str, told: str) -> bool:
+def agree(path: str, other: str) -> bool:
     """Whether one of two paths lies in the other: a union may be blamed, or what is in an arm."""
-    return path.startswith(told) or told.startswith(path)
+    return path.startswith(other) or other.startswith(path)
 
 
 def carries(schema: Schema, witness: Witness) -> bool:

@@ -38,9 +38,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
         pytest.skip("needs chromium: apt-get install chromium")
     folder = tmp_path_factory.mktemp("browser")
     path = written(folder, "2025-11-25", "2026-07-28")
-    with opened(folder / "profile") as found:
-        found.open(path.as_uri())
-        yield found
+    with opened(folder / "profile") as browser:
+        browser.open(path.as_uri())
+        yield browser
 
 
 def set_(page: Page, id: str, value: str) -> None:
@@ -51,8 +51,8 @@ def set_(page: Page, id: str, value: str) -> None:
 
 
 def shown(page: Page, what: str = "f.id") -> list[Any]:
-    found: list[Any] = page.run(f"{SHOWN}.map((f) => {what})")
-    return found
+    values: list[Any] = page.run(f"{SHOWN}.map((f) => {what})")
+    return values
 
 
 @pytest.fixture(autouse=True)
@@ -114,8 +114,8 @@ def test_words_filter_the_findings_and_the_history(page: Page) -> None:
     set_(page, "words", "ttlms member_added")
     assert 0 < len(shown(page)) < len(every)
     assert {*shown(page, "f.dataset.rule")} == {"MEMBER_ADDED_REQUIRED"}
-    told = page.run("document.getElementById('count').textContent")
-    assert told == f"{len(shown(page))} of {len(every)} findings"
+    count = page.run("document.getElementById('count').textContent")
+    assert count == f"{len(shown(page))} of {len(every)} findings"
     set_(page, "words", "tools/call")
     rows = page.run(
         "[...document.querySelectorAll('#history tr[data-words]')]"
@@ -240,8 +240,8 @@ def test_the_page_asks_for_nothing_and_complains_of_nothing(page: Page) -> None:
     ]
     assert len(asked) == 1
     assert asked[0].startswith("file:")
-    told = {"Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled"}
-    assert [event for event in page.events if event["method"] in told] == []
+    complaints = {"Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled"}
+    assert [event for event in page.events if event["method"] in complaints] == []
 
 
 def test_a_hostile_schema_stays_text_in_the_browser(page: Page, tmp_path: Path) -> None:

@@ -24,11 +24,11 @@ _UNSCORED: Final = re.compile(r"^  \S (?P<name>[\w/.-]+) \((?P<why>[\w-]+)\)$", 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """`found` are the checks that have failed, and what else is wrong; empty if it is passed."""
+    """`failures` are the checks that have failed, and what else is wrong; empty if it is passed."""
 
     name: str
     checks: int
-    found: tuple[str, ...]
+    failures: tuple[str, ...]
 
 
 def judged(folder: Path, exits: Mapping[str, int] | None = None) -> Iterator[Scenario]:
@@ -49,14 +49,14 @@ def scenario_name(folder: str) -> str:
 
 
 def scenario(name: str, checks: Iterable[Mapping[str, Any]], exit: int | str = 0) -> Scenario:
-    told = [(str(check["id"]), str(check["status"])) for check in checks]
-    counts = Counter(status for _, status in told)
-    found = [f"{id}: {status}" for id, status in told if status not in (_PASSED, *_FORGIVEN)]
+    outcomes = [(str(check["id"]), str(check["status"])) for check in checks]
+    counts = Counter(status for _, status in outcomes)
+    failures = [f"{id}: {status}" for id, status in outcomes if status not in (_PASSED, *_FORGIVEN)]
     if not counts[_PASSED]:
-        found.append("nothing was checked")
+        failures.append("nothing was checked")
     if exit:
-        found.append(f"the client ended with {exit}")
-    return Scenario(name, counts[_PASSED], tuple(found))
+        failures.append(f"the client ended with {exit}")
+    return Scenario(name, counts[_PASSED], tuple(failures))
 
 
 def unscored(output: str) -> dict[str, str]:

@@ -17,7 +17,7 @@ from tests.conformance.judge import Scenario, judged, unscored
 from tests.conformance.watched import exits
 from tests.support import npm
 
-__all__ = ["REQUIRED", "main", "told"]
+__all__ = ["REQUIRED", "main", "print_score"]
 
 ROOT: Final = Path(__file__).parents[2]
 SUITE: Final = Path(__file__).parent / "suite"
@@ -65,7 +65,7 @@ def main() -> int:
     for (role, revision), required in REQUIRED.items():
         scenarios, others = _RUNS[role](revision)
         optional = {name: why for name, why in others.items() if name not in UNSCORED}
-        failed += told(role, revision, required, scenarios, optional)
+        failed += print_score(role, revision, required, scenarios, optional)
     return 1 if failed else 0
 
 
@@ -134,21 +134,21 @@ _RUNS: Final = {"server": _server, "client": _client}
 # ---- words
 
 
-def told(
+def print_score(
     role: str, revision: str, required: int, scenarios: list[Scenario], others: dict[str, str]
 ) -> bool:
     """Whether a required scenario failed, or is missing."""
     scored = [each for each in scenarios if each.name not in others]
-    passed = {each.name for each in scored if not each.found}
+    passed = {each.name for each in scored if not each.failures}
     checks = sum(each.checks for each in scored)
     print(f"{role}, {revision}: {len(passed)} of {required} scenarios, {checks} checks")
     for each in scored:
-        for found in each.found:
-            print(f"  {each.name}: {found}")
+        for failure in each.failures:
+            print(f"  {each.name}: {failure}")
     for each in scenarios:
         if each.name in others:
-            lacks = f"lacks {each.found[0]}" if each.found else "passed"
-            more = f" and {len(each.found) - 1} more" if len(each.found) > 1 else ""
+            lacks = f"lacks {each.failures[0]}" if each.failures else "passed"
+            more = f" and {len(each.failures) - 1} more" if len(each.failures) > 1 else ""
             print(f"  not scored ({others[each.name]}): {each.name}: {lacks}{more}")
     return len(passed) != required or len(scored) != required
 

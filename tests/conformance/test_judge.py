@@ -13,7 +13,7 @@ import pytest
 
 from tests.conformance import watched
 from tests.conformance.judge import judged, scenario, scenario_name, unscored
-from tests.conformance.run import told
+from tests.conformance.run import print_score
 
 OUTPUT: Final = """\
 Total: 3 passed, 1 failed
@@ -25,7 +25,7 @@ Not scored for 2026-07-28: 2 scenario(s) run, 1 failing. These do not affect con
 
 
 @pytest.mark.parametrize(
-    ("statuses", "exit", "found"),
+    ("statuses", "exit", "failures"),
     [
         (["SUCCESS"], 0, []),
         (["SUCCESS", "INFO", "SKIPPED"], 0, []),
@@ -39,10 +39,10 @@ Not scored for 2026-07-28: 2 scenario(s) run, 1 failing. These do not affect con
     ],
 )
 def test_a_scenario_passes_only_if_all_that_was_checked_did(
-    statuses: list[str], exit: int, found: list[str]
+    statuses: list[str], exit: int, failures: list[str]
 ) -> None:
     checks = [{"id": str(index), "status": status} for index, status in enumerate(statuses)]
-    assert list(scenario("a", checks, exit).found) == found
+    assert list(scenario("a", checks, exit).failures) == failures
 
 
 def test_scenarios_that_are_not_scored_are_known_by_what_the_suite_prints() -> None:
@@ -92,7 +92,7 @@ def fails(folder: Path, mutate: Callable[[Report, Exits], object]) -> bool:
         place = folder / f"{name}-2026-11-21T08-17-21-423Z"
         place.mkdir(parents=True)
         (place / "checks.json").write_text(json.dumps(checks), "utf-8")
-    return told("client", "any", 3, list(judged(folder, exits)), {"unscored": "pending"})
+    return print_score("client", "any", 3, list(judged(folder, exits)), {"unscored": "pending"})
 
 
 def test_a_report_in_order_passes_whatever_is_not_scored(tmp_path: Path) -> None:

@@ -61,15 +61,15 @@ class Outcome:
 def outcome(message: Message, to: str) -> Outcome:
     """What becomes of a message."""
     try:
-        found = convert(message.value, message.revision, to, method=message.asked, context=TOLD)
+        converted = convert(message.value, message.revision, to, method=message.asked, context=TOLD)
     except (Refused, NotAMessageMatter) as error:
         runtime = getattr(error, "handled_by", "")
         return Outcome("refused", f"`{runtime}`: {error.why}" if runtime else error.why)
     except DecodeError as error:
         return Outcome("invalid", f"not of its own schema: {error}")
-    if found.losses:
-        return Outcome(f"{len(found.losses)} lost", "", found.message)
-    return Outcome("=" if found.message is message.value else "✓", "", found.message)
+    if converted.losses:
+        return Outcome(f"{len(converted.losses)} lost", "", converted.message)
+    return Outcome("=" if converted.message is message.value else "✓", "", converted.message)
 
 
 # ---- the messages
@@ -87,8 +87,8 @@ def examples(revision: str) -> Iterator[Example]:
         yield Example(f"{page}, {row['heading']}", method, _message(revision, method, value))
     if (file := folder / "examples.json").exists():
         for row in json.loads(file.read_bytes()):
-            found = _held(revision, row["type"], row["json"])
-            yield Example(f"{row['type']}, {row['name']}", found.method, found)
+            message = _held(revision, row["type"], row["json"])
+            yield Example(f"{row['type']}, {row['name']}", message.method, message)
 
 
 def _message(revision: str, method: str, value: Any) -> Message:
@@ -136,11 +136,11 @@ def _around(schema: Schema, type: Type, name: str, value: Any, seen: tuple[str, 
         case Ref() if type.name == name:
             return value
         case Ref() if type.name not in seen:
-            found = schema.types[type.name]
+            declaration = schema.types[type.name]
             inside = (*seen, type.name)
-            if isinstance(found, Alias):
-                return _around(schema, found.type, name, value, inside)
-            return _around_member(schema, found, name, value, inside)
+            if isinstance(declaration, Alias):
+                return _around(schema, declaration.type, name, value, inside)
+            return _around_member(schema, declaration, name, value, inside)
         case Arr():
             item = _around(schema, type.of, name, value, seen)
             return None if item is None else [item]
@@ -148,8 +148,8 @@ def _around(schema: Schema, type: Type, name: str, value: Any, seen: tuple[str, 
             item = _around(schema, type.of, name, value, seen)
             return None if item is None else {"a": item}
         case Uni():
-            found_arms = (_around(schema, arm, name, value, seen) for arm in type.arms)
-            return next((found for found in found_arms if found is not None), None)
+            values = (_around(schema, arm, name, value, seen) for arm in type.arms)
+            return next((held for held in values if held is not None), None)
         case _:
             return None
 
@@ -168,10 +168,10 @@ def _least(schema: Schema, type: Type) -> Any:
     """The smallest value of a type."""
     match type:
         case Ref():
-            found = schema.types[type.name]
-            if isinstance(found, Alias):
-                return _least(schema, found.type)
-            return {f.wire: _least(schema, f.type) for f in found.fields if f.required}
+            declaration = schema.types[type.name]
+            if isinstance(declaration, Alias):
+                return _least(schema, declaration.type)
+            return {f.wire: _least(schema, f.type) for f in declaration.fields if f.required}
         case Prim():
             return {"string": "", "number": 0, "boolean": False, "object": {}}.get(type.name)
         case Lit():
@@ -233,11 +233,11 @@ def _table(revision: str) -> Iterator[str]:
         yield f"- **{letter}** {why}"
 
 
-def _cell(found: Outcome, reasons: dict[str, str]) -> str:
-    if not found.why:
-        return found.mark
-    letter = reasons.setdefault(found.why, _letter(len(reasons)))
-    return f"invalid ({letter})" if found.mark == "invalid" else letter
+def _cell(outcome: Outcome, reasons: dict[str, str]) -> str:
+    if not outcome.why:
+        return outcome.mark
+    letter = reasons.setdefault(outcome.why, _letter(len(reasons)))
+    return f"invalid ({letter})" if outcome.mark == "invalid" else letter
 
 
 def _letter(number: int) -> str:

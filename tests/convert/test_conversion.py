@@ -26,13 +26,13 @@ def test_official_messages_arrive_valid_or_are_refused_with_a_reason(
     for example in examples(from_):
         message = example.message
         for to in REVISIONS:
-            found = outcome(message, to)
+            result = outcome(message, to)
             count += 1
-            if found.converted is None:
-                assert found.why, example.place
-                invalid.update([example.place] if found.mark == "invalid" else [])
+            if result.converted is None:
+                assert result.why, example.place
+                invalid.update([example.place] if result.mark == "invalid" else [])
                 continue
-            arrived = Message(to, message.method, message.position, message.bare, found.converted)
+            arrived = Message(to, message.method, message.position, message.bare, result.converted)
             assert wrong(arrived) is None, (example.place, to, wrong(arrived))
     assert count > 200
     known = {f"{place}, {name}" for revision, place, name in NOT_OF_THE_SCHEMA if revision == from_}

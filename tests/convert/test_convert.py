@@ -332,8 +332,8 @@ HANDLED: Final = {
 
 def test_manners_are_left_to_the_part_of_the_runtime_that_handles_them() -> None:
     table = matters("2025-11-25", NEWEST)
-    found = {name: row.runtime for name, row in table.items() if row.runtime}
-    assert found == {name: part for part, names in HANDLED.items() for name in names}
+    parts = {name: row.runtime for name, row in table.items() if row.runtime}
+    assert parts == {name: part for part, names in HANDLED.items() for name in names}
 
 
 @pytest.mark.parametrize(
@@ -603,8 +603,8 @@ def test_an_old_form_has_no_labels_that_are_none() -> None:
     schema = {"type": "object", "properties": {"c": field}}
     params = {"message": "?", "requestedSchema": schema}
     down = convert(request("elicitation/create", params), "2025-11-25", "2025-06-18")
-    found = down.message["params"]["requestedSchema"]["properties"]["c"]
-    assert found == {"type": "string", "enum": ["r"]}
+    choice = down.message["params"]["requestedSchema"]["properties"]["c"]
+    assert choice == {"type": "string", "enum": ["r"]}
     assert len(down.losses) == 2
 
 
@@ -613,10 +613,10 @@ def test_schemas_that_are_no_objects_become_objects() -> None:
     tool = {"name": "a", "inputSchema": schema, "outputSchema": {"type": "array"}}
     message = response(resultType="complete", ttlMs=0, cacheScope="private", tools=[tool])
     down = convert(message, NEWEST, "2025-11-25", method="tools/list")
-    (found,) = down.message["result"]["tools"]
-    read = found["inputSchema"]["properties"]
+    (converted,) = down.message["result"]["tools"]
+    read = converted["inputSchema"]["properties"]
     assert read == {"a": {}, "b": {"not": {}}, "c": {"type": "string"}}
-    assert "outputSchema" not in found
+    assert "outputSchema" not in converted
     odd = {**tool, "inputSchema": {"type": "object", "properties": 3}}
     message["result"]["tools"] = [odd]
     down = convert(message, NEWEST, "2025-11-25", method="tools/list")

@@ -110,11 +110,11 @@ def test_bindings_methods_steps_and_diff_work(mixed: Day) -> None:
     copy = mixed.copy
     assert copy.python() == mixed.before
     assert copy.run("mcp_bindgen", "generate", "--check").returncode == 0
-    found = copy.run("mcp_bindgen", "diff", BEFORE, NAME, "--format", "json")
-    assert found.returncode == 1, found.stderr
-    assert "checksum/get" in found.stdout
-    told = copy.run("mcp_bindgen", "inspect", NAME, "VideoContent")
-    assert "class VideoContent" in told.stdout
+    differences = copy.run("mcp_bindgen", "diff", BEFORE, NAME, "--format", "json")
+    assert differences.returncode == 1, differences.stderr
+    assert "checksum/get" in differences.stdout
+    inspected = copy.run("mcp_bindgen", "inspect", NAME, "VideoContent")
+    assert "class VideoContent" in inspected.stdout
 
 
 SCRIPT: Final = """

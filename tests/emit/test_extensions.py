@@ -67,8 +67,8 @@ def test_a_polled_task_has_a_class_by_its_status(status: str, flavour: str) -> N
     title = status.title().replace("_", "")
     assert type(made).__name__ == f"GetTaskResult{title}"
     assert json.loads(calls.encode(made)) == wire
-    told = calls.decode_params("notifications/tasks", json.dumps({**wire, "x": 1}))
-    assert type(told).__name__ == f"TaskStatusNotificationParams{title}"
+    notification = calls.decode_params("notifications/tasks", json.dumps({**wire, "x": 1}))
+    assert type(notification).__name__ == f"TaskStatusNotificationParams{title}"
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)

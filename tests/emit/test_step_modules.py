@@ -105,7 +105,7 @@ def test_text_of_a_schema_stays_text(tmp_path: Path) -> None:
         (module / name).write_text(text, "utf-8")
     sys.path.insert(0, str(tmp_path))
     try:
-        found = importlib.import_module("made.steps.va__vb")
+        step = importlib.import_module("made.steps.va__vb")
     finally:
         sys.path.remove(str(tmp_path))
-    assert {method for method in found.UP if method} == {new.methods[0].name}
+    assert {method for method in step.UP if method} == {new.methods[0].name}

@@ -66,9 +66,9 @@ def lowered(folder: Path, rows: str, revision: str = "r1", text: str = SCHEMA) -
 
 
 def test_answers_and_tolerances_are_of_the_revision(tmp_path: Path) -> None:
-    found = lowered(tmp_path, ANSWERS + tolerance())
+    conventions = lowered(tmp_path, ANSWERS + tolerance())
     row = Tolerance("client", "result", "age", 0, ("absent",))
-    assert found == Conventions(version_header=True, primed_streams=False, tolerances=(row,))
+    assert conventions == Conventions(version_header=True, primed_streams=False, tolerances=(row,))
 
 
 def test_a_file_that_is_no_revision_has_the_defaults() -> None:
@@ -90,8 +90,10 @@ def test_a_tolerance_is_asked_about_again(tmp_path: Path, forgives: str) -> None
         lowered(tmp_path, rows, "r2")
     pasted = "[[tolerance]]" + caught.value.remedy.partition("[[tolerance]]")[2]
     pasted = pasted.replace('page = ""', 'page = "p"').replace('why = ""', 'why = "w"')
-    found = lowered(tmp_path, rows + "\n" + pasted.replace('["absent"]', forgives), "r2")
-    assert [row.member for row in found.tolerances] == (["age"] if "absent" in forgives else [])
+    conventions = lowered(tmp_path, rows + "\n" + pasted.replace('["absent"]', forgives), "r2")
+    assert [row.member for row in conventions.tolerances] == (
+        ["age"] if "absent" in forgives else []
+    )
 
 
 def test_a_tolerance_of_what_is_gone_is_not_asked_about(tmp_path: Path) -> None:
@@ -128,13 +130,13 @@ def test_an_answer_about_http_is_true_or_false(tmp_path: Path, value: str) -> No
 
 def test_the_rows_of_the_project_are_as_the_pages_say(root: Path) -> None:
     table = decisions.load(root / "schema" / "decisions.toml")
-    found: dict[str, Any] = {}
+    conventions: dict[str, Any] = {}
     for revision in ("2024-11-05", "2025-11-25", "2026-07-28"):
         data = (root / "schema" / revision / "schema.ts").read_bytes()
         each = load(data, "a.ts", revision, table).conventions
         members = [row.member for row in each.tolerances]
-        found[revision] = (each.version_header, each.primed_streams, members)
-    assert found == {
+        conventions[revision] = (each.version_header, each.primed_streams, members)
+    assert conventions == {
         "2024-11-05": (False, False, []),
         "2025-11-25": (True, True, []),
         "2026-07-28": (True, False, ["resultType", "ttlMs", "cacheScope"]),

@@ -71,8 +71,11 @@ def test_a_missing_row_is_given_to_paste(tmp_path: Path) -> None:
 
 def test_a_row_answers(tmp_path: Path) -> None:
     rows = ANSWER.replace('capability = ""', 'capability = "foo"')
-    found = lowered(tmp_path, rows).methods
-    assert [(m.name, m.capability) for m in found] == [("foo/bar", "foo"), ("tools/list", "tools")]
+    methods = lowered(tmp_path, rows).methods
+    assert [(m.name, m.capability) for m in methods] == [
+        ("foo/bar", "foo"),
+        ("tools/list", "tools"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -154,5 +157,5 @@ def test_every_method_of_a_revision_is_found(root: Path, revision: str) -> None:
 def test_a_method_has_its_direction_and_capability(
     root: Path, revision: str, method: str, direction: str, capability: str
 ) -> None:
-    (found,) = [m for m in pinned(root, revision).methods if m.name == method]
-    assert (found.direction, found.capability) == (direction, capability)
+    (row,) = [m for m in pinned(root, revision).methods if m.name == method]
+    assert (row.direction, row.capability) == (direction, capability)

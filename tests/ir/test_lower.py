@@ -65,8 +65,8 @@ def lines(declaration: Declaration) -> list[str]:
 
 def check_ir(text: str, expected: str) -> None:
     """The declarations of a schema text, one line each and one for each field."""
-    found = [line for d in lowered(text).declarations for line in lines(d)]
-    assert "\n".join(found) == expected
+    written = [line for d in lowered(text).declarations for line in lines(d)]
+    assert "\n".join(written) == expected
 
 
 def check_refused(text: str, words: str, kind: type[SchemaError] = SchemaMeaningError) -> None:

@@ -56,8 +56,8 @@ def ours(root: Path) -> dict[str, dict[str, str]]:
     said: dict[str, dict[str, str]] = {}
     for revision in REVISIONS:
         data = (root / "schema" / revision / "schema.ts").read_bytes()
-        found = sentences(read(data, revision))
-        said[revision] = {path: s.prose for path, s in found.items() if s.prose}
+        places = sentences(read(data, revision))
+        said[revision] = {path: s.prose for path, s in places.items() if s.prose}
     return said
 
 
@@ -66,7 +66,7 @@ def test_a_path_has_one_sentence_in_every_revision_but_for_the_table(root: Path)
     for by_path in ours(root).values():
         for path, prose in by_path.items():
             said.setdefault(path, set()).add(prose)
-    assert sorted(path for path, found in said.items() if len(found) > 1) == sorted(CHANGED)
+    assert sorted(path for path, texts in said.items() if len(texts) > 1) == sorted(CHANGED)
 
 
 def words(text: str) -> list[str]:
@@ -74,9 +74,9 @@ def words(text: str) -> list[str]:
 
 
 def runs(text: str) -> Iterator[tuple[str, ...]]:
-    found = words(text)
-    for start in range(len(found) - RUN + 1):
-        yield tuple(found[start : start + RUN])
+    tokens = words(text)
+    for start in range(len(tokens) - RUN + 1):
+        yield tuple(tokens[start : start + RUN])
 
 
 def descriptions(node: Any) -> Iterator[str]:

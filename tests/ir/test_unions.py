@@ -35,14 +35,14 @@ def test_a_tag_is_a_different_text_in_every_arm() -> None:
 
 
 def test_arms_that_one_value_satisfies_are_named() -> None:
-    found = set(unions.overlaps(schema()))
-    assert found == {("U", "Tagged", "Wide"), ("U", "Other", "Wide")}
+    overlaps = set(unions.overlaps(schema()))
+    assert overlaps == {("U", "Tagged", "Wide"), ("U", "Other", "Wide")}
 
 
 def test_unions_that_double_are_opened_once() -> None:
     pairs = "".join(
         f"type A{n} = A{n + 1} | B{n + 1}; type B{n} = B{n + 1} | A{n + 1};" for n in range(40)
     )
-    found = schema(f"{pairs} type A40 = 1; type B40 = 2;")
-    assert len(unions.arms(found, Ref("A0"))) == 2
-    assert kinds(found, Ref("A0")) == {"number"}
+    doubled = schema(f"{pairs} type A40 = 1; type B40 = 2;")
+    assert len(unions.arms(doubled, Ref("A0"))) == 2
+    assert kinds(doubled, Ref("A0")) == {"number"}

@@ -166,7 +166,7 @@ def _hold(made: tuple[Flavour, ...], revision: str, choice: Options, count: int)
     chosen = Chosen(schema, choice.unknown)
     chance = Seeded(seed(f"{revision} {choice.unknown} {choice.literals}"))
     generator = Generator(schema, chance, Reach(schema))
-    found: dict[str, str] = {}
+    examples: dict[str, str] = {}
     taken = 0
     for case in islice(more(generator, list(schema.types)), count):
         try:
@@ -177,10 +177,12 @@ def _hold(made: tuple[Flavour, ...], revision: str, choice: Options, count: int)
             taken += 1
             disputes = _not_kept(made, case, wanted)
         for dispute in disputes:
-            found.setdefault(case.type, f"{case.type} {json.dumps(case.value)[:1500]}\n  {dispute}")
-        if len(found) >= MANY:
+            examples.setdefault(
+                case.type, f"{case.type} {json.dumps(case.value)[:1500]}\n  {dispute}"
+            )
+        if len(examples) >= MANY:
             break
-    assert not found, "\n\n".join(found.values())
+    assert not examples, "\n\n".join(examples.values())
     assert 0 < taken < count
 
 

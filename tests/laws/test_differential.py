@@ -183,14 +183,14 @@ def _hold(revision: str, count: int) -> None:
     court = _court(revision)
     generator = Generator(court.schema, Seeded(seed(revision)), Reach(court.schema))
     endless = chain(_reaching(generator), more(generator, own_types(court.schema)))
-    found: dict[str, str] = {}
+    disputes: dict[str, str] = {}
     for case in islice(endless, count):
         for dispute in court.disputes(case):
-            found.setdefault(f"{case.type}: {dispute[:40]}", _told(court, case, dispute))
-        if len(found) >= MANY:
+            disputes.setdefault(f"{case.type}: {dispute[:40]}", _told(court, case, dispute))
+        if len(disputes) >= MANY:
             break
     print(f"{revision}: {count} instances, {court.refused} refused")  # noqa: T201 - as the seed
-    assert not found, "\n\n".join(found.values())
+    assert not disputes, "\n\n".join(disputes.values())
     assert not [m for name in own_types(court.schema) for m in generator.reach.missed(name)]
 
 

@@ -20,14 +20,14 @@ REVISION: Final = "2025-11-25"
 
 def fault(name: str, value: JSON, revision: str = REVISION) -> tuple[str, str, str]:
     """What everyone says: path, expected, found."""
-    told: dict[str, tuple[str, str, str]] = {}
+    answers: dict[str, tuple[str, str, str]] = {}
     for flavour in (flavour_of(revision, name) for name in FLAVOURS):
         verdicts = (flavour.decode(name, json.dumps(value)), flavour.from_wire(name, value))
         for gear, verdict in zip(("decode", "from_wire"), verdicts, strict=True):
             assert not verdict.accepted, f"{flavour.name}.{gear}"
-            told[f"{flavour.name}.{gear}"] = (verdict.path, verdict.expected, verdict.found)
-    assert len(set(told.values())) == 1, told
-    return next(iter(told.values()))
+            answers[f"{flavour.name}.{gear}"] = (verdict.path, verdict.expected, verdict.found)
+    assert len(set(answers.values())) == 1, answers
+    return next(iter(answers.values()))
 
 
 def kept(name: str, value: JSON, revision: str = REVISION) -> None:
@@ -86,8 +86,8 @@ FAULTS: Final[dict[str, tuple[str, JSON, tuple[str, str, str]]]] = {
 
 @pytest.mark.parametrize("case", FAULTS)
 def test_a_fault_names_path_expected_and_found(case: str) -> None:
-    name, value, told = FAULTS[case]
-    assert fault(name, value) == told
+    name, value, shown = FAULTS[case]
+    assert fault(name, value) == shown
 
 
 def test_a_quoted_wire_name_is_quoted_in_the_path() -> None:
@@ -115,7 +115,7 @@ def test_what_is_found_is_told_shortly(bad: JSON) -> None:
     assert len(shown) < 100
 
 
-def told(name: str, value: Any, revision: str = REVISION) -> tuple[str, str, str]:
+def refusal(name: str, value: Any, revision: str = REVISION) -> tuple[str, str, str]:
     """What every flavour says about Python values that are no JSON."""
     verdicts = {
         flavour: flavour_of(revision, flavour).from_wire(name, value) for flavour in FLAVOURS
@@ -179,16 +179,16 @@ TYPED: Final[dict[str, tuple[str, Callable[[Any], Any], str]]] = {
 @pytest.mark.parametrize("bad", NO_JSON, ids=range(len(NO_JSON)))
 def test_parsed_json_that_is_none_is_a_fault_too(where: str, bad: Any) -> None:
     name, around, path = TYPED[where]
-    fault = told(name, around(bad))
+    fault = refusal(name, around(bad))
     assert fault[0] == path
     assert len(" ".join(fault)) < 200
 
 
 def test_a_string_that_may_be_any_is_read_as_strictly() -> None:
     wanted = '"complete" | "input_required" | string'
-    for bad, found in (("\ud800", "a lone surrogate"), (LONG, "an integer over 4300 digits")):
-        said = told("EmptyResult", {"resultType": bad}, "2026-07-28")
-        assert said == ("$.resultType", wanted, found)
+    for bad, named in (("\ud800", "a lone surrogate"), (LONG, "an integer over 4300 digits")):
+        said = refusal("EmptyResult", {"resultType": bad}, "2026-07-28")
+        assert said == ("$.resultType", wanted, named)
 
 
 ANYWHERE: Final[dict[str, tuple[str, Callable[[Any], Any], str]]] = {
@@ -227,7 +227,7 @@ ANYWHERE: Final[dict[str, tuple[str, Callable[[Any], Any], str]]] = {
 @pytest.mark.parametrize("bad", NO_JSON, ids=range(len(NO_JSON)))
 def test_any_json_is_json(where: str, bad: Any) -> None:
     name, around, path = ANYWHERE[where]
-    assert told(name, around(bad))[:2] in {(path, "a JSON value"), (path, "a value")}
+    assert refusal(name, around(bad))[:2] in {(path, "a JSON value"), (path, "a value")}
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_any_json_is_json(where: str, bad: Any) -> None:
 )
 def test_what_is_found_is_named_as_in_text(where: str, bad: Any, text: bytes) -> None:
     name, around, _ = (TYPED | ANYWHERE)[where]
-    _, _, shown = told(name, around(bad))
+    _, _, shown = refusal(name, around(bad))
     for flavour in (flavour_of(REVISION, each) for each in FLAVOURS):
         data = json.dumps(around("here")).encode().replace(b'"here"', text)
         assert flavour.decode(name, data).found == shown
@@ -269,7 +269,7 @@ def test_the_longest_integers_and_whole_characters_are_json(where: str) -> None:
 @pytest.mark.parametrize("key", [1, None, True, b"a", ("a",), "\ud800"], ids=repr)
 def test_names_in_any_json_are_text(where: str, key: Any) -> None:
     name, around, path = ANYWHERE[where]
-    assert told(name, around({key: 1}))[:2] == (path, "a name that is text")
+    assert refusal(name, around({key: 1}))[:2] == (path, "a name that is text")
 
 
 @pytest.mark.parametrize("name", ["TextContent", "GetPromptRequestParams", "ToolInputSchema"])
@@ -277,7 +277,7 @@ def test_names_of_members_are_text(name: str) -> None:
     value: dict[Any, Any] = {**TEXT, "name": "", "type": "text", 1: 2}
     if name == "ToolInputSchema":
         value = {"type": "object", 1: 2}
-    assert told(name, value) == ("$", "a name that is text", "1")
+    assert refusal(name, value) == ("$", "a name that is text", "1")
 
 
 @pytest.mark.parametrize("name", FLAVOURS)
@@ -288,13 +288,13 @@ def test_a_name_that_only_equals_a_declared_one_is_that_member(name: str) -> Non
     made = flavour_of(REVISION, name).from_wire("Root", {Text("uri"): "a"})
     assert made.accepted, made
     assert made.value.uri == "a"
-    assert told("Root", {"uri": "a", Text("x"): 1})[:2] == ("$", "a name that is text")
+    assert refusal("Root", {"uri": "a", Text("x"): 1})[:2] == ("$", "a name that is text")
 
 
-@pytest.mark.parametrize(("key", "found"), [(1, "1"), ("\ud800", "a lone surrogate")])
-def test_names_in_a_map_are_text(key: Any, found: str) -> None:
+@pytest.mark.parametrize(("key", "named"), [(1, "1"), ("\ud800", "a lone surrogate")])
+def test_names_in_a_map_are_text(key: Any, named: str) -> None:
     value: dict[str, Any] = {"name": "", "arguments": {"a": "", key: ""}}
-    assert told("GetPromptRequestParams", value) == ("$.arguments", "a name that is text", found)
+    assert refusal("GetPromptRequestParams", value) == ("$.arguments", "a name that is text", named)
 
 
 DEEP: Final = ("$", "JSON nested up to 128", "deeper nesting")
@@ -306,8 +306,8 @@ def test_parsed_json_has_the_depth_of_text(where: str, levels: int) -> None:
     name, around, path = ANYWHERE[where]
     room = 128 - len(re.findall(r"\.|\[", path))
     kept(name, around(nested(room)))
-    assert told(name, around(nested(room + 1))) == DEEP
-    assert told(name, around(nested(levels))) == DEEP
+    assert refusal(name, around(nested(room + 1))) == DEEP
+    assert refusal(name, around(nested(levels))) == DEEP
 
 
 def nested(levels: int) -> Any:
@@ -320,7 +320,7 @@ def nested(levels: int) -> Any:
 def test_what_holds_itself_is_too_deep() -> None:
     knot: dict[str, Any] = dict(TEXT)
     knot["x"] = [knot]
-    assert told("TextContent", knot) == DEEP
+    assert refusal("TextContent", knot) == DEEP
 
 
 @pytest.mark.parametrize("name", FLAVOURS)
@@ -397,8 +397,8 @@ def test_a_constant_is_checked_wherever_it_stands(bad: JSON) -> None:
 def test_a_constant_number_is_checked(bad: JSON) -> None:
     error: JSON = {"code": -32042, "message": "", "data": {"elicitations": []}}
     kept("URLElicitationRequiredErrorError", error)
-    told = fault("URLElicitationRequiredErrorError", {**error, "code": bad})
-    assert told[:2] == ("$.code", "-32042")
+    shown = fault("URLElicitationRequiredErrorError", {**error, "code": bad})
+    assert shown[:2] == ("$.code", "-32042")
 
 
 @pytest.mark.parametrize("text", ["-32042", "-32042.0", "-3.2042e4"])

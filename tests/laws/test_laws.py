@@ -59,12 +59,12 @@ def written(flavour: Flavour, value: Any) -> Any:
 
 def faults(name: str, value: Any) -> set[tuple[str, str, str]]:
     """Path, expected and found, of every flavour in both gears; all must refuse."""
-    found: set[tuple[str, str, str]] = set()
+    places: set[tuple[str, str, str]] = set()
     for flavour in (flavour_of(OLD, which) for which in FLAVOURS):
         for verdict in (flavour.decode(name, json.dumps(value)), flavour.from_wire(name, value)):
             assert not verdict.accepted, flavour.name
-            found.add((verdict.path, verdict.expected, verdict.found))
-    return found
+            places.add((verdict.path, verdict.expected, verdict.found))
+    return places
 
 
 # ---- three states
@@ -318,9 +318,9 @@ def test_nothing_is_coerced_and_faults_are_told_alike(case: str) -> None:
     name, value, path = WRONG[case]
     problems = faults(name, value)
     assert len(problems) == 1, problems
-    told = next(iter(problems))
-    assert told[0].startswith(path)
-    assert all(told)
+    problem = next(iter(problems))
+    assert problem[0].startswith(path)
+    assert all(problem)
 
 
 @pytest.mark.parametrize("number", [1, 1.0, 2**53 + 1, 10**30, -0.0, 1e22])

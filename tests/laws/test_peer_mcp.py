@@ -61,11 +61,11 @@ def _at(value: Any, path: tuple[str | int, ...]) -> Any:
     return value
 
 
-def _mended(found: Dispute) -> Any:
+def _mended(dispute: Dispute) -> Any:
     """The body without the nulls that are seen to be at fault."""
-    body = json.loads(json.dumps(found.body))
+    body = json.loads(json.dumps(dispute.body))
     for _ in range(50):
-        why = fault(found.schema, found.type, body)
+        why = fault(dispute.schema, dispute.type, body)
         if why is None or not why.path or _at(body, why.path) is not None:
             break
         around = _at(body, why.path[:-1])
@@ -75,21 +75,21 @@ def _mended(found: Dispute) -> Any:
     return body
 
 
-def _mends(found: Dispute) -> Iterator[Dispute]:
+def _mends(dispute: Dispute) -> Iterator[Dispute]:
     """The dispute without nulls, as far as they are at fault: a null there hides other reasons."""
-    body = _mended(found)
-    yield replace(found, body=body)
-    yield replace(found, body=_without_nulls(body))
+    body = _mended(dispute)
+    yield replace(dispute, body=body)
+    yield replace(dispute, body=_without_nulls(body))
 
 
-def _null_for_absent(found: Dispute) -> bool:
-    return accepts(found.schema, found.type, found.body)
+def _null_for_absent(dispute: Dispute) -> bool:
+    return accepts(dispute.schema, dispute.type, dispute.body)
 
 
-def _coerced(found: Dispute) -> bool:
+def _coerced(dispute: Dispute) -> bool:
     """With one boolean, number or text of another kind the body would be right."""
-    body = found.body
-    return any(accepts(found.schema, found.type, other) for other in _recast(body))
+    body = dispute.body
+    return any(accepts(dispute.schema, dispute.type, other) for other in _recast(body))
 
 
 def _recast(value: Any) -> Iterator[Any]:
@@ -104,11 +104,11 @@ def _recast(value: Any) -> Iterator[Any]:
         yield from (0, "", True)
 
 
-def _default_constant(found: Dispute) -> bool:
+def _default_constant(dispute: Dispute) -> bool:
     """With the `type` of one item the body would be right."""
-    names = {c for s in found.schema.structs.values() for f in s.consts if (c := f.const)}
-    others = _tagged(found.body, sorted(map(str, names)))
-    return any(accepts(found.schema, found.type, other) for other in others)
+    names = {c for s in dispute.schema.structs.values() for f in s.consts if (c := f.const)}
+    others = _tagged(dispute.body, sorted(map(str, names)))
+    return any(accepts(dispute.schema, dispute.type, other) for other in others)
 
 
 def _tagged(value: Any, names: list[str]) -> Iterator[Any]:
@@ -123,30 +123,30 @@ def _tagged(value: Any, names: list[str]) -> Iterator[Any]:
             yield from ([*value[:n], other, *value[n + 1 :]] for other in _tagged(inner, names))
 
 
-def _newer_shape(found: Dispute) -> bool:
-    return found.schema.revision < "2025-11-25"
+def _newer_shape(dispute: Dispute) -> bool:
+    return dispute.schema.revision < "2025-11-25"
 
 
-def _server_info(found: Dispute) -> bool:
+def _server_info(dispute: Dispute) -> bool:
     key = "io.modelcontextprotocol/serverInfo"
-    meta = found.body.get("_meta")
+    meta = dispute.body.get("_meta")
     if not isinstance(meta, dict) or key not in meta:
         return False
     rest = {name: value for name, value in meta.items() if name != key}
-    return accepts(found.schema, found.type, {**found.body, "_meta": rest})
+    return accepts(dispute.schema, dispute.type, {**dispute.body, "_meta": rest})
 
 
-def _in_schema(found: Dispute) -> bool:
-    why = fault(found.schema, found.type, found.body)
+def _in_schema(dispute: Dispute) -> bool:
+    why = fault(dispute.schema, dispute.type, dispute.body)
     return not _SCHEMAS.isdisjoint(why.path if why else ())
 
 
 _SCHEMAS: Final = frozenset(("requestedSchema", "inputSchema", "outputSchema"))
 
 
-def _cache_hints(found: Dispute) -> bool:
+def _cache_hints(dispute: Dispute) -> bool:
     hints = {"ttlMs": 0, "cacheScope": "public"}
-    return accepts(found.schema, found.type, hints | found.body)
+    return accepts(dispute.schema, dispute.type, hints | dispute.body)
 
 
 _Row = tuple[str, Callable[[Dispute], bool]]
@@ -166,13 +166,13 @@ PEER_ACCEPTS: Final[tuple[_Row, ...]] = (
 
 PEER_REFUSES: Final[tuple[_Row, ...]] = (
     ("`number` is an int there, or at most a double: the schema says number",
-     lambda found: any(e.startswith(("int_", "float_")) for e in found.errors)),
+     lambda dispute: any(e.startswith(("int_", "float_")) for e in dispute.errors)),
     ("a root's `uri` is parsed as a URL there: `@format` only informs",
-     lambda found: "url_parsing" in found.errors),
+     lambda dispute: "url_parsing" in dispute.errors),
     ("a task as result is unknown there: `CreateTaskResult` is an arm since 2025-11-25",
-     lambda found: "task" in found.body and "missing" in found.errors),
+     lambda dispute: "task" in dispute.body and "missing" in dispute.errors),
     ("`input_required` closes all other arms there: the schema's other arms admit any `resultType`",
-     lambda found: found.body.get("resultType") == "input_required"),
+     lambda dispute: dispute.body.get("resultType") == "input_required"),
 )  # fmt: skip
 
 
@@ -237,13 +237,15 @@ def explained(peer: subprocess.Popen[str], rounds: int, seed: str) -> tuple[set[
     used: set[str] = set()
     unknown: set[str] = set()
     for revision in REVISIONS:
-        for verdict, found in disputes(peer, schema_of(revision), rounds, seed):
+        for verdict, dispute in disputes(peer, schema_of(revision), rounds, seed):
             if verdict is None:
-                unknown.add(found.method)
+                unknown.add(dispute.method)
                 continue
             rows = PEER_ACCEPTS if verdict else PEER_REFUSES
-            why = next((why for why, holds in rows if any(map(holds, _mends(found)))), None)
-            assert why is not None, f"seed {seed}: {'accepted' if verdict else 'refused'}: {found}"
+            why = next((why for why, holds in rows if any(map(holds, _mends(dispute)))), None)
+            assert why is not None, (
+                f"seed {seed}: {'accepted' if verdict else 'refused'}: {dispute}"
+            )
             used.add(why)
     return used, unknown
 

@@ -136,8 +136,8 @@ def _hold(revision: str, count: int) -> None:
         warnings.simplefilter("error")
         for case in islice(chain(reaching, more(generator, names)), count):
             for dispute in native.disputes(case):
-                told = f"{case.type} {json.dumps(case.value)[:600]}\n  {dispute[:900]}"
-                disputes.setdefault(f"{case.type}: {dispute[:30]}", told)
+                example = f"{case.type} {json.dumps(case.value)[:600]}\n  {dispute[:900]}"
+                disputes.setdefault(f"{case.type}: {dispute[:30]}", example)
             if len(disputes) >= MANY:
                 break
     assert not disputes, "\n\n".join(disputes.values())

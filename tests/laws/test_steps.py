@@ -61,14 +61,14 @@ def document(revision: str) -> dict[str, Any] | None:
 def disputes(
     message: Message,
     to: str,
-    told: Context,
+    context: Context,
     seen: Counter[str],
     squatters: frozenset[Place] = frozenset(),
 ) -> list[str]:
     """What the laws do not allow in the conversion of one message; nothing if all is well."""
     before = json.dumps(message.value)
     try:
-        out = convert(message.value, message.revision, to, method=message.asked, context=told)
+        out = convert(message.value, message.revision, to, method=message.asked, context=context)
     except (Refused, NotAMessageMatter) as error:
         seen[error.why] += 1
         return [] if error.path.startswith("$") else [f"a refusal without a place: {error}"]
@@ -81,11 +81,11 @@ def disputes(
     if judge is not None and (fault := official_faults(judge, converted)) is not None:
         faults.append(f"not valid by the official schema of {to}: {fault}")
     try:
-        back = convert(out.message, to, message.revision, method=message.asked, context=told)
+        back = convert(out.message, to, message.revision, method=message.asked, context=context)
     except (Refused, NotAMessageMatter) as error:
         return faults if squatters else [*faults, f"no way back: {error}"]
     faults += unkept(message, out, squatters)
-    return faults + returns(message, out, back, settled(message, to, told), squatters)
+    return faults + returns(message, out, back, settled(message, to, context), squatters)
 
 
 def unkept(message: Message, out: Converted, squatters: frozenset[Place]) -> list[str]:
@@ -95,7 +95,7 @@ def unkept(message: Message, out: Converted, squatters: frozenset[Place]) -> lis
         f"a squatter fell away in silence: {place}"
         for place in squatters
         if canonical(at(message.value, place)) not in canonical(out.message)
-        and not any(place[: len(told)] == told or told[: len(place)] == place for told in lost)
+        and not any(place[: len(known)] == known or known[: len(place)] == place for known in lost)
     ]
 
 
@@ -113,7 +113,7 @@ def returns(
     """
     lost = {steps(loss.path) for loss in out.losses}
     again = {steps(loss.path) for loss in back.losses}
-    found = [
+    problems = [
         f"told, but not lost: {loss}"
         for loss in out.losses
         if not differ(at(message.value, steps(loss.path)), at(back.message, steps(loss.path)))
@@ -121,10 +121,10 @@ def returns(
     lost |= (again | squatters | set(parts_of(again))) if squatters else set()
     one, other = (plain(masked(v, lost)) for v in (wanted, back.message))
     if differ(one, other):
-        found.append(f"lost, but not told: {json.dumps(one)} != {json.dumps(other)}")
+        problems.append(f"lost, but not told: {json.dumps(one)} != {json.dumps(other)}")
     if again - lost:
-        found.append(f"lost on the way back: {back.losses}")
-    return found
+        problems.append(f"lost on the way back: {back.losses}")
+    return problems
 
 
 def parts_of(places: set[Place]) -> Iterator[Place]:
@@ -235,9 +235,9 @@ def _sentences(pair: str, direction: str) -> Iterator[str]:
     """Why something is lost or refused; defaults, and renames with a way back, lose nothing."""
     for row in rows():
         telling = row.get(direction) in ("drop", "degrade", "refuse") or "data" in row
-        told = telling or (row.get(direction) == "rename" and isinstance(row["to"], int))
+        reported = telling or (row.get(direction) == "rename" and isinstance(row["to"], int))
         silent = row.get("value") in ({}, "") or row["why"] in ELSEWHERE
-        if row["pair"] == pair and told and not silent:
+        if row["pair"] == pair and reported and not silent:
             yield row["why"]
 
 

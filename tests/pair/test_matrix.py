@@ -21,7 +21,7 @@ from mcp_runtime.revisions import ALL, revision
 from tests.support import pair_server
 from tests.support.judged_wire import Wire, faults, official_faults
 from tests.support.loopback import Loopback
-from tests.support.pair_scenario import Host, expected, told
+from tests.support.pair_scenario import Host, expected, observed
 
 HANDSHAKE: Final = tuple(name for name in ALL if revision(name).era == "handshake")
 PER_REQUEST: Final = tuple(name for name in ALL if revision(name).era == "per-request")
@@ -74,7 +74,7 @@ def shown(make: Callable[..., Client], client: Sequence[str]) -> tuple[Any, Wire
 
     async def main() -> Any:
         async with make(**host.options(client)) as opened:
-            return await told(opened, host)
+            return await observed(opened, host)
 
     return asyncio.run(main()), host.wire
 

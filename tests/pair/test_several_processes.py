@@ -108,8 +108,8 @@ async def _port(process: Process) -> int:
     assert process.stderr is not None
     async with asyncio.timeout(30):
         while line := await process.stderr.readline():
-            if found := re.search(rb"MCP at http://127.0.0.1:(\d+)/", line):
-                return int(found[1])
+            if match := re.search(rb"MCP at http://127.0.0.1:(\d+)/", line):
+                return int(match[1])
     raise AssertionError("the server has ended")
 
 

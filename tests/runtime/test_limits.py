@@ -22,10 +22,10 @@ from tests.support.session_pair import (
     NEWEST,
     newborn,
     notification,
+    receive,
     request,
     server_session,
-    take,
-    told,
+    with_meta,
     written,
 )
 
@@ -214,8 +214,8 @@ def test_what_holds_a_limit_is_there_and_names_it(name: str) -> None:
     file, test = HELD[name]
     tree = ast.parse((TESTS / file).read_text("utf-8"))
     kinds = ast.FunctionDef | ast.AsyncFunctionDef
-    found = [node for node in tree.body if isinstance(node, kinds) and node.name == test]
-    places: list[ast.AST] = list(found) if test else [tree]
+    tests = [node for node in tree.body if isinstance(node, kinds) and node.name == test]
+    places: list[ast.AST] = list(tests) if test else [tree]
     assert places, f"{file} has no test called {test}"
     names = {
         word.arg for place in places for word in ast.walk(place) if isinstance(word, ast.keyword)
@@ -246,9 +246,9 @@ def test_a_line_at_the_limit_is_read_and_one_byte_more_is_not(more: int) -> None
     line = request(1, "ping", {"_meta": {"x": ""}})
     line = line.replace(b'""', b'"%b"' % (b"x" * (1000 + more - len(line))))
     assert len(line) == 1000 + more
-    (answer,) = written(take(session, line))
+    (answer,) = written(receive(session, line))
     assert ("error" in answer) == bool(more)
-    assert [answer["id"] for answer in written(take(session, request(2, "ping")))] == [2]
+    assert [answer["id"] for answer in written(receive(session, request(2, "ping")))] == [2]
 
 
 # ---- time
@@ -343,8 +343,8 @@ def test_a_completion_has_no_more_values_than_the_limit() -> None:
 
     async def main() -> None:
         async with Client(server) as client:
-            found = await client.complete(t.PromptReference(name="greet"), "name", "")
-            assert (len(found.values), found.total, found.has_more) == (5, 12, True)
+            completion = await client.complete(t.PromptReference(name="greet"), "name", "")
+            assert (len(completion.values), completion.total, completion.has_more) == (5, 12, True)
 
     run(main())
 
@@ -445,20 +445,20 @@ def test_a_peer_watches_no_more_than_the_limit() -> None:
     for number in (1, 2, 1):
         assert codes_of_watching(session, f"a://{number}") == []
     assert codes_of_watching(session, "a://3") == [-32000]
-    take(session, request(9, "resources/unsubscribe", {"uri": "a://1"}))
+    receive(session, request(9, "resources/unsubscribe", {"uri": "a://1"}))
     assert codes_of_watching(session, "a://3") == []
     newer = server_session(NEWEST, limits)
     filter_ = {"notifications": {"resourceSubscriptions": ["a://1", "a://2"]}}
-    events = take(newer, request(1, "subscriptions/listen", told(NEWEST, filter_)))
+    events = receive(newer, request(1, "subscriptions/listen", with_meta(NEWEST, filter_)))
     assert len(codes_in(events)) == 1
-    assert take(newer, notification("notifications/cancelled", {"requestId": 1}))
+    assert receive(newer, notification("notifications/cancelled", {"requestId": 1}))
     small = {"notifications": {"resourceSubscriptions": ["a://1"]}}
-    events = take(newer, request(2, "subscriptions/listen", told(NEWEST, small)))
+    events = receive(newer, request(2, "subscriptions/listen", with_meta(NEWEST, small)))
     assert codes_in(events) == []
 
 
 def codes_of_watching(session: ServerSession, uri: str) -> list[Any]:
-    return codes_in(take(session, request(7, "resources/subscribe", {"uri": uri})))
+    return codes_in(receive(session, request(7, "resources/subscribe", {"uri": uri})))
 
 
 def codes_in(events: Any) -> list[Any]:

@@ -141,14 +141,14 @@ def shown(type: syntax.Type) -> str:
 
 @pytest.mark.parametrize(("text", "expected"), TYPES)
 def test_a_type_is_read_as_written(text: str, expected: str) -> None:
-    (found,) = read(f"type A = {text};".encode(), "a.ts").declarations
-    assert isinstance(found, syntax.Alias)
-    assert shown(found.type) == expected
+    (declaration,) = read(f"type A = {text};".encode(), "a.ts").declarations
+    assert isinstance(declaration, syntax.Alias)
+    assert shown(declaration.type) == expected
 
 
 def test_a_declaration_knows_its_kind_and_whether_it_is_exported() -> None:
-    found = read(EVERYTHING.encode(), "a.ts").declarations
-    assert [(type(d).__name__, d.name, d.exported) for d in found] == [
+    declarations = read(EVERYTHING.encode(), "a.ts").declarations
+    assert [(type(d).__name__, d.name, d.exported) for d in declarations] == [
         ("Interface", "A", True),
         ("Interface", "Base", False),
         ("Alias", "Key", True),
@@ -164,19 +164,19 @@ def test_a_declaration_knows_its_kind_and_whether_it_is_exported() -> None:
 
 
 def test_type_parameters_keep_constraint_and_default() -> None:
-    found = read(EVERYTHING.encode(), "a.ts").declarations[0]
-    assert isinstance(found, syntax.Interface)
+    declaration = read(EVERYTHING.encode(), "a.ts").declarations[0]
+    assert isinstance(declaration, syntax.Interface)
     limits = [
         (p.name, p.constraint and shown(p.constraint), p.default and shown(p.default))
-        for p in found.params
+        for p in declaration.params
     ]
     assert limits == [("T", "string", "'a'"), ("U", None, "{}")]
 
 
 def test_an_enum_keeps_names_and_values() -> None:
-    found = read(EVERYTHING.encode(), "a.ts").declarations[-1]
-    assert isinstance(found, syntax.Enum)
-    assert found.members == (("G", "g"), ("h i", "h"))
+    declaration = read(EVERYTHING.encode(), "a.ts").declarations[-1]
+    assert isinstance(declaration, syntax.Enum)
+    assert declaration.members == (("G", "g"), ("h i", "h"))
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\r"])
@@ -190,8 +190,8 @@ def test_line_ends_and_a_byte_order_mark_make_no_difference(end: str) -> None:
 
 def doc(text: str) -> str | None:
     """The description of the last declaration's doc."""
-    found = read(text.encode(), "a.ts").declarations[-1]
-    return found.doc.description if found.doc else None
+    declaration = read(text.encode(), "a.ts").declarations[-1]
+    return declaration.doc.description if declaration.doc else None
 
 
 @pytest.mark.parametrize(
@@ -230,9 +230,9 @@ def test_a_doc_comment_belongs_to_what_follows_it(text: str, expected: str | Non
     ],
 )
 def test_a_sentence_stands_before_the_tags_or_in_description(comment: str, sentence: str) -> None:
-    found = read(f"{comment}\ntype A = 1;".encode(), "a.ts").declarations[0].doc
-    assert found is not None
-    assert found.sentence == sentence
+    doc_comment = read(f"{comment}\ntype A = 1;".encode(), "a.ts").declarations[0].doc
+    assert doc_comment is not None
+    assert doc_comment.sentence == sentence
 
 
 def test_tags_hold_hyphens_and_two_of_them_run_on() -> None:
@@ -250,9 +250,9 @@ def test_tags_hold_hyphens_and_two_of_them_run_on() -> None:
      * @minimum 1
      */
     type A = 1;"""
-    found = read(text.encode(), "a.ts").declarations[0].doc
-    assert found is not None
-    assert [(tag.name, tag.rest) for tag in found.tags] == [
+    doc_comment = read(text.encode(), "a.ts").declarations[0].doc
+    assert doc_comment is not None
+    assert [(tag.name, tag.rest) for tag in doc_comment.tags] == [
         ("TJS-type", "number"),
         ("category", "`a/b`"),
         ("deprecated", "since"),
@@ -260,15 +260,15 @@ def test_tags_hold_hyphens_and_two_of_them_run_on() -> None:
         ("example", ""),
         ("minimum", "1"),
     ]
-    assert found.deprecated == "since then."
-    assert found.tag("category") == "`a/b`"
+    assert doc_comment.deprecated == "since then."
+    assert doc_comment.tag("category") == "`a/b`"
 
 
 def test_a_comment_after_a_member_is_not_of_the_next() -> None:
     text = "interface A { a: 1; // of a\n /** B. */ b: 2; /** of b */\n c: 3 }"
-    (found,) = read(text.encode(), "a.ts").declarations
-    assert isinstance(found, syntax.Interface)
-    assert [m.doc and m.doc.description for m in found.members] == [None, "B.", None]
+    (declaration,) = read(text.encode(), "a.ts").declarations
+    assert isinstance(declaration, syntax.Interface)
+    assert [m.doc and m.doc.description for m in declaration.members] == [None, "B.", None]
 
 
 # ---- writing anew

@@ -48,20 +48,20 @@ async def asked(
             else:
                 client.answer(question["id"], answer)
         return questions, await client.response(id)
-    told: dict[str, Any] = {}
+    retry: dict[str, Any] = {}
     for answer in answers:
-        result = await client.result("tools/call", {"name": tool, "arguments": {}} | told)
+        result = await client.result("tools/call", {"name": tool, "arguments": {}} | retry)
         assert result["resultType"] == "input_required"
         ((key, question),) = result["inputRequests"].items()
         questions.append(question)
-        told = {"inputResponses": {key: answer or {"action": "cancel"}}}
-        told |= {"requestState": result["requestState"]} if "requestState" in result else {}
-    return questions, await client.ask("tools/call", {"name": tool, "arguments": {}} | told)
+        retry = {"inputResponses": {key: answer or {"action": "cancel"}}}
+        retry |= {"requestState": result["requestState"]} if "requestState" in result else {}
+    return questions, await client.ask("tools/call", {"name": tool, "arguments": {}} | retry)
 
 
 def text(answer: dict[str, Any]) -> str:
-    found: str = answer["result"]["content"][0]["text"]
-    return found
+    words: str = answer["result"]["content"][0]["text"]
+    return words
 
 
 def asks(method: str, params: dict[str, Any] | None) -> RawServer:
@@ -81,10 +81,10 @@ def declared(server: RawServer, method: str = "initialize") -> dict[str, Any]:
     first = server.asked[0]
     if server.revision == NEWEST:
         assert all(m["params"]["_meta"][CAPABILITIES] for m in server.asked if "id" in m)
-        found: dict[str, Any] = first["params"]["_meta"][CAPABILITIES]
+        capabilities: dict[str, Any] = first["params"]["_meta"][CAPABILITIES]
     else:
-        found = first["params"]["capabilities"]
-    return found
+        capabilities = first["params"]["capabilities"]
+    return capabilities
 
 
 # ---- capabilities
@@ -103,10 +103,10 @@ async def test_a_client_declares_what_it_does_for_servers(revision: str) -> None
     server = RawServer(revision, answers={"tools/list": with_page({"tools": []}, revision)})
     async with server.client(roots=[], on_sample=never) as client:
         await client.list_tools()
-    found = declared(server)
-    assert found.keys() == {"roots", "sampling"}
+    capabilities = declared(server)
+    assert capabilities.keys() == {"roots", "sampling"}
     if revision in HANDSHAKE:
-        assert found["roots"] == {"listChanged": True}
+        assert capabilities["roots"] == {"listChanged": True}
 
 
 @pytest.mark.requirement("elicitation.capability.declare")
@@ -269,8 +269,8 @@ async def test_a_client_checks_what_was_filled_in_before_it_sends_it(revision: s
             async with server.client(on_elicit=fill) as client:
                 if content in FIT:
                     await client.call_tool("x")
-                    told = server.requests("tools/call")[1]["params"]["inputResponses"]["k"]
-                    assert told["content"] == content
+                    response = server.requests("tools/call")[1]["params"]["inputResponses"]["k"]
+                    assert response["content"] == content
                 else:
                     with pytest.raises(ValueError, match="form"):
                         await client.call_tool("x")
@@ -437,9 +437,9 @@ async def test_that_a_page_is_done_is_told_to_who_was_sent_there() -> None:
         connected(server, "2025-11-25", capabilities) as other,
     ):
         await asked(one, "page", {"action": "accept"})
-        told = await one.next("notifications/elicitation/complete")
-        assert told["params"]["elicitationId"] == "e7"
-        assert "id" not in told
+        notification = await one.next("notifications/elicitation/complete")
+        assert notification["params"]["elicitationId"] == "e7"
+        assert "id" not in notification
         assert await other.quiet() == []
     async with connected(server, NEWEST, capabilities) as modern:
         _, answer = await asked(modern, "page", {"action": "accept"})
@@ -634,8 +634,8 @@ async def test_a_message_has_a_role_and_content(revision: str) -> None:
         first = await client.tool("ask")
         ((key, _),) = first["inputRequests"].items()
         for wrong in ({"role": "system"}, {"role": None}, {"content": None}):
-            told = {"inputResponses": {key: REPLY | wrong}}
-            answer = await client.ask("tools/call", {"name": "ask", "arguments": {}} | told)
+            retry = {"inputResponses": {key: REPLY | wrong}}
+            answer = await client.ask("tools/call", {"name": "ask", "arguments": {}} | retry)
             assert "error" in answer or answer["result"]["resultType"] == "input_required"
     for wrong in ({"role": "user"}, {"content": {"type": "text", "text": "x"}}, {"role": "x"}):
         raw = asks("sampling/createMessage", {"messages": [wrong], "maxTokens": 1})
@@ -772,14 +772,14 @@ async def test_what_is_noted_at_uses_and_results_is_kept(revision: str) -> None:
     if revision in HANDSHAKE:
         raw = RawServer(revision)
         async with raw.client(on_sample=answer_, sample_tools=True):
-            told = (await raw.line.request("sampling/createMessage", params))["result"]
+            response = (await raw.line.request("sampling/createMessage", params))["result"]
     else:
         raw = asks("sampling/createMessage", params)
         async with raw.client(on_sample=answer_, sample_tools=True) as ours:
             await ours.call_tool("x")
-        told = raw.requests("tools/call")[1]["params"]["inputResponses"]["k"]
+        response = raw.requests("tools/call")[1]["params"]["inputResponses"]["k"]
     assert t.to_wire(heard[0])["messages"][0]["content"][0]["_meta"] == {"a": 1}
-    assert blocks(told)[0]["_meta"] == {"com.example/c": 3}
+    assert blocks(response)[0]["_meta"] == {"com.example/c": 3}
 
 
 @pytest.mark.requirement("sampling.error.user-rejected")

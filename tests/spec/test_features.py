@@ -289,8 +289,8 @@ async def test_results_that_may_be_kept_say_how_long_and_by_whom(ttl: int, scope
 @pytest.mark.requirement("caching.ttl.not-a-poll-interval")
 @pytest.mark.parametrize("ttl", [None, -1, -5000, 0, 10])
 async def test_a_client_takes_absent_and_negative_times_and_does_not_poll(ttl: int | None) -> None:
-    told = {"ttlMs": ttl} if ttl is not None else {}
-    listed = {"tools": [], "resultType": "complete", "cacheScope": "private"} | told
+    hint = {"ttlMs": ttl} if ttl is not None else {}
+    listed = {"tools": [], "resultType": "complete", "cacheScope": "private"} | hint
     server = RawServer(NEWEST, answers={"tools/list": listed})
     async with server.client() as client:
         assert await client.list_tools() == []
@@ -474,8 +474,8 @@ async def test_a_uri_that_is_none_of_ours_is_refused(revision: str, uri: str) ->
         if client.is_modern:
             wanted = {"notifications": {"resourceSubscriptions": [uri, "config://app"]}}
             client.call("subscriptions/listen", wanted)
-            told = await client.next("notifications/subscriptions/acknowledged")
-            served = told["params"]["notifications"]
+            acknowledged = await client.next("notifications/subscriptions/acknowledged")
+            served = acknowledged["params"]["notifications"]
             assert served["resourceSubscriptions"] == ["config://app"]
 
 
@@ -541,8 +541,8 @@ async def test_bytes_arrive_intact(revision: str) -> None:
         return [t.BlobResourceContents(uri="a://wrong", blob="not base64!")]
 
     async with connected(server, revision) as client:
-        (found,) = (await client.result("resources/read", {"uri": "a://raw"}))["contents"]
-        assert b64decode(found["blob"], validate=True) == data
+        (resource,) = (await client.result("resources/read", {"uri": "a://raw"}))["contents"]
+        assert b64decode(resource["blob"], validate=True) == data
         assert (await client.error("resources/read", {"uri": "a://wrong"}))["code"] == -32603
 
 
@@ -602,17 +602,17 @@ async def content(revision: str, value: Any) -> dict[str, Any]:
     if "error" in answer:
         return answer
     (message,) = answer["result"]["messages"]
-    found: dict[str, Any] = message["content"]
-    return found
+    block: dict[str, Any] = message["content"]
+    return block
 
 
 @pytest.mark.requirement("prompts.message.image-base64")
 @pytest.mark.requirement("prompts.message.image-mime-type")
 @each
 async def test_a_picture_in_a_prompt_is_base64_with_its_type(revision: str) -> None:
-    found = await content(revision, Image(PICTURE, "image/png"))
-    assert (found["type"], found["mimeType"]) == ("image", "image/png")
-    assert b64decode(found["data"], validate=True) == PICTURE
+    block = await content(revision, Image(PICTURE, "image/png"))
+    assert (block["type"], block["mimeType"]) == ("image", "image/png")
+    assert b64decode(block["data"], validate=True) == PICTURE
     for data, kind in (("%%%", "image/png"), (b64encode(PICTURE).decode(), "png")):
         wrong = await content(revision, t.ImageContent(data=data, mime_type=kind))
         assert wrong["error"]["code"] == -32603
@@ -625,9 +625,9 @@ async def test_a_picture_in_a_prompt_is_base64_with_its_type(revision: str) -> N
 @pytest.mark.requirement("prompts.message.audio-mime-type")
 @pytest.mark.parametrize("revision", since("2025-03-26"))
 async def test_sound_in_a_prompt_is_base64_with_its_type(revision: str) -> None:
-    found = await content(revision, Audio(PICTURE, "audio/wav"))
-    assert (found["type"], found["mimeType"]) == ("audio", "audio/wav")
-    assert b64decode(found["data"], validate=True) == PICTURE
+    block = await content(revision, Audio(PICTURE, "audio/wav"))
+    assert (block["type"], block["mimeType"]) == ("audio", "audio/wav")
+    assert b64decode(block["data"], validate=True) == PICTURE
     for data, kind in (("a", "audio/wav"), (b64encode(PICTURE).decode(), "wav")):
         message = t.PromptMessage(role="user", content=t.AudioContent(data=data, mime_type=kind))
         wrong = await content(revision, message)
@@ -665,9 +665,9 @@ async def test_a_resource_in_a_prompt_has_uri_type_and_payload(revision: str) ->
             {"text": "text"},
         ),
     ):
-        found = await content(revision, value)
-        assert found["type"] == "resource"
-        assert found["resource"] == {"uri": "a://b", "mimeType": kind} | payload
+        block = await content(revision, value)
+        assert block["type"] == "resource"
+        assert block["resource"] == {"uri": "a://b", "mimeType": kind} | payload
     bare = t.TextResourceContents(uri="no uri", text="x")
     wrong = await content(revision, t.EmbeddedResource(resource=bare))
     assert wrong["error"]["code"] == -32603
@@ -754,9 +754,9 @@ async def test_log_messages_belong_to_the_request_that_wants_them(revision: str)
         await client.tool("talk")
         assert await client.quiet() == []
         await client.tool("talk", meta={f"{CORE}logLevel": "info"})
-        told = await client.quiet()
-        assert [m["params"]["level"] for m in told] == ["info", "error"]
-        for message in told:
+        messages = await client.quiet()
+        assert [m["params"]["level"] for m in messages] == ["info", "error"]
+        for message in messages:
             assert f"{CORE}subscriptionId" not in message["params"].get("_meta", {})
         client.got.clear()
         await client.tool("talk")

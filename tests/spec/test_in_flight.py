@@ -182,16 +182,16 @@ async def test_a_client_that_gives_up_says_which_request_once(
         calling.cancel()
         with pytest.raises(asyncio.CancelledError):
             await calling
-        told = await server.line.next("notifications/cancelled")
-        assert told["params"]["requestId"] == asked["id"]
-        assert type(told["params"]["requestId"]) is type(asked["id"])
+        cancelled = await server.line.next("notifications/cancelled")
+        assert cancelled["params"]["requestId"] == asked["id"]
+        assert type(cancelled["params"]["requestId"]) is type(asked["id"])
         ignored = client.connection.ignored
         server.line.answer(asked["id"], with_page({"content": []}, revision))
         await server.line.quiet()
         assert client.connection.ignored == ignored + 1
         assert await client.list_tools() == []
     assert len(server.requests("notifications/cancelled")) == 1
-    assert told["params"]["reason"] in caplog.text
+    assert cancelled["params"]["reason"] in caplog.text
 
 
 @pytest.mark.requirement("cancel.in-progress")
@@ -241,8 +241,8 @@ async def test_a_server_cancels_what_it_asked_itself(revision: str) -> None:
     async with connected(server, revision, {"roots": {}}) as client:
         calling = client.call("tools/call", {"name": "where"}, id="mine")
         asked = await client.next("roots/list")
-        told = await client.next("notifications/cancelled")
-        assert told["params"]["requestId"] == asked["id"] != "mine"
+        cancelled = await client.next("notifications/cancelled")
+        assert cancelled["params"]["requestId"] == asked["id"] != "mine"
         assert (await client.response(calling))["result"]["content"][0]["text"] == "late"
         client.answer(asked["id"], {"roots": []})
         assert await client.quiet() == []
@@ -327,10 +327,10 @@ async def test_progress_rises_while_the_work_goes_on(revision: str, token: Any) 
         id = client.call("tools/call", {"name": "work"}, meta={"progressToken": token})
         await client.response(id)
         await late[0].progress(9)
-        told = [m["params"] for m in await client.quiet()]
-        assert [params["progress"] for params in told] == [1, 2.5, 3]
-        assert all(p["progressToken"] == token for p in told)
-        assert {type(p["progressToken"]) for p in told} == {type(token)}
+        reports = [m["params"] for m in await client.quiet()]
+        assert [params["progress"] for params in reports] == [1, 2.5, 3]
+        assert all(p["progressToken"] == token for p in reports)
+        assert {type(p["progressToken"]) for p in reports} == {type(token)}
         client.got.clear()
         await client.tool("work")
         assert await client.quiet() == []
@@ -384,9 +384,9 @@ async def test_progress_does_not_flood(revision: str) -> None:
     async with connected(server, revision) as client:
         id = client.call("tools/call", {"name": "work"}, meta={"progressToken": "p"})
         await client.response(id)
-        told = [m["params"]["progress"] for m in await client.quiet()]
-    assert len(told) <= 15
-    assert told[-1] == 1000
+        reports = [m["params"]["progress"] for m in await client.quiet()]
+    assert len(reports) <= 15
+    assert reports[-1] == 1000
 
 
 # ---- time limits
@@ -448,8 +448,8 @@ async def test_what_is_late_is_cancelled_and_waited_for_no_more(revision: str) -
         with pytest.raises(TimedOut):
             await client.call_tool("x", timeout=0.02)
         asked = await server.line.next("tools/call")
-        told = await server.line.next("notifications/cancelled")
-        assert told["params"]["requestId"] == asked["id"]
+        cancelled = await server.line.next("notifications/cancelled")
+        assert cancelled["params"]["requestId"] == asked["id"]
         server.line.answer(asked["id"], with_page({"content": []}, revision))
         assert await client.list_tools() == []
 

@@ -180,10 +180,10 @@ async def test_a_server_keeps_to_the_agreed_revision() -> None:
         async with connected(server, revision) as client:
             tool = (await client.result("tools/list"))["tools"][0]
             result = await client.tool("add", {"a": 1})
-            told = tool.keys() | result.keys() | client.result_of_initialize["serverInfo"].keys()
-        assert not told & newer[revision]
+            members = tool.keys() | result.keys() | client.result_of_initialize["serverInfo"].keys()
+        assert not members & newer[revision]
         assert not result.keys() & {"resultType", "ttlMs", "_meta"}
-        assert ("outputSchema" in told) == (revision >= "2025-06-18")
+        assert ("outputSchema" in members) == (revision >= "2025-06-18")
 
 
 @pytest.mark.requirement("lifecycle.version.respect")

@@ -300,21 +300,21 @@ async def test_who_a_peer_says_it_is_changes_nothing() -> None:
             meta = client.meta() | {f"{CORE}clientInfo": info}
             if info is None:
                 del meta[f"{CORE}clientInfo"]
-            told = []
+            answers = []
             for id, method in enumerate(("server/discover", "tools/list", "no/such")):
                 message = {"jsonrpc": "2.0", "id": id, "method": method}
                 client.send(message | {"params": {"_meta": meta}})
-                told.append(await client.response(id))
-            seen.append(told)
+                answers.append(await client.response(id))
+            seen.append(answers)
     assert seen[0] == seen[1] == seen[2]
     asked = []
     for name in ("raw", "mcp-bindgen", None):
-        found = {"resultType": "complete", "supportedVersions": [NEWEST], "capabilities": {}}
-        found |= {"ttlMs": 0, "cacheScope": "private"}
+        discovered = {"resultType": "complete", "supportedVersions": [NEWEST], "capabilities": {}}
+        discovered |= {"ttlMs": 0, "cacheScope": "private"}
         if name:
-            found["_meta"] = {f"{CORE}serverInfo": {"name": name, "version": "1"}}
+            discovered["_meta"] = {f"{CORE}serverInfo": {"name": name, "version": "1"}}
         server = RawServer(
-            NEWEST, {"tools": {}}, {"server/discover": found | {"capabilities": {"tools": {}}}}
+            NEWEST, {"tools": {}}, {"server/discover": discovered | {"capabilities": {"tools": {}}}}
         )
         server.answers["tools/list"] = with_page({"tools": []}, NEWEST)
         async with server.client() as ours:

@@ -58,8 +58,8 @@ async def halfway(client: RawClient) -> dict[str, Any]:
 
 
 async def finish(client: RawClient, state: Any, **call: Any) -> dict[str, Any]:
-    told = {"inputResponses": {"two": {"roots": []}}, "requestState": state}
-    return await client.ask("tools/call", CALL | told | call)
+    retry = {"inputResponses": {"two": {"roots": []}}, "requestState": state}
+    return await client.ask("tools/call", CALL | retry | call)
 
 
 # ---- what a server asks
@@ -181,8 +181,8 @@ async def test_what_is_missing_is_asked_again_and_what_is_too_much_is_ignored() 
             else:
                 assert answer["result"]["inputRequests"].keys() == asked["inputRequests"].keys()
         half = await halfway(client)
-        told = {"two": {"roots": []}, "surplus": ONE, "three": {"action": "cancel"}}
-        more = {"inputResponses": told, "requestState": half["requestState"]}
+        inputs = {"two": {"roots": []}, "surplus": ONE, "three": {"action": "cancel"}}
+        more = {"inputResponses": inputs, "requestState": half["requestState"]}
         done = await client.result("tools/call", CALL | more)
         assert done["content"][0]["text"].startswith("1 0")
 
@@ -258,8 +258,8 @@ async def test_a_state_serves_its_own_request_only() -> None:
         state = (await halfway(client))["requestState"]
         for other in ({"name": "other"}, {"arguments": {"x": 2}}, {"arguments": {}}):
             assert (await finish(client, state, **other))["error"]["code"] == -32602
-        told = {"inputResponses": {"two": ONE}, "requestState": state}
-        assert (await client.error("prompts/get", {"name": "asking"} | told))["code"] == -32602
+        retry = {"inputResponses": {"two": ONE}, "requestState": state}
+        assert (await client.error("prompts/get", {"name": "asking"} | retry))["code"] == -32602
         assert "result" in await finish(client, state)
 
 
@@ -383,8 +383,8 @@ async def test_a_client_invents_no_state_and_keeps_none_of_an_earlier_round() ->
     server = asking(WANTED, WANTED | {"requestState": "s"}, WANTED, {"requestState": "only"})
     async with server.client(roots=[]) as client:
         await client.call_tool("x")
-    told = [m["params"].get("requestState", "none") for m in server.requests("tools/call")]
-    assert told == ["none", "none", "s", "none", "only"]
+    states = [m["params"].get("requestState", "none") for m in server.requests("tools/call")]
+    assert states == ["none", "none", "s", "none", "only"]
     assert "inputResponses" not in server.requests("tools/call")[-1]["params"]
 
 

@@ -63,9 +63,9 @@ async def test_a_stream_begins_with_its_acknowledgment_and_all_on_it_is_tagged(i
         for kind in KINDS:
             change(server, kind, "late")
         server.resource_updated("a://b")
-        told = await client.quiet()
-        assert {m["method"] for m in told} >= {f"notifications/{k}/list_changed" for k in KINDS}
-        for message in told:
+        messages = await client.quiet()
+        assert {m["method"] for m in messages} >= {f"notifications/{k}/list_changed" for k in KINDS}
+        for message in messages:
             assert message["params"]["_meta"][TAG] == id
             assert type(message["params"]["_meta"][TAG]) is type(id)
 
@@ -79,9 +79,9 @@ async def test_nothing_comes_before_the_acknowledgment() -> None:
         for n in range(20):
             change(server, "tools", f"t{n}")
             await asyncio.sleep(0)
-        told = await client.quiet()
-        assert told[0]["method"] == "notifications/subscriptions/acknowledged"
-        assert told[0]["params"]["_meta"][TAG] == 1
+        messages = await client.quiet()
+        assert messages[0]["method"] == "notifications/subscriptions/acknowledged"
+        assert messages[0]["params"]["_meta"][TAG] == 1
 
 
 @pytest.mark.requirement("subscriptions.filter.opt-in")
@@ -102,8 +102,8 @@ async def test_a_stream_has_what_its_filter_asks_for_and_nothing_else(kind: str)
         server.resource_updated("a://b")
         server.resource_updated("a://c")
         await client.tool("new")
-        told = [(m["method"], m["params"]["_meta"][TAG]) for m in await client.quiet()]
-        assert told == [
+        tagged = [(m["method"], m["params"]["_meta"][TAG]) for m in await client.quiet()]
+        assert tagged == [
             (f"notifications/{kind}/list_changed", "a"),
             ("notifications/resources/updated", "b"),
         ]
@@ -129,8 +129,8 @@ async def test_a_server_that_declares_it_tells_of_changed_lists(revision: str, k
     async with connected(server, revision) as client:
         assert client.result_of_initialize["capabilities"][kind]["listChanged"] is True
         change(server, kind, "new")
-        told = await client.next(f"notifications/{kind}/list_changed")
-        assert "id" not in told
+        notification = await client.next(f"notifications/{kind}/list_changed")
+        assert "id" not in notification
         if kind == "tools":
             server.remove_tool("new")
         elif kind == "prompts":
@@ -150,13 +150,16 @@ async def test_a_server_that_ends_a_stream_answers_its_request() -> None:
         await client.next("notifications/subscriptions/acknowledged")
         (connection,) = server.connections
         connection.close_gracefully()
-        told = await client.quiet()
-        assert {m.get("method", "result") for m in told} == {"notifications/cancelled", "result"}
-        (answer,) = (m for m in told if "result" in m)
+        messages = await client.quiet()
+        assert {m.get("method", "result") for m in messages} == {
+            "notifications/cancelled",
+            "result",
+        }
+        (answer,) = (m for m in messages if "result" in m)
         assert answer["id"] == id
         assert answer["result"]["resultType"] == "complete"
         change(server, "tools", "after")
-        assert await client.quiet() == told
+        assert await client.quiet() == messages
 
 
 # ---- a client that listens
@@ -168,9 +171,9 @@ def listening(*, acknowledged: dict[str, Any] | None = None) -> RawServer:
 
     def acknowledge(message: dict[str, Any]) -> None:
         asked = message["params"]["notifications"]
-        told = {"notifications": asked if acknowledged is None else acknowledged}
-        told["_meta"] = {TAG: message["id"]}
-        server.line.notify("notifications/subscriptions/acknowledged", told)
+        params = {"notifications": asked if acknowledged is None else acknowledged}
+        params["_meta"] = {TAG: message["id"]}
+        server.line.notify("notifications/subscriptions/acknowledged", params)
 
     server.answers["subscriptions/listen"] = acknowledge
     return server

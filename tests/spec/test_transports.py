@@ -43,8 +43,8 @@ def messages(revision: str) -> list[dict[str, Any]]:
     """What a client writes, whole, with a handshake if the revision has one."""
     core = "io.modelcontextprotocol/"
     meta = {f"{core}protocolVersion": revision, f"{core}clientCapabilities": {}}
-    told = {"_meta": meta} if revision == NEWEST else {}
-    call = {"name": "shout", "arguments": {"text": "a\nb"}} | told
+    params = {"_meta": meta} if revision == NEWEST else {}
+    call = {"name": "shout", "arguments": {"text": "a\nb"}} | params
     hello = {
         "protocolVersion": revision,
         "capabilities": {},

@@ -49,10 +49,10 @@ async def test_every_server_answers_discover(revisions: Any) -> None:
     server = small(revisions=revisions)
     server.resource("a://b")(lambda: "x")
     async with connected(server, NEWEST) as client:
-        found = await client.result("server/discover")
-        assert found["supportedVersions"] == sorted(revisions, reverse=True)
-        assert found["capabilities"].keys() >= {"tools", "resources"}
-        assert found["resultType"] == "complete"
+        result = await client.result("server/discover")
+        assert result["supportedVersions"] == sorted(revisions, reverse=True)
+        assert result["capabilities"].keys() >= {"tools", "resources"}
+        assert result["resultType"] == "complete"
         assert await who(client) == f"raw {NEWEST} []"
         id = client.call("subscriptions/listen", {"notifications": {}})
         await client.next("notifications/subscriptions/acknowledged")
@@ -123,16 +123,16 @@ async def test_any_process_with_the_keys_goes_on_where_another_began() -> None:
     async with connected(made(), NEWEST, {"roots": {}}) as one:
         asked = await one.result("tools/call", call)
     async with connected(made(), NEWEST, {"roots": {}}) as two:
-        told = {"inputResponses": {"first": {"roots": [{"uri": "file:///a"}]}}}
-        told |= {"requestState": asked["requestState"]} if "requestState" in asked else {}
-        asked = await two.result("tools/call", call | told)
+        retry = {"inputResponses": {"first": {"roots": [{"uri": "file:///a"}]}}}
+        retry |= {"requestState": asked["requestState"]} if "requestState" in asked else {}
+        asked = await two.result("tools/call", call | retry)
         # What was said before is known by what the client brings, and by nothing else.
         without = {"inputResponses": {"second": {"roots": []}}}
         again = await two.result("tools/call", call | without)
         assert again["resultType"] == "input_required"
     async with connected(made(), NEWEST, {"roots": {}}) as three:
-        told = {"inputResponses": {"second": {"roots": []}}, "requestState": asked["requestState"]}
-        done = await three.result("tools/call", call | told)
+        retry = {"inputResponses": {"second": {"roots": []}}, "requestState": asked["requestState"]}
+        done = await three.result("tools/call", call | retry)
         assert done["content"][0]["text"] == "1 0"
 
 
@@ -241,8 +241,8 @@ async def test_whatever_refuses_the_probe_gets_a_handshake_and_keeps_it(
 @pytest.mark.requirement("transport.stdio.probe.any-code")
 @pytest.mark.parametrize("answer", ["nothing", {}, {"protocolVersion": "2025-11-25"}, {"a": 1}])
 async def test_silence_and_strange_answers_lead_to_a_handshake_too(answer: Any) -> None:
-    found = (lambda m: None) if answer == "nothing" else answer
-    server = RawServer("2025-11-25", answers={"server/discover": found})
+    reaction = (lambda m: None) if answer == "nothing" else answer
+    server = RawServer("2025-11-25", answers={"server/discover": reaction})
     async with server.client(revisions=ALL, limits=Limits(probe=0.05)) as client:
         assert client.revision == "2025-11-25"
 

@@ -57,19 +57,19 @@ class Page:
             order["sessionId"] = session
         os.write(self.to, json.dumps(order).encode() + b"\0")
         while True:
-            told = self._next()
-            if told.get("id") == self.last:
-                assert "error" not in told, told
-                return told["result"]
-            self.events.append(told)
+            message = self._next()
+            if message.get("id") == self.last:
+                assert "error" not in message, message
+                return message["result"]
+            self.events.append(message)
 
     def wait(self, method: str) -> dict[str, Any]:
         """The first event of that name that is not yet told."""
         while True:
-            told = self._next()
-            self.events.append(told)
-            if told.get("method") == method:
-                return told
+            message = self._next()
+            self.events.append(message)
+            if message.get("method") == method:
+                return message
 
     def _next(self) -> dict[str, Any]:
         deadline = time.monotonic() + _PATIENCE
@@ -81,8 +81,8 @@ class Page:
             assert chunk, "the browser has gone"
             self.rest += chunk
         text, _, self.rest = self.rest.partition(b"\0")
-        told: dict[str, Any] = json.loads(text)
-        return told
+        message: dict[str, Any] = json.loads(text)
+        return message
 
     def open(self, url: str) -> None:
         self.call("Page.navigate", url=url)
@@ -91,9 +91,9 @@ class Page:
     def run(self, script: str, frame: str = "") -> Any:
         """The value of an expression, or of its promise, in the page or in a frame."""
         params = {"expression": script, "returnByValue": True, "awaitPromise": True}
-        found = self._call(frame or self.session, "Runtime.evaluate", params)
-        assert "exceptionDetails" not in found, found
-        return found["result"].get("value")
+        evaluated = self._call(frame or self.session, "Runtime.evaluate", params)
+        assert "exceptionDetails" not in evaluated, evaluated
+        return evaluated["result"].get("value")
 
     def until(self, script: str, frame: str = "") -> Any:
         """The value of an expression as soon as it is neither empty, nor zero, nor false."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final, Literal
 
-from tests.support.session_pair import told
+from tests.support.session_pair import with_meta
 
 __all__ = ["Deserved", "deserved", "frame", "is_json"]
 
@@ -110,7 +110,7 @@ def frame(random: Random, number: int, spoken: str | None) -> bytes:
         b"jsonrpc": b'"2.0"',
         b"id": json.dumps(random.choice((number, -number, f"n{number}", f"é{number}"))).encode(),
         b"method": json.dumps(method).encode(),
-        b"params": json.dumps(told(spoken, params)).encode(),
+        b"params": json.dumps(with_meta(spoken, params)).encode(),
     }
     pairs = _changed(random, list(members.items()))
     text = b"{%b}" % b",".join(b'"%b":%b' % pair for pair in pairs)
@@ -155,21 +155,25 @@ def _hurt(random: Random, text: bytes) -> bytes:
 def deserved(text: bytes) -> Deserved:
     """Of a server, in a revision without batches."""
     try:
-        found, twice, is_odd = _read(text)
+        envelope, twice, is_odd = _read(text)
     except (ValueError, RecursionError):
         return Deserved("any") if text.strip(b" \t\r") else Deserved("nothing")
-    if not isinstance(found, dict):
+    if not isinstance(envelope, dict):
         return Deserved("any" if is_odd else "error")
-    id = found.get("id")
-    is_answer = ("result" in found or "error" in found) and "method" not in found
-    is_fit = found.get("jsonrpc") == "2.0" and not twice and isinstance(found.get("method"), str)
+    id = envelope.get("id")
+    is_answer = ("result" in envelope or "error" in envelope) and "method" not in envelope
+    is_fit = (
+        envelope.get("jsonrpc") == "2.0" and not twice and isinstance(envelope.get("method"), str)
+    )
     if is_answer:
         return Deserved("nothing")
     if isinstance(id, str | int) and not isinstance(id, bool) and not _LONE.search(str(id)):
         return Deserved("answer", id)
     if is_odd:
         return Deserved("any")
-    is_told = is_fit and "id" not in found and "result" not in found and "error" not in found
+    is_told = (
+        is_fit and "id" not in envelope and "result" not in envelope and "error" not in envelope
+    )
     return Deserved("nothing" if is_told else "error")
 
 

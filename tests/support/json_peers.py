@@ -104,12 +104,12 @@ class Line:
             fits if callable(fits) else lambda m: isinstance(m, dict) and m.get("method") == fits
         )
         async with asyncio.timeout(SECONDS):
-            while (found := next((m for m in self.got if which(m)), None)) is None:
+            while (message := next((m for m in self.got if which(m)), None)) is None:
                 assert not self.is_over, f"the peer is gone; waited for {fits}; got {self.got}"
                 self._news.clear()
                 await self._news.wait()
-        self.got.remove(found)
-        return found
+        self.got.remove(message)
+        return message
 
     async def response(self, id: Any) -> Json:
         """The answer or error with that id, of the same JSON type."""

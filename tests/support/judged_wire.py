@@ -87,7 +87,7 @@ def official_faults(wire: Wire, agreed: str) -> Iterator[str]:
 
 
 def _is_one(spoken: str, names: Iterable[str], value: Any) -> bool:
-    known = [found for name in names if (found := _validator(spoken, name)) is not None]
+    known = [known_judge for name in names if (known_judge := _validator(spoken, name)) is not None]
     assert known, names
     return any(validator.is_valid(value) for validator in known)
 

@@ -343,9 +343,9 @@ def official_faults(document: dict[str, Any], message: Message) -> str | None:
     if message.position == "result" and method is not None and method.result is not None:
         result = message.value if message.bare else message.value["result"]
         leaves = arms(schema, method.result)
-        found = [leaf.name for leaf in leaves if isinstance(leaf, Ref)]
-        if not any(_validator(document, name).is_valid(result) for name in found):
-            return f"no {' or '.join(found)}"
+        alternatives = [leaf.name for leaf in leaves if isinstance(leaf, Ref)]
+        if not any(_validator(document, name).is_valid(result) for name in alternatives):
+            return f"no {' or '.join(alternatives)}"
     return None
 
 
@@ -379,7 +379,7 @@ def plain(message: JSON) -> JSON:
     return value
 
 
-def settled(message: Message, to: str, told: Context) -> JSON:
+def settled(message: Message, to: str, context: Context) -> JSON:
     """A message as the context has it: what one request leaves out, the context says for all.
 
     That is so where it becomes a message of a revision in which a handshake agreed it.
@@ -393,7 +393,7 @@ def settled(message: Message, to: str, told: Context) -> JSON:
     inside = message.value.get(wire, {})
     members = _PARAMS if wire == "params" and "id" in message.value else _RESULT
     said = {} if wire == "params" and "id" not in message.value else members
-    meta = {_PREFIX + name: getattr(told, member) for name, member in said.items()}
+    meta = {_PREFIX + name: getattr(context, member) for name, member in said.items()}
     there = {key: value for key, value in meta.items() if value is not None}
     full = {**inside, "_meta": {**there, **inside.get("_meta", {})}}
     return {**message.value, wire: full} if inside or wire == "result" else message.value

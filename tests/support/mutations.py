@@ -105,17 +105,17 @@ def rename_declaration(dice: random.Random, schema: Schema) -> Mutation | None:
     return Mutation("rename declaration", made, new, frozenset(("DECLARATION_RENAMED",)))
 
 
-def _renamed(found: Declaration, old: str, new: str) -> Declaration:
-    match found:
+def _renamed(declaration: Declaration, old: str, new: str) -> Declaration:
+    match declaration:
         case Struct():
-            fields = (replace(f, type=_type_renamed(f.type, old, new)) for f in found.fields)
-            index = found.index and _type_renamed(found.index, old, new)
-            bases = tuple(new if base == old else base for base in found.bases)
-            return replace(found, fields=tuple(fields), index=index, bases=bases)
+            fields = (replace(f, type=_type_renamed(f.type, old, new)) for f in declaration.fields)
+            index = declaration.index and _type_renamed(declaration.index, old, new)
+            bases = tuple(new if base == old else base for base in declaration.bases)
+            return replace(declaration, fields=tuple(fields), index=index, bases=bases)
         case Alias():
-            return replace(found, type=_type_renamed(found.type, old, new))
+            return replace(declaration, type=_type_renamed(declaration.type, old, new))
         case _:
-            return found
+            return declaration
 
 
 def _type_renamed(type: Type, old: str, new: str) -> Type:

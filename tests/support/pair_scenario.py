@@ -11,7 +11,7 @@ from mcp_runtime.errors import RemoteError, SessionError
 from mcp_runtime.revisions import ALL, UNSET, revision
 from mcp_runtime.revisions import latest as t
 
-__all__ = ["Host", "expected", "told"]
+__all__ = ["Host", "expected", "observed"]
 
 PATIENCE: Final = 10.0
 ROOTS: Final = [t.Root(uri="file:///work", name="work"), t.Root(uri="file:///home")]
@@ -65,7 +65,7 @@ class Host:
         return t.ElicitResult(action="accept", content={"name": "Ada", "age": 36})
 
 
-async def told(client: Client, host: Host) -> dict[str, Any]:
+async def observed(client: Client, host: Host) -> dict[str, Any]:
     """Everything that can be seen, in the order in which it is tried."""
     seen: dict[str, Any] = {"revision": client.revision, "instructions": client.instructions}
     for name, part in PARTS.items():

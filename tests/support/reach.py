@@ -132,8 +132,8 @@ def python_names(struct: Struct) -> tuple[str, ...]:
 def _features(schema: Schema, spot: str, type: Type) -> Iterator[str]:
     """Where a declared union or the like stands, it is looked into as if it were written there."""
     match type:
-        case Ref(name=name) if isinstance(found := schema.types[name], Alias):
-            yield from _features(schema, spot, found.type)
+        case Ref(name=name) if isinstance(target := schema.types[name], Alias):
+            yield from _features(schema, spot, target.type)
         case Bounded():
             yield from (f"{spot}: {bound}" for bound in bounds(type.limits))
             if type.limits.pattern is None:
@@ -196,8 +196,8 @@ def _limited(schema: Schema, type: Type) -> tuple[str, ...]:
 
 def limits_of(schema: Schema, type: Type) -> Limits | None:
     """The limits on a type, through references to aliases."""
-    while isinstance(type, Ref) and isinstance(found := schema.types[type.name], Alias):
-        type = found.type
+    while isinstance(type, Ref) and isinstance(target := schema.types[type.name], Alias):
+        type = target.type
     return type.limits if isinstance(type, Bounded) else None
 
 

@@ -32,9 +32,9 @@ def server_session(spoken: str | None, limits: Limits = DEFAULT, **more: Any) ->
     offer = ServerOffer(info=INFO, capabilities=capabilities, **more)
     session = ServerSession(lambda: offer, next_id=count(1).__next__, limits=limits)
     if spoken in HANDSHAKE:
-        events = take(session, request("opens", "initialize", initialize(spoken)))
+        events = receive(session, request("opens", "initialize", initialize(spoken)))
         assert [message["id"] for message in written(events)] == ["opens"]
-        take(session, notification("notifications/initialized"))
+        receive(session, notification("notifications/initialized"))
     return session
 
 
@@ -43,7 +43,7 @@ def client_session(spoken: str, limits: Limits = DEFAULT) -> ClientSession:
     session = newborn(spoken, limits=limits)
     opening = json.loads(session.open(0.0))
     answer = answered(opening["id"], _welcome(spoken))
-    assert any(isinstance(event, Opened) for event in take(session, answer))
+    assert any(isinstance(event, Opened) for event in receive(session, answer))
     return session
 
 
@@ -107,7 +107,7 @@ def cancelled(id: Any) -> bytes:
     return notification("notifications/cancelled", {"requestId": id})
 
 
-def told(spoken: str | None, params: Mapping[str, Any], token: Any = None) -> dict[str, Any]:
+def with_meta(spoken: str | None, params: Mapping[str, Any], token: Any = None) -> dict[str, Any]:
     """The params of a request as that revision has them."""
     meta: dict[str, Any] = {} if token is None else {"progressToken": token}
     if spoken == NEWEST:
@@ -119,7 +119,7 @@ def told(spoken: str | None, params: Mapping[str, Any], token: Any = None) -> di
 # ---- what comes of them
 
 
-def take(session: Session, message: bytes, now: float = 0.0) -> list[Event]:
+def receive(session: Session, message: bytes, now: float = 0.0) -> list[Event]:
     return list(session.receive(message + b"\n", now))
 
 

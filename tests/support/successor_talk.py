@@ -22,7 +22,7 @@ from mcp_runtime import Client, Server
 from mcp_runtime.revisions import ALL, revision
 from tests.support import pair_server
 from tests.support.loopback import Loopback
-from tests.support.pair_scenario import Host, expected, told
+from tests.support.pair_scenario import Host, expected, observed
 
 NEW_METHOD = "checksum/get"
 NEWEST = revision(ALL[-1])
@@ -59,7 +59,7 @@ async def ask(revisions: Sequence[str], place: str) -> tuple[str | None, dict[st
     made = Client.stdio(json.loads(place), stderr="drop", **options) if is_command else None
     async with made or Client.http(place, **options) as client:
         agreed = str(client.revision)
-        seen = await told(client, host)
+        seen = await observed(client, host)
         wanted = expected(agreed)
         if NEW_METHOD in revision(agreed).methods:
             asked = ({"uri": "a"}, {"uri": "b", "_meta": client.meta()})

@@ -50,7 +50,7 @@ def check_pairs(number: int, count: int) -> None:
 
 def check_pair(old: Any, new: Any, dice: random.Random, where: str) -> None:
     try:
-        findings = found(old, new)
+        findings = findings_of(old, new)
     except InputError:
         return
     judges = {"old": jsonschema_rs.validator_for(old), "new": jsonschema_rs.validator_for(new)}
@@ -61,7 +61,7 @@ def check_pair(old: Any, new: Any, dice: random.Random, where: str) -> None:
     refute(findings, new, judges, dice, ("new", "old"), where)
 
 
-def found(old: Any, new: Any) -> tuple[Finding, ...]:
+def findings_of(old: Any, new: Any) -> tuple[Finding, ...]:
     """The findings of two tools that differ in their input alone, so only clients write it."""
     tools = ([{"name": "t", "inputSchema": schema}] for schema in (old, new))
     before, after = (read(json.dumps(side).encode(), "t.json") for side in tools)
@@ -74,9 +74,9 @@ def prove(finding: Finding, judges: dict[str, Any], where: str) -> None:
     for witness in finding.witnesses:
         value = witness.message["params"]["arguments"]
         reader = "new" if witness.writer == "old" else "old"
-        told = f"{where}: {finding.rule.id} {finding.change.path}: {value} by {witness.writer}"
-        assert judges[witness.writer].is_valid(value), told
-        assert not judges[reader].is_valid(value), told
+        context = f"{where}: {finding.rule.id} {finding.change.path}: {value} by {witness.writer}"
+        assert judges[witness.writer].is_valid(value), context
+        assert not judges[reader].is_valid(value), context
         proved.add(witness.writer)
     for verdict, writer in ((finding.client, "old"), (finding.server, "new")):
         claims = verdict == "breaks" and writer not in proved

@@ -224,8 +224,8 @@ def test_row_10_an_arm_that_is_only_partly_read_hides_no_other(
 
 def test_row_10_a_witness_passes_the_keywords_of_its_writer_that_are_not_read() -> None:
     pattern = {"type": "object", "properties": {"a": {**STRING, "pattern": "^x"}}}
-    found = inputs(pattern, pattern | {"required": ["b"], "properties": {"a": INTEGER}})
-    assert {"b": None, "a": "x"} in sent(found, "old")
+    findings = inputs(pattern, pattern | {"required": ["b"], "properties": {"a": INTEGER}})
+    assert {"b": None, "a": "x"} in sent(findings, "old")
 
 
 def test_what_no_sample_passes_has_no_witness_and_says_so() -> None:

@@ -45,10 +45,10 @@ def report(old: Any, new: Any) -> Report:
 
 def diff(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Finding]:
     """The findings by rule and path; each witness is proved."""
-    found = report([old], [new]).findings
-    for finding in found:
+    findings = report([old], [new]).findings
+    for finding in findings:
         prove(finding, old, new)
-    return {f"{f.rule.id} {f.change.path}": f for f in found}
+    return {f"{f.rule.id} {f.change.path}": f for f in findings}
 
 
 def prove(finding: Finding, old: dict[str, Any], new: dict[str, Any]) -> None:
@@ -87,16 +87,16 @@ def test_equal_surfaces_have_no_findings() -> None:
 
 
 def test_a_tool_that_is_gone_breaks_its_callers() -> None:
-    found = report([tool(), tool("u")], [tool()]).findings
-    assert [(f.rule.id, f.change.path) for f in found] == [("TOOL_REMOVED", "u")]
-    assert verdicts(found[0]) == ("breaks", "holds", "breaks")
-    assert found[0].witnesses[0].message["params"] == {"name": "u", "arguments": {}}
+    findings = report([tool(), tool("u")], [tool()]).findings
+    assert [(f.rule.id, f.change.path) for f in findings] == [("TOOL_REMOVED", "u")]
+    assert verdicts(findings[0]) == ("breaks", "holds", "breaks")
+    assert findings[0].witnesses[0].message["params"] == {"name": "u", "arguments": {}}
 
 
 def test_a_tool_that_is_new_is_not_known_to_an_old_server() -> None:
-    found = report([tool()], [tool(), tool("u")]).findings
-    assert [(f.rule.id, f.change.path) for f in found] == [("TOOL_ADDED", "u")]
-    assert verdicts(found[0]) == ("holds", "if used", "holds")
+    findings = report([tool()], [tool(), tool("u")]).findings
+    assert [(f.rule.id, f.change.path) for f in findings] == [("TOOL_ADDED", "u")]
+    assert verdicts(findings[0]) == ("holds", "if used", "holds")
 
 
 @pytest.mark.parametrize(
@@ -200,11 +200,11 @@ def test_a_tool_that_is_new_is_not_known_to_an_old_server() -> None:
     ],
 )
 def test_an_input_travels_to_the_server(old: Any, new: Any, expected: str, said: str) -> None:
-    found = inputs(old, new)
-    assert list(found) == [expected]
-    assert " ".join(verdicts(found[expected])) == said
-    claimed = {"holds"} != {found[expected].client, found[expected].server}
-    assert bool(found[expected].witnesses) == claimed
+    findings = inputs(old, new)
+    assert list(findings) == [expected]
+    assert " ".join(verdicts(findings[expected])) == said
+    claimed = {"holds"} != {findings[expected].client, findings[expected].server}
+    assert bool(findings[expected].witnesses) == claimed
 
 
 @pytest.mark.parametrize(
@@ -244,10 +244,10 @@ def test_an_input_travels_to_the_server(old: Any, new: Any, expected: str, said:
     ],
 )
 def test_an_output_travels_to_the_client(old: Any, new: Any, expected: str, said: str) -> None:
-    found = outputs(old, new)
-    assert list(found) == [expected]
-    assert " ".join(verdicts(found[expected])) == said
-    assert found[expected].witnesses
+    findings = outputs(old, new)
+    assert list(findings) == [expected]
+    assert " ".join(verdicts(findings[expected])) == said
+    assert findings[expected].witnesses
 
 
 def test_a_schema_may_be_of_no_object() -> None:
@@ -258,8 +258,8 @@ def test_a_schema_may_be_of_no_object() -> None:
 
 
 def test_the_witness_of_an_input_is_a_whole_call() -> None:
-    found = inputs(object_of(), object_of(["a"], a=STRING))
-    (witness,) = found["MEMBER_ADDED_REQUIRED t.input.a"].witnesses
+    findings = inputs(object_of(), object_of(["a"], a=STRING))
+    (witness,) = findings["MEMBER_ADDED_REQUIRED t.input.a"].witnesses
     assert witness.message == {
         "jsonrpc": "2.0",
         "id": 0,
@@ -303,11 +303,11 @@ def test_where_a_shape_is_written_does_not_matter() -> None:
 
 def test_a_change_of_a_shared_shape_is_told_wherever_it_is_used() -> None:
     named = object_of(a={"$ref": "#/$defs/S"}, b={"type": "array", "items": {"$ref": "#/$defs/S"}})
-    found = inputs(
+    findings = inputs(
         named | {"$defs": {"S": object_of(x=STRING)}},
         named | {"$defs": {"S": object_of(["x"], x=STRING)}},
     )
-    assert list(found) == [
+    assert list(findings) == [
         "MEMBER_BECAME_REQUIRED t.input.a.x",
         "MEMBER_BECAME_REQUIRED t.input.b[].x",
     ]
@@ -359,8 +359,8 @@ def test_a_change_inside_an_alternative_is_told_at_its_member() -> None:
 )
 def test_a_keyword_that_is_not_read_is_never_passed_over(old: Any, new: Any) -> None:
     defs = {"$defs": {"x": {"const": 1}, "y": {"const": 2}}}
-    found = inputs(object_of(a=old) | defs, object_of(a=new) | defs)
-    unread = [f for f in found.values() if f.rule.id == "TOOL_SCHEMA_UNREAD"]
+    findings = inputs(object_of(a=old) | defs, object_of(a=new) | defs)
+    unread = [f for f in findings.values() if f.rule.id == "TOOL_SCHEMA_UNREAD"]
     assert len(unread) == 1
     assert unread[0].change.path.startswith("t.input.a")
     assert verdicts(unread[0]) == ("if used", "if used", "if used")
@@ -369,8 +369,8 @@ def test_a_keyword_that_is_not_read_is_never_passed_over(old: Any, new: Any) -> 
 
 def test_what_an_unread_keyword_refers_to_counts() -> None:
     schema = object_of(a={"not": {"$ref": "#/$defs/x"}})
-    found = inputs(schema | {"$defs": {"x": STRING}}, schema | {"$defs": {"x": NUMBER}})
-    assert list(found) == ["TOOL_SCHEMA_UNREAD t.input.a"]
+    findings = inputs(schema | {"$defs": {"x": STRING}}, schema | {"$defs": {"x": NUMBER}})
+    assert list(findings) == ["TOOL_SCHEMA_UNREAD t.input.a"]
 
 
 def test_a_recursion_that_leads_elsewhere_is_not_passed_over() -> None:
@@ -378,8 +378,8 @@ def test_a_recursion_that_leads_elsewhere_is_not_passed_over() -> None:
         inner = object_of(y={"$ref": ref, "x-note": 1}, z={"pattern": "b"})
         return object_of(z={"pattern": "a"}, in_=inner)
 
-    found = inputs(nested("#"), nested("#/properties/in_"))
-    assert "TOOL_SCHEMA_UNREAD t.input.in_.y" in found
+    findings = inputs(nested("#"), nested("#/properties/in_"))
+    assert "TOOL_SCHEMA_UNREAD t.input.in_.y" in findings
 
 
 def test_an_unread_keyword_inside_a_changed_alternative_stays_equal() -> None:
@@ -387,13 +387,13 @@ def test_an_unread_keyword_inside_a_changed_alternative_stays_equal() -> None:
         first = object_of(required, k={"const": "a"}, x={**STRING, "pattern": "p"}, y=STRING)
         return object_of(s={"anyOf": [first, object_of(["k"], k={"const": "b"})]})
 
-    found = inputs(either(["k"]), either(["k", "y"]))
-    assert list(found) == ["MEMBER_BECAME_REQUIRED t.input.s.y"]
+    findings = inputs(either(["k"]), either(["k", "y"]))
+    assert list(findings) == ["MEMBER_BECAME_REQUIRED t.input.s.y"]
 
 
 def test_of_a_new_member_nothing_more_is_told() -> None:
-    found = inputs(object_of(), object_of(a={**STRING, "pattern": "p", "description": "d"}))
-    assert list(found) == ["MEMBER_ADDED_OPTIONAL t.input.a"]
+    findings = inputs(object_of(), object_of(a={**STRING, "pattern": "p", "description": "d"}))
+    assert list(findings) == ["MEMBER_ADDED_OPTIONAL t.input.a"]
 
 
 @pytest.mark.parametrize(
@@ -416,22 +416,22 @@ def test_of_a_new_member_nothing_more_is_told() -> None:
     ],
 )
 def test_what_only_informs_is_docs(old: Any, new: Any, expected: str) -> None:
-    found = diff(tool(**old), tool(**new))
-    assert list(found) == [expected]
-    assert found[expected].severity == "docs"
+    findings = diff(tool(**old), tool(**new))
+    assert list(findings) == [expected]
+    assert findings[expected].severity == "docs"
 
 
 def test_a_description_inside_a_schema_informs() -> None:
-    found = inputs(object_of(a=STRING), object_of(a={**STRING, "description": "An a."}))
-    assert [(key, f.severity) for key, f in found.items()] == [
+    findings = inputs(object_of(a=STRING), object_of(a={**STRING, "description": "An a."}))
+    assert [(key, f.severity) for key, f in findings.items()] == [
         ("TOOL_TEXT_CHANGED t.input.a", "docs")
     ]
 
 
 @pytest.mark.parametrize(("key", "value"), [("default", 1), ("format", "uri")])
 def test_a_tag_of_a_member_informs(key: str, value: Any) -> None:
-    found = inputs(object_of(a={}), object_of(a={key: value}))
-    assert [(k, f.severity) for k, f in found.items()] == [("TAG_CHANGED t.input.a", "docs")]
+    findings = inputs(object_of(a={}), object_of(a={key: value}))
+    assert [(k, f.severity) for k, f in findings.items()] == [("TAG_CHANGED t.input.a", "docs")]
 
 
 def test_no_task_support_is_said_by_absence_too() -> None:
@@ -439,10 +439,10 @@ def test_no_task_support_is_said_by_absence_too() -> None:
 
 
 def test_whether_a_call_is_a_task_is_dangerous() -> None:
-    found = diff(
+    findings = diff(
         tool(execution={"taskSupport": "optional"}), tool(execution={"taskSupport": "required"})
     )
-    (finding,) = found.values()
+    (finding,) = findings.values()
     assert (finding.rule.id, finding.severity) == ("TOOL_EXECUTION_CHANGED", "dangerous")
 
 
@@ -508,15 +508,15 @@ def test_a_file_that_nests_too_deep_is_refused() -> None:
 )
 def test_any_name_may_be_that_of_a_tool_or_a_member(name: str) -> None:
     old, new = object_of(**{name: STRING}), object_of([name], **{name: STRING})
-    found = diff(tool(name, old), tool(name, new))
-    assert list(found) == [f"MEMBER_BECAME_REQUIRED {name}.input.{name}"]
+    findings = diff(tool(name, old), tool(name, new))
+    assert list(findings) == [f"MEMBER_BECAME_REQUIRED {name}.input.{name}"]
 
 
 def test_names_that_look_like_paths_do_not_meet() -> None:
     old = [tool("a", object_of(**{"b.input": object_of(x=STRING)})), tool("a.input.b", object_of())]
     new = [tool("a", object_of(**{"b.input": object_of()})), tool("a.input.b", object_of(x=STRING))]
-    found = [(f.rule.id, f.change.path) for f in report(old, new).findings]
-    assert found == [
+    rows = [(f.rule.id, f.change.path) for f in report(old, new).findings]
+    assert rows == [
         ("MEMBER_REMOVED_OPTIONAL", "a.input.b.input.x"),
         ("MEMBER_ADDED_OPTIONAL", "a.input.b.input.x"),
     ]
@@ -528,10 +528,10 @@ def test_a_finding_knows_its_place_in_both_files() -> None:
         read(body.replace('"string"', kind).encode(), f"{n}.json")
         for n, kind in enumerate(('"string"', '"number"'))
     ]
-    told = document(compare(*sides))["findings"][0]
+    finding = document(compare(*sides))["findings"][0]
     line = body[: body.index('"a"')].count("\n") + 1
-    assert told["old"]["place"] == f"0.json:{line}:10"
-    assert told["new"]["place"] == f"1.json:{line}:10"
+    assert finding["old"]["place"] == f"0.json:{line}:10"
+    assert finding["new"]["place"] == f"1.json:{line}:10"
 
 
 # ---- random surfaces
@@ -572,11 +572,11 @@ VALUES: list[Any] = [
 @given(SCHEMAS, SCHEMAS)
 def test_a_value_that_one_side_takes_alone_contradicts_no_verdict(old: Any, new: Any) -> None:
     """Members that the writer's schema does not list are set aside, as everywhere."""
-    found = inputs(old, new).values()
+    findings = inputs(old, new).values()
     if any(sends(old, value) and not jsonschema_rs.is_valid(new, value) for value in VALUES):
-        assert any(f.client != "holds" for f in found)
+        assert any(f.client != "holds" for f in findings)
     if any(sends(new, value) and not jsonschema_rs.is_valid(old, value) for value in VALUES):
-        assert any(f.server != "holds" for f in found)
+        assert any(f.server != "holds" for f in findings)
 
 
 def sends(schema: Any, value: Any) -> bool:
@@ -632,8 +632,8 @@ ENDLESS = object_of(["n"], n=AGAIN)
 def test_what_stands_in_itself_many_times_is_compared_in_time(
     old: Any, new: Any, path: str
 ) -> None:
-    found = inputs(old, new)
-    assert {f.change.path[: len(path)] for f in found.values()} == {path}
+    findings = inputs(old, new)
+    assert {f.change.path[: len(path)] for f in findings.values()} == {path}
 
 
 def test_a_list_as_long_as_is_admitted_is_compared_in_time() -> None:

@@ -47,8 +47,8 @@ VALUES: list[Any] = [
 
 def read(schema: Any) -> tuple[Reader, Type]:
     reader = Reader()
-    found = read_documents(json.dumps(schema).encode(), "t.json")[0]
-    return reader, reader.read(found, "t", "input")
+    parsed = read_documents(json.dumps(schema).encode(), "t.json")[0]
+    return reader, reader.read(parsed, "t", "input")
 
 
 def check(schema: Any, values: list[Any] = VALUES) -> None:
@@ -222,8 +222,8 @@ def test_the_type_of_a_random_schema_takes_what_the_schema_takes(schema: Any) ->
     ],
 )
 def test_what_a_type_cannot_say_is_remarked(keyword: str, value: Any) -> None:
-    found = remarks({"type": "object", "properties": {"a": {keyword: value}}})
-    assert list(found) == [f"t.input.a {keyword}"]
+    remarked = remarks({"type": "object", "properties": {"a": {keyword: value}}})
+    assert list(remarked) == [f"t.input.a {keyword}"]
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ def test_a_document_is_judged_as_a_type(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "error"),
     [
         (("--extension", "task"), "Known extensions: apps@2026-01-26"),
         (("--extension", "tasks@1"), "Known extensions: apps@2026-01-26"),
@@ -227,9 +227,9 @@ def test_a_document_is_judged_as_a_type(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_judged_says_what_to_write(
-    tmp_path: Path, options: tuple[str, ...], told: str
+    tmp_path: Path, options: tuple[str, ...], error: str
 ) -> None:
     (tmp_path / "a.json").write_text("{}", "utf-8")
     refused = invoke("validate", *options, tmp_path / "a.json")
     assert refused.exit_code == 2
-    assert told in refused.stderr
+    assert error in refused.stderr

@@ -52,7 +52,7 @@ async def logged(params: Any) -> None:
     seen["logs"].append([params.level, params.data])
 
 
-async def told(message: Any) -> None:
+async def notified(message: Any) -> None:
     if isinstance(message, ToolListChangedNotification):
         changed.set()
 
@@ -152,7 +152,7 @@ async def main(mode: str, *server: str) -> None:
         list_roots_callback=roots,
         logging_callback=logged,
         log_level="debug",
-        message_handler=told,
+        message_handler=notified,
     )
     async with client:
         await act(client)

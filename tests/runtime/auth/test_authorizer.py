@@ -455,17 +455,17 @@ async def test_any_other_403_is_the_callers() -> None:
 @pytest.mark.requirement("auth.refresh.confidential")
 @pytest.mark.requirement("auth.token.storage")
 async def test_secrets_stay_out_of_reports_and_representations() -> None:
-    told: list[str] = []
+    reports: list[str] = []
     world = World(metadata={"token_endpoint_auth_methods_supported": ["client_secret_post"]})
     storage = MemoryStorage()
-    client = authorizer(world, report=told.append, storage=storage)
+    client = authorizer(world, report=reports.append, storage=storage)
     first = await signed_in(client)
     sent = {"Authorization": f"Bearer {first}"}
     await client.recover(refused(error="invalid_token"), SERVER, sent)
     secrets = [first, await token(client), "s3cret/with:signs", *world.refresh_tokens]
     secrets += [world.visited[0]["state"], world.token_fields[0]["code"]]
     secrets += [world.token_fields[0]["code_verifier"], world.token_fields[1]["refresh_token"]]
-    text = "\n".join(told) + repr(client) + "".join(map(repr, world.requests))
+    text = "\n".join(reports) + repr(client) + "".join(map(repr, world.requests))
     assert [secret for secret in secrets if secret in text] == []
-    assert any("exchanges the code" in line for line in told)
-    assert any("HTTP 200" in line for line in told)
+    assert any("exchanges the code" in line for line in reports)
+    assert any("HTTP 200" in line for line in reports)

@@ -14,7 +14,7 @@ def bearer(**parameters: str) -> Challenge:
 
 
 @pytest.mark.parametrize(
-    ("header", "found"),
+    ("header", "parsed"),
     [
         (None, []),
         ("", []),
@@ -33,8 +33,8 @@ def bearer(**parameters: str) -> Challenge:
         ("=", []),
     ],
 )
-def test_a_header_is_its_challenges(header: str | None, found: list[Challenge]) -> None:
-    assert list(challenges(header)) == found
+def test_a_header_is_its_challenges(header: str | None, parsed: list[Challenge]) -> None:
+    assert list(challenges(header)) == parsed
 
 
 @given(st.text(max_size=300))

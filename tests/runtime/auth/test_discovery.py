@@ -28,7 +28,7 @@ async def run(flow: Flow[Any], world: World) -> Any:
             return done.value
 
 
-async def found(world: World, named: str | None = None, **options: Any) -> Discovered:
+async def discovered(world: World, named: str | None = None, **options: Any) -> Discovered:
     result: Discovered = await run(discover(SERVER, named, **options), world)
     return result
 
@@ -40,14 +40,14 @@ async def test_the_place_in_the_challenge_is_asked_first() -> None:
     world = World()
     place = f"{HOST}/custom/place.json"
     world.places[place] = lambda _: reply(world.protected_metadata)
-    assert (await found(world, place)).server.issuer == ISSUER
+    assert (await discovered(world, place)).server.issuer == ISSUER
     assert world.asked == [place, f"{ISSUER}/.well-known/oauth-authorization-server"]
 
 
 @pytest.mark.requirement("auth.prm.client-order")
 async def test_without_one_the_path_is_asked_before_the_root() -> None:
     world = World(resource=HOST)
-    result = await found(world)
+    result = await discovered(world)
     assert world.asked[:2] == [
         f"{HOST}/.well-known/oauth-protected-resource/mcp",
         f"{HOST}/.well-known/oauth-protected-resource",
@@ -57,7 +57,7 @@ async def test_without_one_the_path_is_asked_before_the_root() -> None:
 
 async def test_the_root_is_not_asked_where_the_path_answers() -> None:
     world = World()
-    await found(world)
+    await discovered(world)
     assert f"{HOST}/.well-known/oauth-protected-resource" not in world.asked
 
 
@@ -86,7 +86,7 @@ async def test_an_issuer_is_asked_at_its_places_in_order(issuer: str, places: li
     world = World(issuer=issuer)
     del world.places[f"{ISSUER}{places[0]}"]
     world.places[f"{ISSUER}{places[-1]}"] = lambda _: reply(world.server_metadata)
-    await found(world)
+    await discovered(world)
     assert [url.removeprefix(ISSUER) for url in world.asked[1:]] == places
 
 
@@ -95,14 +95,14 @@ async def test_an_issuer_is_asked_at_its_places_in_order(issuer: str, places: li
 )
 async def test_a_server_without_metadata_is_its_own_issuer() -> None:
     world = World(issuer=HOST, protected=None)
-    assert (await found(world)).server.token_endpoint == f"{HOST}/token"
+    assert (await discovered(world)).server.token_endpoint == f"{HOST}/token"
 
 
 @pytest.mark.requirement("auth.discovery.default-paths.client")
 async def test_without_any_metadata_the_paths_are_fixed() -> None:
     world = World(issuer=HOST, protected=None)
     world.places.clear()
-    server = (await found(world)).server
+    server = (await discovered(world)).server
     assert server.authorization_endpoint == f"{HOST}/authorize"
     assert server.registration_endpoint == f"{HOST}/register"
     assert server.has_pkce
@@ -113,14 +113,14 @@ async def test_without_any_metadata_the_paths_are_fixed() -> None:
 async def test_an_issuer_that_differs_is_refused_and_both_are_named() -> None:
     world = World(metadata={"issuer": f"{ISSUER}/"})
     with pytest.raises(IssuerMismatch) as caught:
-        await found(world)
+        await discovered(world)
     assert f"issuer in the metadata is '{ISSUER}/'" in str(caught.value)
     assert f"says '{ISSUER}'" in str(caught.value)
 
 
 async def test_a_mismatch_is_taken_only_on_request() -> None:
     world = World(metadata={"issuer": f"{ISSUER}/"})
-    assert (await found(world, allow_issuer_mismatch=True)).server.issuer == f"{ISSUER}/"
+    assert (await discovered(world, allow_issuer_mismatch=True)).server.issuer == f"{ISSUER}/"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ async def test_a_mismatch_is_taken_only_on_request() -> None:
 async def test_metadata_of_another_resource_is_refused(resource: str) -> None:
     world = World(protected={"resource": resource})
     with pytest.raises(ResourceMismatch, match="resource in the metadata"):
-        await found(world)
+        await discovered(world)
 
 
 @pytest.mark.parametrize(
@@ -153,25 +153,25 @@ async def test_metadata_that_misleads_is_refused(
     protected: dict[str, Any], metadata: dict[str, Any]
 ) -> None:
     with pytest.raises(DiscoveryFailed):
-        await found(World(protected=protected, metadata=metadata))
+        await discovered(World(protected=protected, metadata=metadata))
 
 
 async def test_a_server_in_trouble_is_not_one_without_metadata() -> None:
     world = World()
     world.places[f"{HOST}/.well-known/oauth-protected-resource/mcp"] = lambda _: reply({}, 503)
     with pytest.raises(DiscoveryFailed, match="503"):
-        await found(world)
+        await discovered(world)
 
 
 async def test_a_challenge_cannot_name_a_place_that_is_not_secure() -> None:
     with pytest.raises(DiscoveryFailed, match="https"):
-        await found(World(), "http://internal.example/metadata")
+        await discovered(World(), "http://internal.example/metadata")
 
 
 @pytest.mark.requirement("auth.discovery.version-header")
 async def test_metadata_is_asked_for_with_the_revision() -> None:
     world = World()
-    await found(world)
+    await discovered(world)
     request = next(r for r in world.requests if "authorization-server" in r.url)
     assert request.headers["MCP-Protocol-Version"] == LATEST
 
@@ -179,11 +179,11 @@ async def test_metadata_is_asked_for_with_the_revision() -> None:
 @pytest.mark.requirement("auth.resource.case-tolerant")
 async def test_the_case_of_a_host_makes_no_difference() -> None:
     world = World(protected={"resource": "HTTPS://MCP.example/mcp"})
-    assert (await found(world)).resource == "HTTPS://MCP.example/mcp"
+    assert (await discovered(world)).resource == "HTTPS://MCP.example/mcp"
 
 
 @pytest.mark.requirement("auth.token.not-in-query")
 async def test_no_url_of_a_flow_has_a_token_in_it() -> None:
     world = World()
-    await found(world)
+    await discovered(world)
     assert all("token=" not in url and "code=" not in url for url in world.asked)

@@ -51,15 +51,15 @@ async def test_a_machine_signs_who_it_is() -> None:
     world, clock = World(), Clock()
     await token(world, clock, grant=ClientCredentials(client_id="job", key=KeyPair(PEM)))
     (fields,) = world.token_fields
-    told = jwt.decode(
+    assertion = jwt.decode(
         fields["client_assertion"],
         KEY.public_key(),
         algorithms=["ES256"],
         audience=ISSUER,
         options={"verify_exp": False, "verify_iat": False},
     )
-    assert told["iss"] == told["sub"] == "job"
-    assert told["exp"] - told["iat"] <= 300
+    assert assertion["iss"] == assertion["sub"] == "job"
+    assert assertion["exp"] - assertion["iat"] <= 300
     assert "client_id" not in fields
 
 
@@ -109,11 +109,11 @@ async def test_an_employer_s_grant_becomes_a_token() -> None:
     answer = {"access_token": "the-grant", "issued_token_type": ID_JAG, "token_type": "N_A"}
     await token(world, grant=employer(world, answer))
     request = next(r for r in world.requests if "idp.example" in r.url)
-    told = dict(parse_qsl(request.body.decode()))
-    assert told["audience"] == ISSUER
-    assert told["resource"] == SERVER
-    assert told["subject_token"] == "who-i-am"
-    assert told["requested_token_type"] == ID_JAG
+    fields = dict(parse_qsl(request.body.decode()))
+    assert fields["audience"] == ISSUER
+    assert fields["resource"] == SERVER
+    assert fields["subject_token"] == "who-i-am"
+    assert fields["requested_token_type"] == ID_JAG
     assert world.token_fields[0]["assertion"] == "the-grant"
     final = next(r for r in world.requests if r.url == f"{ISSUER}/token")
     assert basic(final) == ("c", "s")
@@ -142,8 +142,8 @@ async def test_without_the_employer_s_grant_nothing_is_asked(
 def claims(request: AuthRequest | dict[str, str]) -> dict[str, Any]:
     headers = request if isinstance(request, dict) else request.headers
     part = headers["DPoP"].split(".")[1]
-    told: dict[str, Any] = json.loads(urlsafe_b64decode(part + "=="))
-    return told
+    payload: dict[str, Any] = json.loads(urlsafe_b64decode(part + "=="))
+    return payload
 
 
 def challenged(**parameters: str) -> AuthResponse:

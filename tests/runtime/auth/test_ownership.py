@@ -212,8 +212,8 @@ def test_another_person_cannot_post_to_a_session_of_http_with_sse() -> None:
             await old.open()
             thief = Old(eve, old.stream, {})
             assert (await thief.post(request("tools/list"))).status == 404
-            told = await old.ask("tools/call", {"name": "whoami", "arguments": {}}, 7)
-            assert told["result"]["content"][0]["text"] == "ann read"
+            answer = await old.ask("tools/call", {"name": "whoami", "arguments": {}}, 7)
+            assert answer["result"]["content"][0]["text"] == "ann read"
 
     run(main)
 
@@ -287,14 +287,14 @@ def test_a_call_that_another_process_handles_has_the_token_of_its_request() -> N
             async with people(other, "ann-next", "ann-writes", "eve-token") as others:
                 elsewhere, writes, eve = (Old(each, old.stream, {}) for each in others)
                 call = {"name": "whoami", "arguments": {}}
-                told = await writes.ask("tools/call", call, 7)
-                assert told["result"]["content"][0]["text"] == "ann read write"
+                answer = await writes.ask("tools/call", call, 7)
+                assert answer["result"]["content"][0]["text"] == "ann read write"
                 change = {"method": "tools/call", "params": {"name": "change"}}
                 denied = await elsewhere.post({"jsonrpc": "2.0", "id": 8, **change})
                 assert denied.status == 403
                 await eve.post({"jsonrpc": "2.0", "id": 9, **change})
-                told = await writes.ask("tools/call", {**call, "name": "change"}, 10)
-                assert told["result"]["content"][0]["text"] == "changed"
+                answer = await writes.ask("tools/call", {**call, "name": "change"}, 10)
+                assert answer["result"]["content"][0]["text"] == "changed"
                 assert [message["id"] for message in said_by(old.stream)[1:]] == [7, 10]
 
     run(main)
@@ -309,8 +309,8 @@ def test_a_forwarded_call_without_a_token_is_not_run(caplog: pytest.LogCaptureFi
             call = b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"change"}}'
             message = Forwarded(1, session.id, call.decode(), session.principal)
             Variables().run(app._receive_forwarded, message)
-            told = await old.ask("tools/call", {"name": "whoami", "arguments": {}}, 8)
-            assert told["result"]["content"][0]["text"] == "ann read"
+            answer = await old.ask("tools/call", {"name": "whoami", "arguments": {}}, 8)
+            assert answer["result"]["content"][0]["text"] == "ann read"
             assert [message["id"] for message in said_by(old.stream)[1:]] == [8]
 
     run(main)

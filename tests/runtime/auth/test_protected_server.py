@@ -194,9 +194,9 @@ async def ask(issuer: Issuer, method: str, path: str, **headers: str) -> httpx2.
 async def test_the_metadata_and_the_health_need_no_token() -> None:
     async with serving() as issuer:
         for path in ("/mcp", ""):
-            told = await ask(issuer, "GET", f"/.well-known/oauth-protected-resource{path}")
-            assert told.json()["resource"] == issuer.world.resource
-            assert told.headers["access-control-allow-origin"] == "*"
+            metadata = await ask(issuer, "GET", f"/.well-known/oauth-protected-resource{path}")
+            assert metadata.json()["resource"] == issuer.world.resource
+            assert metadata.headers["access-control-allow-origin"] == "*"
         assert (await ask(issuer, "GET", "/health")).status_code == 200
 
 
@@ -224,10 +224,10 @@ async def test_another_person_s_session_is_no_session() -> None:
         issuer.subject = "eve"
         issuer.world.valid.add("eves-token")
         session = str(vars(who.connection)["_session_id"])
-        told = {"Authorization": "Bearer eves-token", "Mcp-Session-Id": session}
+        headers = {"Authorization": "Bearer eves-token", "Mcp-Session-Id": session}
         for method in ("DELETE", "GET"):
             accept = {"Accept": "text/event-stream"}
-            assert (await ask(issuer, method, "/mcp", **told, **accept)).status_code == 404
+            assert (await ask(issuer, method, "/mcp", **headers, **accept)).status_code == 404
 
 
 @pytest.mark.requirement("auth.token.no-passthrough")

@@ -215,8 +215,8 @@ def test_what_asks_for_input_and_what_was_got_by_it_is_not_kept() -> None:
     async def main() -> list[str]:
         async with Client(server, on_elicit=agreed) as client:
             uris = ("ask://a", "ask://a", "ask://b", "a://b")
-            found = [await client.read_resource(uri) for uri in uris]
-            return [getattr(contents[0], "text", "") for contents in found]
+            pages = [await client.read_resource(uri) for uri in uris]
+            return [getattr(contents[0], "text", "") for contents in pages]
 
     assert asyncio.run(main()) == ["a decline", "a decline", "b decline", "b"]
     assert asked["resources/read"] == 7

@@ -46,15 +46,15 @@ def holding(value: Any) -> dict[str, Any]:
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The schemas for which a checker was made."""
-    found: list[Any] = []
+    schemas: list[Any] = []
     make = output_schemas.checker
 
     def noted(schema: Any) -> Callable[[Any], str | None]:
-        found.append(schema)
+        schemas.append(schema)
         return make(schema)
 
     monkeypatch.setattr(output_schemas, "checker", noted)
-    return found
+    return schemas
 
 
 def test_the_checker_of_a_tool_is_made_once_and_when_it_is_needed(made: list[Any]) -> None:

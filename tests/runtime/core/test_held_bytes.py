@@ -23,10 +23,10 @@ from tests.support.session_pair import (
     initialize,
     notification,
     of,
+    receive,
     request,
     server_session,
-    take,
-    told,
+    with_meta,
     written,
 )
 
@@ -36,7 +36,7 @@ LARGE: Final = {"_meta": {"x": "x" * 40_000}}
 
 def calls(session: Session, id: int, params: Any = LARGE) -> bool:
     """Whether the request is worked on, and not refused as busy."""
-    events = take(session, request(id, "tools/list", told(SHAKEN, params)))
+    events = receive(session, request(id, "tools/list", with_meta(SHAKEN, params)))
     if of(Called, events):
         return True
     (answer,) = written(events)
@@ -62,7 +62,7 @@ def test_row_18_a_cancelled_request_is_not_held() -> None:
     session = server_session(SHAKEN, Limits(held_bytes=100_000))
     for id in range(20):
         assert calls(session, id)
-        take(session, notification("notifications/cancelled", {"requestId": id}))
+        receive(session, notification("notifications/cancelled", {"requestId": id}))
     assert session.held.count == 0
 
 
@@ -174,7 +174,7 @@ BETWEEN: Final = b'{"params":{"a":"x"},"id":7,"method":"ping","b":"x"}'
 @pytest.mark.parametrize("line", [FIRST, LAST])
 def test_row_18_a_line_that_is_too_long_is_answered_under_its_id(spoken: str, line: bytes) -> None:
     session = server_session(spoken, Limits(line_bytes=10_000))
-    (answer,) = written(take(session, cut(line)))
+    (answer,) = written(receive(session, cut(line)))
     assert answer["error"]["code"] == -32600
     assert answer.get("id", 7) == 7
     if line is FIRST or spoken != SHAKEN:
@@ -184,7 +184,7 @@ def test_row_18_a_line_that_is_too_long_is_answered_under_its_id(spoken: str, li
 def test_row_18_without_its_id_it_is_answered_where_an_error_needs_none() -> None:
     for spoken in HANDSHAKE:
         session = server_session(spoken, Limits(line_bytes=10_000))
-        answers = written(take(session, cut(BETWEEN)))
+        answers = written(receive(session, cut(BETWEEN)))
         assert [answer.get("id") for answer in answers] == ([None] if spoken == SHAKEN else [])
 
 
@@ -196,13 +196,13 @@ def test_row_18_what_is_no_request_has_no_id_to_answer_to(head: bytes) -> None:
 def test_row_18_each_request_of_a_batch_that_is_too_long_is_answered() -> None:
     session = server_session("2025-03-26", Limits(batch=2))
     parts = [request(1, "ping"), request("b", "tools/list"), notification("notifications/x")]
-    (answers,) = written(take(session, b"[%b]" % b",".join(parts)))
+    (answers,) = written(receive(session, b"[%b]" % b",".join(parts)))
     assert [(each["id"], each["error"]["code"]) for each in answers] == [(1, -32600), ("b", -32600)]
     many = b"[%b]" % b",".join(request(id, "ping") for id in range(5000))
-    (answers,) = written(take(session, many))
+    (answers,) = written(receive(session, many))
     assert len(answers) == 1024
 
 
 def test_row_18_a_batch_of_what_is_no_message_is_not_answered() -> None:
     session = server_session("2025-03-26", Limits(batch=2))
-    assert {type(event) for event in take(session, b"[1,2,3]")} == {Ignored}
+    assert {type(event) for event in receive(session, b"[1,2,3]")} == {Ignored}

@@ -80,10 +80,10 @@ def test_a_message_is_what_its_members_say(text: str, expected: jsonrpc.Frame) -
 def test_json_that_is_no_message_is_an_invalid_request(
     text: str, id: jsonrpc.Id | None, why: str
 ) -> None:
-    found = read((text.replace("%s", HEAD)).encode())
-    assert isinstance(found, Malformed)
-    assert (found.id, found.code, found.is_response) == (id, -32600, False)
-    assert why in found.message
+    frame = read((text.replace("%s", HEAD)).encode())
+    assert isinstance(frame, Malformed)
+    assert (frame.id, frame.code, frame.is_response) == (id, -32600, False)
+    assert why in frame.message
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def test_json_that_is_no_message_is_an_invalid_request(
     ],
 )
 def test_a_response_that_does_not_fit_is_told_apart_from_a_request(text: str) -> None:
-    found = read((text % HEAD).encode())
-    assert isinstance(found, Malformed)
-    assert (found.id, found.is_response) == (7, True)
+    frame = read((text % HEAD).encode())
+    assert isinstance(frame, Malformed)
+    assert (frame.id, frame.is_response) == (7, True)
 
 
 @pytest.mark.parametrize(
@@ -118,9 +118,9 @@ def test_a_response_that_does_not_fit_is_told_apart_from_a_request(text: str) ->
     ],
 )
 def test_what_is_no_json_is_a_parse_error(text: bytes) -> None:
-    found = read(text)
-    assert isinstance(found, Malformed)
-    assert (found.id, found.code) == (None, -32700)
+    frame = read(text)
+    assert isinstance(frame, Malformed)
+    assert (frame.id, frame.code) == (None, -32700)
 
 
 @pytest.mark.parametrize(
@@ -140,18 +140,18 @@ def test_what_is_no_json_is_a_parse_error(text: bytes) -> None:
     ],
 )
 def test_an_id_is_found_in_what_is_no_json_if_that_can_be_taken_apart(text: bytes, id: Any) -> None:
-    found = read(text)
-    assert isinstance(found, Malformed)
-    assert (found.id, found.code, found.is_response) == (id, -32700, False)
+    frame = read(text)
+    assert isinstance(frame, Malformed)
+    assert (frame.id, frame.code, frame.is_response) == (id, -32700, False)
 
 
 def test_a_batch_is_several_messages_where_batches_are() -> None:
     text = b'[{"jsonrpc":"2.0","id":1,"method":"a"}, 1, {"jsonrpc":"2.0","method":"b"}]'
-    found = read(text, max_batch=3)
-    assert isinstance(found, Batch)
-    assert found.frames[0] == Request(1, "a")
-    assert isinstance(found.frames[1], Malformed)
-    assert found.frames[2] == Notification("b")
+    batch = read(text, max_batch=3)
+    assert isinstance(batch, Batch)
+    assert batch.frames[0] == Request(1, "a")
+    assert isinstance(batch.frames[1], Malformed)
+    assert batch.frames[2] == Notification("b")
     refused = read(text, max_batch=2)
     assert isinstance(refused, Batch)
     assert all(isinstance(frame, Malformed) for frame in refused.frames)
@@ -199,18 +199,18 @@ def test_no_text_makes_the_reader_fail() -> None:
                     bytes([draw.randrange(256)]),
                 )
             )
-        found = read(bytes(text), max_batch=4)
-        assert_agrees(bytes(text), found)
+        frame = read(bytes(text), max_batch=4)
+        assert_agrees(bytes(text), frame)
 
 
-def assert_agrees(text: bytes, found: jsonrpc.Frame) -> None:
+def assert_agrees(text: bytes, frame: jsonrpc.Frame) -> None:
     """With the library's reader, where the message is read at all."""
-    if isinstance(found, Malformed | Batch):
+    if isinstance(frame, Malformed | Batch):
         return
     parsed: dict[str, Any] = json.loads(text.decode("utf-8", "surrogateescape"))
     assert parsed["jsonrpc"] == "2.0"
-    assert parsed.get("method") == getattr(found, "method", None)
-    assert parsed.get("id") == getattr(found, "id", None)
+    assert parsed.get("method") == getattr(frame, "method", None)
+    assert parsed.get("id") == getattr(frame, "id", None)
 
 
 SHORT: Final = ('"jsonrpc":"2.0"', '"id":1', '"id":"a,b"', '"method":"id"', '"i\\u0064":2')

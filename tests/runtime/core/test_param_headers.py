@@ -24,8 +24,8 @@ def headers_of(method: str, marked: ParamHeaders | None = None, **params: Any) -
 
 
 def mirror(value: Any, path: tuple[str, ...] = ("a",)) -> str | None:
-    found = headers_of("tools/call", {"A": path}, name="t", arguments={"a": value})
-    return found.get("Mcp-Param-A")
+    headers = headers_of("tools/call", {"A": path}, name="t", arguments={"a": value})
+    return headers.get("Mcp-Param-A")
 
 
 @pytest.mark.requirement("transport.http.headers.method", "transport.http.headers.on-each-post")

@@ -12,9 +12,9 @@ def test_an_answer_takes_its_request_once_and_ids_keep_their_kind() -> None:
     pending.add(1, "a", Timeout(10), now=0)
     pending.add("1", "b", Timeout(10), now=0)
     assert len(pending) == 2
-    found = pending.pop("1")
-    assert found is not None
-    assert found.method == "b"
+    request = pending.pop("1")
+    assert request is not None
+    assert request.method == "b"
     assert pending.pop("1") is None
     assert 1 in pending
     assert "1" not in pending

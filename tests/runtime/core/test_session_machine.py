@@ -30,7 +30,7 @@ from tests.support.session_pair import (
     refused,
     request,
     server_session,
-    told,
+    with_meta,
     writes,
 )
 
@@ -87,7 +87,7 @@ class Hostile(RuleBasedStateMachine):
     @rule(id=ids, token=st.sampled_from((None, 0, "", "t", -1)))
     def peer_asks(self, id: Any, token: Any) -> None:
         params = {} if self.role == "server" else {"messages": [], "maxTokens": 1}
-        events = self.hear(request(id, self.method, told(self.spoken, params, token)))
+        events = self.hear(request(id, self.method, with_meta(self.spoken, params, token)))
         if not self.serves:
             assert not of(Called, events) + writes(events)
         elif key(id) in self.running:
@@ -104,7 +104,7 @@ class Hostile(RuleBasedStateMachine):
     def peer_asks_what_is_answered_at_once(self, id: Any, method: str) -> None:
         if method in {"tools/call", "roots/list"}:
             return self.peer_asks_badly(id)
-        events = self.hear(request(id, method, told(self.spoken, {})))
+        events = self.hear(request(id, method, with_meta(self.spoken, {})))
         assert not of(Called, events)
         answers = self.sent(events)
         assert [key(answer["id"]) for answer in answers] == ([key(id)] if self.serves else [])
@@ -143,15 +143,17 @@ class Hostile(RuleBasedStateMachine):
     def we_report(self, data: st.DataObject, progress: float) -> None:
         id = self.id_of(data, self.session.running)
         called = self.running.get(key(id))
-        told = self.session.report(id, progress)
+        notification = self.session.report(id, progress)
         if called is None or called.terms.token is None:
-            assert told == b""
+            assert notification == b""
             return
         last = self.reported.get(key(id), -inf)
-        assert bool(told) == (progress > last)
-        if told:
+        assert bool(notification) == (progress > last)
+        if notification:
             self.reported[key(id)] = progress
-            assert key(json.loads(told)["params"]["progressToken"]) == key(called.terms.token)
+            assert key(json.loads(notification)["params"]["progressToken"]) == key(
+                called.terms.token
+            )
 
     # ---- we ask
 
@@ -204,11 +206,11 @@ class Hostile(RuleBasedStateMachine):
 
     @rule(token=st.sampled_from((0, "0", "", "t", 5)), progress=st.floats(-1, 3))
     def peer_reports(self, token: Any, progress: float) -> None:
-        told = {"progressToken": token, "progress": progress}
-        events = self.hear(notification("notifications/progress", told))
+        params = {"progressToken": token, "progress": progress}
+        events = self.hear(notification("notifications/progress", params))
         assert writes(events) == []
-        found = [event.sent.id for event in of(Progressed, events)]
-        assert found in ([], [id for id, of_it in self.open.items() if key(of_it) == key(token)])
+        ids = [event.sent.id for event in of(Progressed, events)]
+        assert ids in ([], [id for id, of_it in self.open.items() if key(of_it) == key(token)])
 
     @rule(data=data)
     def we_cancel(self, data: st.DataObject) -> None:
@@ -239,7 +241,7 @@ class Hostile(RuleBasedStateMachine):
 
     @rule(method=st.sampled_from(("notifications/nope", "tools/list", "ping", "")))
     def peer_notifies(self, method: str) -> None:
-        events = self.hear(notification(method, told(self.spoken, {})))
+        events = self.hear(notification(method, with_meta(self.spoken, {})))
         assert not of((Called, Write), events)
 
     # ---- what always holds
@@ -253,7 +255,9 @@ class Hostile(RuleBasedStateMachine):
         if not hasattr(self, "session"):
             return
         if self.serves:
-            assert len(self.sent(self.hear(request("alive", "nope", told(self.spoken, {}))))) == 1
+            assert (
+                len(self.sent(self.hear(request("alive", "nope", with_meta(self.spoken, {}))))) == 1
+            )
         events = self.session.lost()
         assert {key(event.id) for event in of(Cancelled, events)} == self.running.keys()
         assert {event.sent.id for event in of(Failed, events)} == self.open.keys()
@@ -288,9 +292,9 @@ class Both(RuleBasedStateMachine):
         del wire[:count]
         session: Session = self.server if to == "server" else self.client
         for event in session.receive(chunk, 0.0):
-            self.heed(to, event)
+            self.record(to, event)
 
-    def heed(self, side: str, event: Event) -> None:
+    def record(self, side: str, event: Event) -> None:
         other = {"server": "client", "client": "server"}[side]
         match event:
             case Write(data=data):

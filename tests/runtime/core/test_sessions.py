@@ -47,11 +47,11 @@ from tests.support.session_pair import (
     newborn,
     notification,
     of,
+    receive,
     refused,
     request,
     server_session,
-    take,
-    told,
+    with_meta,
     writes,
     written,
 )
@@ -73,7 +73,7 @@ def ask(session: Any, now: float = 0.0, **more: Any) -> Any:
 
 
 def calls(session: Session, id: Any, spoken: str | None = SHAKEN) -> None:
-    assert of(Called, take(session, request(id, "tools/list", told(spoken, {}))))
+    assert of(Called, receive(session, request(id, "tools/list", with_meta(spoken, {}))))
 
 
 # ---- the opening
@@ -89,8 +89,10 @@ def test_an_initialize_that_cannot_be_read_is_refused_and_the_next_one_opens(
 ) -> None:
     session = server_session(None)
     message = jsonrpc.request(1, "initialize", params)
-    assert [(m["id"], m["error"]["code"]) for m in written(take(session, message))] == [(1, -32602)]
-    events = take(session, request(2, "initialize", initialize(SHAKEN)))
+    assert [(m["id"], m["error"]["code"]) for m in written(receive(session, message))] == [
+        (1, -32602)
+    ]
+    events = receive(session, request(2, "initialize", initialize(SHAKEN)))
     assert [m["result"]["protocolVersion"] for m in written(events)] == [SHAKEN]
 
 
@@ -98,7 +100,7 @@ def test_an_initialize_that_cannot_be_read_is_refused_and_the_next_one_opens(
 @pytest.mark.requirement("lifecycle.version.server-same", "lifecycle.init.response")
 def test_a_server_answers_with_the_version_that_was_asked_for(spoken: str) -> None:
     session = server_session(None)
-    (answer,) = written(take(session, request(1, "initialize", initialize(spoken))))
+    (answer,) = written(receive(session, request(1, "initialize", initialize(spoken))))
     assert set(answer["result"]) == {"protocolVersion", "capabilities", "serverInfo"}
     assert answer["result"]["protocolVersion"] == spoken
 
@@ -106,13 +108,13 @@ def test_a_server_answers_with_the_version_that_was_asked_for(spoken: str) -> No
 @pytest.mark.requirement("lifecycle.version.server-other")
 def test_a_server_answers_an_unknown_version_with_its_newest_of_a_handshake() -> None:
     session = server_session(None, revisions=ALL[:3])
-    (answer,) = written(take(session, request(1, "initialize", initialize("1999-01-01"))))
+    (answer,) = written(receive(session, request(1, "initialize", initialize("1999-01-01"))))
     assert answer["result"]["protocolVersion"] == ALL[2]
 
 
 def test_a_server_without_handshake_names_both_sides_versions() -> None:
     session = server_session(None, revisions=(NEWEST,))
-    (answer,) = written(take(session, request(1, "initialize", initialize(SHAKEN))))
+    (answer,) = written(receive(session, request(1, "initialize", initialize(SHAKEN))))
     assert answer["error"]["code"] == -32602
     assert answer["error"]["data"] == {"supported": [NEWEST], "requested": SHAKEN}
 
@@ -120,7 +122,7 @@ def test_a_server_without_handshake_names_both_sides_versions() -> None:
 @pytest.mark.requirement("errors.data.unsupported-version", "versioning.unsupported")
 def test_a_request_for_a_version_that_is_not_spoken_names_both_sides_versions() -> None:
     session = server_session(None, revisions=HANDSHAKE)
-    (answer,) = written(take(session, request(1, "server/discover", told(NEWEST, {}))))
+    (answer,) = written(receive(session, request(1, "server/discover", with_meta(NEWEST, {}))))
     assert answer["error"]["code"] == -32022
     supported = list(reversed(HANDSHAKE))
     assert answer["error"]["data"] == {"supported": supported, "requested": NEWEST}
@@ -131,7 +133,7 @@ def test_a_request_for_a_version_that_is_not_spoken_names_both_sides_versions() 
 def test_whatever_error_an_old_server_gives_the_probe_a_handshake_follows(code: int) -> None:
     session = newborn()
     probe = json.loads(session.open(0.0))
-    (offer,) = written(take(session, refused(probe["id"], code)))
+    (offer,) = written(receive(session, refused(probe["id"], code)))
     assert offer["method"] == "initialize"
     assert offer["params"]["protocolVersion"] == SHAKEN
 
@@ -143,7 +145,7 @@ def test_a_probe_without_an_answer_is_followed_by_a_handshake_and_its_late_answe
     assert session.expired(session.limits.probe - 0.01) == []
     (offer,) = written(session.expired(session.limits.probe))
     assert offer["method"] == "initialize"
-    late = take(session, answered(probe["id"], {"supportedVersions": [NEWEST]}))
+    late = receive(session, answered(probe["id"], {"supportedVersions": [NEWEST]}))
     assert [type(event) for event in late] == [Ignored]
 
 
@@ -156,7 +158,7 @@ def test_a_client_opens_with_initialize_and_reports_a_version_it_does_not_speak(
         {"protocolVersion", "capabilities", "clientInfo"},
     )
     answer = {"protocolVersion": ALL[2], "capabilities": {}, "serverInfo": INFO}
-    events = take(session, answered(offer["id"], answer))
+    events = receive(session, answered(offer["id"], answer))
     assert [type(event) for event in events] == [Failed]
     assert isinstance(session.failure, NoCommonRevision)
     assert (session.failure.ours, session.failure.theirs) == ((ALL[1], ALL[0]), (ALL[2],))
@@ -174,7 +176,7 @@ def test_a_first_answer_that_cannot_be_read_fails_the_opening(spoken: str, resul
     session = newborn(spoken)
     opening = json.loads(session.open(0.0))
     message = jsonrpc.response(opening["id"], result)
-    (failed,) = take(session, message)
+    (failed,) = receive(session, message)
     assert isinstance(failed, Failed)
     assert session.failure is failed.error
     assert isinstance(failed.error, BadAnswer | NoCommonRevision)
@@ -209,18 +211,18 @@ def test_a_first_answer_that_cannot_be_read_fails_the_opening(spoken: str, resul
 def test_an_answer_that_cannot_be_read_is_told_at_once_to_who_waits_for_it(raw: bytes) -> None:
     session = client_session(SHAKEN)
     sent = ask(session)
-    (failed,) = take(session, raw.replace(b"%d", b"%d" % sent.id))
+    (failed,) = receive(session, raw.replace(b"%d", b"%d" % sent.id))
     assert isinstance(failed, Failed)
     assert isinstance(failed.error, BadAnswer)
     assert len(session.pending) == 0
-    assert [type(e) for e in take(session, answered(sent.id, {"tools": []}))] == [Ignored]
+    assert [type(e) for e in receive(session, answered(sent.id, {"tools": []}))] == [Ignored]
 
 
 def test_an_error_reaches_who_waits_with_its_code_and_data() -> None:
     session = client_session(SHAKEN)
     sent = ask(session)
     error = {"code": -5, "message": "no", "data": {"why": [1]}}
-    (failed,) = take(session, frame(id=sent.id, error=error))
+    (failed,) = receive(session, frame(id=sent.id, error=error))
     assert isinstance(failed.error, RemoteError)
     assert (failed.error.code, failed.error.message, failed.error.data) == (-5, "no", {"why": [1]})
 
@@ -230,8 +232,8 @@ def test_an_answer_under_an_id_of_another_type_or_value_answers_nothing(id: Any)
     session = client_session(SHAKEN)
     sent = ask(session)
     assert sent.id != id
-    assert [type(event) for event in take(session, answered(id, {"tools": []}))] == [Ignored]
-    assert [type(e) for e in take(session, answered(sent.id, {"tools": []}))] == [Answered]
+    assert [type(event) for event in receive(session, answered(id, {"tools": []}))] == [Ignored]
+    assert [type(e) for e in receive(session, answered(sent.id, {"tools": []}))] == [Answered]
 
 
 # ---- cancellation
@@ -256,7 +258,7 @@ def test_a_cancellation_that_cannot_be_read_cancels_nothing_and_gets_no_answer(
 ) -> None:
     session = server_session(SHAKEN)
     calls(session, 1)
-    events = take(session, jsonrpc.notification("notifications/cancelled", params))
+    events = receive(session, jsonrpc.notification("notifications/cancelled", params))
     assert [type(event) for event in events] == [Ignored]
     assert list(session.running) == [1]
 
@@ -265,14 +267,14 @@ def test_a_cancellation_that_cannot_be_read_cancels_nothing_and_gets_no_answer(
 def test_a_cancelled_request_is_never_answered_and_a_late_answer_is_ignored() -> None:
     server, client = server_session(SHAKEN), client_session(SHAKEN)
     calls(server, 1)
-    assert [type(event) for event in take(server, cancelled(1))] == [Cancelled]
+    assert [type(event) for event in receive(server, cancelled(1))] == [Cancelled]
     assert server.answer(1, TOOLS) == b""
     assert server.refuse(1, -1, "late") == b""
-    assert [type(event) for event in take(server, cancelled(1))] == [Ignored]
+    assert [type(event) for event in receive(server, cancelled(1))] == [Ignored]
     sent = ask(client)
     assert json.loads(client.cancel(sent.id))["params"] == {"requestId": sent.id}
     assert client.cancel(sent.id) == b""
-    assert [type(e) for e in take(client, answered(sent.id, {"tools": []}))] == [Ignored]
+    assert [type(e) for e in receive(client, answered(sent.id, {"tools": []}))] == [Ignored]
 
 
 @pytest.mark.requirement("cancel.not-initialize")
@@ -305,7 +307,7 @@ def test_progress_extends_the_deadline_only_if_it_counts(counts: bool, due: floa
     timeout = Timeout(10.0, progress_counts=counts)
     ask(session, timeout=timeout, token="t")
     progress = notification("notifications/progress", {"progressToken": "t", "progress": 1})
-    assert [type(event) for event in take(session, progress, now=3.0)] == [Progressed]
+    assert [type(event) for event in receive(session, progress, now=3.0)] == [Progressed]
     assert session.pending.due == due
 
 
@@ -313,8 +315,8 @@ def test_progress_that_does_not_grow_extends_nothing() -> None:
     session = client_session(SHAKEN)
     ask(session, timeout=Timeout(10.0, progress_counts=True), token="t")
     progress = notification("notifications/progress", {"progressToken": "t", "progress": 1})
-    take(session, progress, now=3.0)
-    assert [type(event) for event in take(session, progress, now=9.0)] == [Ignored]
+    receive(session, progress, now=3.0)
+    assert [type(event) for event in receive(session, progress, now=9.0)] == [Ignored]
     assert session.pending.due == 13.0
 
 
@@ -323,7 +325,7 @@ def test_no_progress_extends_a_deadline_beyond_the_total() -> None:
     ask(session, timeout=Timeout(10.0, total=25.0, progress_counts=True), token=0)
     for second in range(1, 25):
         params = {"progressToken": 0, "progress": second}
-        take(session, notification("notifications/progress", params), now=float(second))
+        receive(session, notification("notifications/progress", params), now=float(second))
     assert session.pending.due == 25.0
     assert [type(event) for event in session.expired(25.0)] == [Write, Failed]
 
@@ -335,7 +337,7 @@ def test_two_open_requests_cannot_share_a_progress_token() -> None:
     with pytest.raises(ValueError, match="progress token 7"):
         ask(session, token=7)
     assert len(session.pending) == 1
-    take(session, answered(sent.id, {"tools": []}))
+    receive(session, answered(sent.id, {"tools": []}))
     ask(session, token=7)
 
 
@@ -347,7 +349,7 @@ def test_a_server_over_its_limit_says_busy_and_serves_on(spoken: str) -> None:
     session = server_session(spoken, Limits(in_flight=2))
     for id in (1, 2):
         calls(session, id, spoken)
-    events = take(session, request(3, "tools/list", told(spoken, {})))
+    events = receive(session, request(3, "tools/list", with_meta(spoken, {})))
     code = -32000 if spoken in HANDSHAKE else -32603
     assert [(m["id"], m["error"]["code"]) for m in written(events)] == [(3, code)]
     assert session.answer(1, TOOLS)
@@ -359,7 +361,7 @@ def test_a_client_over_its_limit_is_told_before_anything_is_sent() -> None:
     sent = ask(session)
     with pytest.raises(TooMuch, match=r"Limits\.in_flight"):
         ask(session)
-    take(session, answered(sent.id, {"tools": []}))
+    receive(session, answered(sent.id, {"tools": []}))
     ask(session)
 
 
@@ -370,15 +372,15 @@ def test_twins_of_an_id_are_two_requests_and_each_is_answered_under_its_own(twin
     for id in twin:
         calls(session, id)
     for id in reversed(twin):
-        told = json.loads(session.answer(id, TOOLS))["id"]
-        assert (type(told), told) == (type(id), id)
+        echoed = json.loads(session.answer(id, TOOLS))["id"]
+        assert (type(echoed), echoed) == (type(id), id)
 
 
 def test_an_id_in_flight_is_refused_and_the_first_request_goes_on() -> None:
     session = server_session(SHAKEN)
     calls(session, 1)
-    assert codes(take(session, request(1, "tools/list"))) == [-32600]
-    assert codes(take(session, request(1, "ping"))) == [-32600]
+    assert codes(receive(session, request(1, "tools/list"))) == [-32600]
+    assert codes(receive(session, request(1, "ping"))) == [-32600]
     assert json.loads(session.answer(1, TOOLS))["id"] == 1
     calls(session, 1)
 
@@ -386,8 +388,8 @@ def test_an_id_in_flight_is_refused_and_the_first_request_goes_on() -> None:
 def test_what_is_lost_ends_both_ways_and_watches_nothing_more() -> None:
     session = server_session(None)
     calls(session, 1, NEWEST)
-    listening = told(NEWEST, {"notifications": {"toolsListChanged": True}})
-    take(session, request(2, "subscriptions/listen", listening))
+    listening = with_meta(NEWEST, {"notifications": {"toolsListChanged": True}})
+    receive(session, request(2, "subscriptions/listen", listening))
     assert len(session.changed("tools")) == 1
     assert [event.id for event in of(Cancelled, session.lost())] == [1, 2]
     assert session.changed("tools") == []
@@ -419,7 +421,7 @@ def test_nothing_is_sent_for_which_the_peer_declares_no_capability() -> None:
 @pytest.mark.requirement("lifecycle.capabilities.negotiated")
 @pytest.mark.parametrize("method", ["prompts/list", "completion/complete", "nope", "roots/list"])
 def test_a_request_that_was_not_negotiated_is_no_method(method: str) -> None:
-    events = take(server_session(SHAKEN), request(1, method, {}))
+    events = receive(server_session(SHAKEN), request(1, method, {}))
     assert codes(events) == [-32601]
 
 
@@ -427,7 +429,7 @@ def test_a_request_that_was_not_negotiated_is_no_method(method: str) -> None:
 def test_a_client_of_the_per_request_era_answers_no_request_of_the_server() -> None:
     session = client_session(NEWEST)
     for method in ("ping", "roots/list", "sampling/createMessage", "nope"):
-        assert [type(event) for event in take(session, request(1, method, {}))] == [Ignored]
+        assert [type(event) for event in receive(session, request(1, method, {}))] == [Ignored]
 
 
 # ---- batches
@@ -454,14 +456,14 @@ def test_a_batch_is_answered_in_one_when_its_last_request_is() -> None:
         request("", "ping"),
         request(3, "tools/list"),
     )
-    events = take(session, message)
+    events = receive(session, message)
     assert [event.id for event in of(Called, events)] == [1, 3]
     assert writes(events) == []
     first, last = answers(session, 3, 1)
     assert first == b""
-    found = json.loads(last)
-    assert [message["id"] for message in found] == [2, "", 3, 1]
-    assert [("error" in message, "result" in message) for message in found] == [
+    batch_answers = json.loads(last)
+    assert [message["id"] for message in batch_answers] == [2, "", 3, 1]
+    assert [("error" in message, "result" in message) for message in batch_answers] == [
         (True, False),
         *[(False, True)] * 3,
     ]
@@ -469,7 +471,7 @@ def test_a_batch_is_answered_in_one_when_its_last_request_is() -> None:
 
 def test_a_batch_of_notifications_and_answers_has_no_answer() -> None:
     session = server_session(BATCHES)
-    events = take(session, batch(notification("notifications/nope"), answered(1, {})))
+    events = receive(session, batch(notification("notifications/nope"), answered(1, {})))
     assert [type(event) for event in events] == [Ignored, Ignored]
 
 
@@ -478,7 +480,7 @@ def test_a_request_that_its_own_batch_cancels_is_left_out_of_the_answers() -> No
     message = batch(
         request(5, "nope"), request(1, "tools/list"), cancelled(1), request(2, "tools/list")
     )
-    events = take(session, message)
+    events = receive(session, message)
     assert [event.id for event in of(Cancelled, events)] == [1]
     assert writes(events) == []
     assert [message["id"] for message in json.loads(session.answer(2, TOOLS))] == [5, 2]
@@ -486,46 +488,46 @@ def test_a_request_that_its_own_batch_cancels_is_left_out_of_the_answers() -> No
 
 def test_a_batch_that_cancels_the_last_of_another_sends_the_other_s_answers_by_themselves() -> None:
     session = server_session(BATCHES)
-    take(session, batch(request(5, "nope"), request(1, "tools/list")))
-    events = take(session, batch(cancelled(1), request(2, "ping")))
-    assert [[message["id"] for message in found] for found in written(events)] == [[5], [2]]
+    receive(session, batch(request(5, "nope"), request(1, "tools/list")))
+    events = receive(session, batch(cancelled(1), request(2, "ping")))
+    assert [[message["id"] for message in answers] for answers in written(events)] == [[5], [2]]
 
 
 def test_a_batch_whose_requests_are_all_cancelled_has_no_answer() -> None:
     session = server_session(BATCHES)
-    take(session, batch(request(1, "tools/list"), request(2, "tools/list")))
-    assert writes(take(session, cancelled(1))) == []
-    assert writes(take(session, cancelled(2))) == []
+    receive(session, batch(request(1, "tools/list"), request(2, "tools/list")))
+    assert writes(receive(session, cancelled(1))) == []
+    assert writes(receive(session, cancelled(2))) == []
 
 
 def test_an_id_that_stands_twice_in_a_batch_is_served_once() -> None:
     session = server_session(BATCHES)
-    take(session, batch(request(1, "tools/list"), request(1, "tools/list")))
-    found = json.loads(session.answer(1, TOOLS))
-    assert [(m["id"], "error" in m) for m in found] == [(1, True), (1, False)]
+    receive(session, batch(request(1, "tools/list"), request(1, "tools/list")))
+    answers = json.loads(session.answer(1, TOOLS))
+    assert [(m["id"], "error" in m) for m in answers] == [(1, True), (1, False)]
 
 
 @pytest.mark.requirement("lifecycle.init.not-batched")
 def test_initialize_in_a_batch_is_refused() -> None:
     session = server_session(BATCHES)
-    (found,) = written(take(session, batch(request(1, "initialize", initialize(BATCHES)))))
-    assert [(m["id"], m["error"]["code"]) for m in found] == [(1, -32600)]
+    (answers,) = written(receive(session, batch(request(1, "initialize", initialize(BATCHES)))))
+    assert [(m["id"], m["error"]["code"]) for m in answers] == [(1, -32600)]
 
 
 def test_a_batch_that_is_empty_or_too_long_is_refused() -> None:
     session = server_session(BATCHES, Limits(batch=2))
-    assert [type(event) for event in take(session, b"[]")] == [Ignored]
-    (refused,) = written(take(session, batch(*[request(id, "ping") for id in range(3)])))
+    assert [type(event) for event in receive(session, b"[]")] == [Ignored]
+    (refused,) = written(receive(session, batch(*[request(id, "ping") for id in range(3)])))
     assert [(each["id"], each["error"]["code"]) for each in refused] == [
         (id, -32600) for id in range(3)
     ]
-    assert len(written(take(session, batch(request(1, "ping"), request(2, "ping"))))) == 1
+    assert len(written(receive(session, batch(request(1, "ping"), request(2, "ping"))))) == 1
 
 
 @pytest.mark.parametrize("spoken", [name for name in ALL if name != BATCHES])
 def test_elsewhere_an_array_is_no_message(spoken: str) -> None:
     session = server_session(spoken)
-    events = take(session, batch(request(1, "ping")))
+    events = receive(session, batch(request(1, "ping")))
     if revision(spoken).idless_errors:
         assert codes(events) == [-32600]
     else:
@@ -539,14 +541,14 @@ def test_many_members_of_an_envelope_are_looked_at_once_each() -> None:
     count = 100_000
     many = b",".join(b'"m%d":0' % number for number in range(count))
     began = time.process_time()
-    found = jsonrpc.read(b'{"jsonrpc":"2.0","id":1,"method":"x",%b}' % many)
-    assert isinstance(found, jsonrpc.Request)
+    frame = jsonrpc.read(b'{"jsonrpc":"2.0","id":1,"method":"x",%b}' % many)
+    assert isinstance(frame, jsonrpc.Request)
     assert time.process_time() - began < 2
 
 
 def test_a_session_that_is_open_tells_so_once() -> None:
     session = server_session(None)
-    take(session, request(1, "initialize", initialize(SHAKEN)))
+    receive(session, request(1, "initialize", initialize(SHAKEN)))
     opened = notification("notifications/initialized")
-    assert [type(event) for event in take(session, opened)] == [Opened]
-    assert [type(event) for event in take(session, opened)] == [Ignored]
+    assert [type(event) for event in receive(session, opened)] == [Opened]
+    assert [type(event) for event in receive(session, opened)] == [Ignored]

@@ -26,7 +26,7 @@ from tests.support.session_pair import (
     request,
     server_session,
     shown,
-    told,
+    with_meta,
 )
 
 LINE: Final = 4096
@@ -35,7 +35,7 @@ SMALL: Final = Limits(line_bytes=LINE, answer_bytes=LINE)
 
 def stream(role: str, spoken: str, random: Random) -> bytes:
     """Good and bad lines, blank ones, other line ends, lines at and over the limit, and a rest."""
-    params = told(spoken, {"name": "é\u2028😀"}, token=1)
+    params = with_meta(spoken, {"name": "é\u2028😀"}, token=1)
     good = [
         request("a", "tools/call", params),
         request("r", "roots/list"),
@@ -52,7 +52,7 @@ def stream(role: str, spoken: str, random: Random) -> bytes:
         b" " * (LINE + 1),
         b"x" * (LINE + 1),
         b"y" * (3 * LINE),
-        request("b", "ping", told(spoken, {})) + b"\r",
+        request("b", "ping", with_meta(spoken, {})) + b"\r",
         b"[" + request("c", "ping") + b"]",
     ]
     bad = [frame(random, 100 + number, spoken).replace(b"\n", b" ")[:LINE] for number in range(20)]
@@ -61,7 +61,7 @@ def stream(role: str, spoken: str, random: Random) -> bytes:
     return b"\n".join([*lines, b'{"jsonrpc":"2.0"'])
 
 
-def found(role: str, spoken: str, chunks: Iterable[bytes]) -> list[tuple[Any, ...]]:
+def events_of(role: str, spoken: str, chunks: Iterable[bytes]) -> list[tuple[Any, ...]]:
     session: Session
     if role == "server":
         session = server_session(spoken, SMALL)
@@ -100,14 +100,14 @@ def test_ten_thousand_cuts_of_streams_give_the_same_events(role: str, spoken: st
 
 def check(role: str, spoken: str, random: Random, times: int) -> None:
     text = stream(role, spoken, random)
-    whole = found(role, spoken, [text])
+    whole = events_of(role, spoken, [text])
     kinds = {event[0] for event in whole}
     assert {"server": "called", "client": "answered"}[role] in kinds
     one_by_one = (text[at : at + 1] for at in range(len(text)))
-    assert found(role, spoken, one_by_one) == whole
+    assert events_of(role, spoken, one_by_one) == whole
     for _ in range(times):
         places = splits(random, len(text))
-        assert found(role, spoken, cut(text, places)) == whole, places
+        assert events_of(role, spoken, cut(text, places)) == whole, places
 
 
 def test_what_is_cut_is_told_apart_by_its_line_end_alone() -> None:

@@ -216,8 +216,8 @@ async def test_a_client_that_knows_a_domain_finds_the_server() -> None:
         assert await started == f"{origin}/mcp"
         async with httpx2.AsyncClient() as http:
             (entry,) = (await http.get(origin + CATALOG)).json()["entries"]
-            found = await http.get(entry["url"], headers={"Accept": entry["type"]})
-        read = models.decode(ServerCard, found.content)
+            response = await http.get(entry["url"], headers={"Accept": entry["type"]})
+        read = models.decode(ServerCard, response.content)
         assert read.remotes
         (remote,) = read.remotes
         for revision in remote.supported_protocol_versions or ():

@@ -43,7 +43,7 @@ TEXT = {"type": "string", "x-mcp-header": "A"}
 @pytest.mark.requirement("tools.x-mcp-header.unique", "tools.x-mcp-header.primitive-types")
 @pytest.mark.requirement("tools.x-mcp-header.client-rejects-invalid")
 @pytest.mark.parametrize(
-    ("found", "why"),
+    ("marked", "why"),
     [
         *[
             (schema(a={"type": "string", "x-mcp-header": name}), "a: .* is no header name")
@@ -71,6 +71,6 @@ TEXT = {"type": "string", "x-mcp-header": "A"}
         ({"additionalProperties": TEXT}, "below `properties` alone"),
     ],
 )
-def test_an_annotation_that_breaks_a_rule_is_refused(found: dict[str, Any], why: str) -> None:
+def test_an_annotation_that_breaks_a_rule_is_refused(marked: dict[str, Any], why: str) -> None:
     with pytest.raises(BadParamHeader, match=why):
-        headers(found)
+        headers(marked)

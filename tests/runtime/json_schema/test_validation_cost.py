@@ -119,8 +119,8 @@ def test_a_recursive_schema_is_not_too_much_for_a_tree() -> None:
     ],
 )
 def test_references_are_followed_as_validators_do(schema: Schema, visits: int) -> None:
-    found = worker(schema)(1)
-    assert found.visits >= visits
+    cost = worker(schema)(1)
+    assert cost.visits >= visits
     checker(schema)
 
 
@@ -205,5 +205,5 @@ values = st.recursive(
 @example({"allOf": [True, {"anyOf": [{}]}]}, 1)
 @example({"$defs": {"p": {}}, "items": {"allOf": [{"$ref": "#/$defs/p"}, {}]}}, [1, "a"])
 def test_no_more_visits_are_made_than_were_counted(schema: Schema, value: Any) -> None:
-    found = worker(schema)(value)
-    assert naive(schema, schema, value) <= found.visits
+    cost = worker(schema)(value)
+    assert naive(schema, schema, value) <= cost.visits

@@ -47,10 +47,10 @@ def test_what_fits_has_no_fault(schema: Any, value: Any) -> None:
     ],
 )
 def test_what_does_not_fit_is_told_with_its_place(schema: Any, value: Any, said: str) -> None:
-    found = validate_schema(schema, value)
-    assert found is not None
-    assert found.startswith(said)
-    assert len(found) < 300
+    problem = validate_schema(schema, value)
+    assert problem is not None
+    assert problem.startswith(said)
+    assert len(problem) < 300
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from mcp_runtime import Server
 from mcp_runtime.limits import Limits
 from mcp_runtime.shared import runner
 from mcp_runtime.transports.memory import pair
-from tests.support.session_pair import NEWEST, request, told
+from tests.support.session_pair import NEWEST, request, with_meta
 
 SERVER: Final = """
 import asyncio
@@ -43,7 +43,7 @@ def test_a_server_ends_though_a_handler_swallows_its_cancellation(times: int) ->
     ) as process:
         assert process.stdin is not None
         assert process.stderr is not None
-        arguments = told(NEWEST, {"name": "stubborn", "arguments": {"times": times}})
+        arguments = with_meta(NEWEST, {"name": "stubborn", "arguments": {"times": times}})
         process.stdin.write(request(1, "tools/call", arguments) + b"\n")
         process.stdin.flush()
         assert process.stderr.readline() == b"going\n"
@@ -80,7 +80,7 @@ def test_the_end_of_a_connection_waits_so_long_and_no_longer() -> None:
     async def main() -> float:
         loop, (ours, theirs) = asyncio.get_running_loop(), pair()
         serving = asyncio.create_task(server.serve(theirs))
-        ours.write(request(1, "tools/call", told(NEWEST, {"name": "stubborn"})) + b"\n")
+        ours.write(request(1, "tools/call", with_meta(NEWEST, {"name": "stubborn"})) + b"\n")
         ours.start(Silent())
         await going.wait()
         began = loop.time()

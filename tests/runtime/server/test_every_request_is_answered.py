@@ -14,7 +14,7 @@ from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from tests.support.asgi_client import serving
 from tests.support.raw_peer import connected
-from tests.support.session_pair import HANDSHAKE, NEWEST, notification, told
+from tests.support.session_pair import HANDSHAKE, NEWEST, notification, with_meta
 
 SHAKEN: Final = HANDSHAKE[-1]
 EACH: Final = pytest.mark.parametrize("spoken", [SHAKEN, NEWEST])
@@ -103,11 +103,11 @@ def test_on_a_stream_a_handler_that_ends_strangely_is_answered(spoken: str) -> N
     async def main() -> None:
         async with connected(ending(), spoken) as peer:
             for id, name in enumerate(NAMES):
-                answer = await peer.asks(id, "tools/call", told(spoken, {"name": name}))
+                answer = await peer.asks(id, "tools/call", with_meta(spoken, {"name": name}))
                 assert answer["error"]["code"] == -32603, name
                 assert not peer.connection.session.running
             for number in range(len(ENDS)):
-                answer = await peer.asks(number, "acme/end", told(spoken, {"n": number}))
+                answer = await peer.asks(number, "acme/end", with_meta(spoken, {"n": number}))
                 assert answer["error"] == {"code": -32603, "message": "Internal error"}
 
     bounded(main())
@@ -130,7 +130,7 @@ def test_such_handlers_keep_no_place(spoken: str) -> None:
     async def main() -> None:
         async with connected(ending(limits=Limits(in_flight=4)), spoken) as peer:
             for id in range(40):
-                answer = await peer.asks(id, "tools/call", told(spoken, {"name": "t0"}))
+                answer = await peer.asks(id, "tools/call", with_meta(spoken, {"name": "t0"}))
                 assert answer["error"]["message"] == "Internal error"
 
     bounded(main())

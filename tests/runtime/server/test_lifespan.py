@@ -13,13 +13,13 @@ from mcp_runtime.server.context import Context
 from mcp_runtime.server.server import Server
 
 
-def a_server(told: list[str]) -> Server:
+def a_server(steps: list[str]) -> Server:
     @asynccontextmanager
     async def lifespan(server: Server) -> AsyncGenerator[str]:
         task = asyncio.current_task()
-        told.append("entered")
-        yield f"state {told.count('entered')}"
-        told.append("left in the same task" if asyncio.current_task() is task else "elsewhere")
+        steps.append("entered")
+        yield f"state {steps.count('entered')}"
+        steps.append("left in the same task" if asyncio.current_task() is task else "elsewhere")
 
     server = Server("s", "1", lifespan=lifespan)
 
@@ -35,8 +35,8 @@ async def said(client: Client) -> str:
 
 
 def test_clients_at_one_time_share_a_lifespan_and_later_ones_have_another() -> None:
-    told: list[str] = []
-    server = a_server(told)
+    steps: list[str] = []
+    server = a_server(steps)
 
     async def main() -> list[str]:
         async with Client(server) as one:
@@ -47,7 +47,7 @@ def test_clients_at_one_time_share_a_lifespan_and_later_ones_have_another() -> N
             return [*words, await said(later)]
 
     assert asyncio.run(main()) == ["state 1", "state 1", "state 1", "state 2"]
-    assert told == ["entered", "left in the same task"] * 2
+    assert steps == ["entered", "left in the same task"] * 2
 
 
 def test_what_a_lifespan_raises_is_raised_to_who_serves_and_the_next_may_try_again() -> None:

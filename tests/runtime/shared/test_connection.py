@@ -13,7 +13,14 @@ from mcp_runtime.errors import RpcError
 from mcp_runtime.revisions import ALL
 from mcp_runtime.revisions import latest as t
 from tests.support.raw_peer import connected
-from tests.support.session_pair import HANDSHAKE, NEWEST, cancelled, notification, request, told
+from tests.support.session_pair import (
+    HANDSHAKE,
+    NEWEST,
+    cancelled,
+    notification,
+    request,
+    with_meta,
+)
 from tests.support.wires import until
 
 SHAKEN: Final = HANDSHAKE[-1]
@@ -28,7 +35,7 @@ def run(work: Any) -> None:
 
 
 def call(id: Any, tool: str, spoken: str = SHAKEN) -> bytes:
-    return request(id, "tools/call", told(spoken, {"name": tool, "arguments": {}}))
+    return request(id, "tools/call", with_meta(spoken, {"name": tool, "arguments": {}}))
 
 
 # ---- errors of handlers
@@ -63,7 +70,7 @@ def test_an_error_that_has_no_form_in_json_is_answered_nevertheless(
 
     async def main() -> None:
         async with connected(server, spoken) as peer:
-            params = told(spoken, {"name": "fail"})
+            params = with_meta(spoken, {"name": "fail"})
             for id, method in enumerate(("tools/call", "acme/fail")):
                 answer = await peer.asks(id, method, params)
                 assert answer["error"]["code"] in {-32603, 5}
@@ -85,9 +92,9 @@ def test_a_method_beyond_the_protocol_takes_and_gives_json_objects() -> None:
             assert (await peer.asks(1, "acme/echo", params))["result"] == params
             assert (await peer.asks(2, "acme/echo"))["result"] == {}
         async with connected(server, NEWEST) as peer:
-            answer = await peer.asks(1, "acme/echo", told(NEWEST, {"a": 1}))
+            answer = await peer.asks(1, "acme/echo", with_meta(NEWEST, {"a": 1}))
             assert answer["result"]["a"] == 1
-            assert (await peer.asks(2, "acme/echo", told(NEWEST, {})))["result"]["_meta"]
+            assert (await peer.asks(2, "acme/echo", with_meta(NEWEST, {})))["result"]["_meta"]
 
     run(main())
 
@@ -116,7 +123,7 @@ def test_a_handler_that_goes_on_after_a_cancellation_is_not_heard(spoken: str) -
 
     async def main() -> None:
         async with connected(server, spoken) as peer:
-            params = told(spoken, {"name": "stubborn"}, token="t")
+            params = with_meta(spoken, {"name": "stubborn"}, token="t")
             params["_meta"]["io.modelcontextprotocol/logLevel"] = "debug"
             peer.say(request(1, "tools/call", params))
             await going.wait()
@@ -247,7 +254,7 @@ def test_a_change_after_the_peer_is_gone_is_told_to_nobody() -> None:
 
     async def main() -> None:
         async with connected(server, NEWEST) as peer:
-            listening = told(NEWEST, {"notifications": {"toolsListChanged": True}})
+            listening = with_meta(NEWEST, {"notifications": {"toolsListChanged": True}})
             peer.say(request(1, "subscriptions/listen", listening))
             await peer.hears()
             peer.say(call(2, "changes", NEWEST))

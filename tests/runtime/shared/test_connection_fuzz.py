@@ -16,7 +16,7 @@ from mcp_runtime.revisions import ALL, revision
 from tests.support.frames import deserved, frame, is_json
 from tests.support.judges import seed
 from tests.support.raw_peer import RawPeer, connected
-from tests.support.session_pair import HANDSHAKE, client_session, take, written
+from tests.support.session_pair import HANDSHAKE, client_session, receive, written
 
 BATCHES: Final = "2025-03-26"
 SPOKEN: Final = (None, *ALL)
@@ -65,13 +65,13 @@ def judge(spoken: str | None, sent: list[bytes], came: list[Any]) -> None:
     due = Counter[Any]()
     errors = loose = 0
     for text in sent:
-        found = deserved(text)
-        due[key(found.id)] += found.what == "answer"
-        errors += found.what == "error"
-        loose += found.what == "any"
-    told = Counter(key(message["id"]) for message in came if "id" in message)
-    assert not due - told, f"no answer: {due - told}"
-    surplus = (told - due).total()
+        expected = deserved(text)
+        due[key(expected.id)] += expected.what == "answer"
+        errors += expected.what == "error"
+        loose += expected.what == "any"
+    answered = Counter(key(message["id"]) for message in came if "id" in message)
+    assert not due - answered, f"no answer: {due - answered}"
+    surplus = (answered - due).total()
     idless = sum("id" not in message for message in came)
     if may_lack_id(spoken):
         assert errors <= idless
@@ -121,12 +121,12 @@ def test_a_client_stands_hostile_frames_and_complains_only_of_requests_with_an_i
     session = client_session(spoken)
     for number in range(2_000):
         text = frame(random, number + 10, spoken).replace(b"\n", b" ")
-        answers = written(take(session, text))
+        answers = written(receive(session, text))
         assert spoken in HANDSHAKE or answers == []
         assert len(answers) <= 1
-        found = deserved(text)
-        if answers and found.what != "any":
-            assert key(answers[0]["id"]) == key(found.id)
+        expected = deserved(text)
+        if answers and expected.what != "any":
+            assert key(answers[0]["id"]) == key(expected.id)
 
 
 @pytest.mark.parametrize("role", ["server", "client"])
@@ -144,11 +144,13 @@ def test_batches_of_hostile_frames_are_answered_in_one(role: str) -> None:
                 peer.say(text)
                 await quiet(peer)
                 due = [deserved(member) for member in members]
-                ids = Counter(key(found.id) for found in due if found.what == "answer")
+                ids = Counter(key(expected.id) for expected in due if expected.what == "answer")
                 if is_json(text):
                     assert len(peer.came) <= 1
-                    told = Counter(key(m["id"]) for m in peer.came[0]) if peer.came else Counter()
-                    assert told == ids
+                    answered = (
+                        Counter(key(m["id"]) for m in peer.came[0]) if peer.came else Counter()
+                    )
+                    assert answered == ids
                 peer.came.clear()
 
     if role == "server":
@@ -157,4 +159,4 @@ def test_batches_of_hostile_frames_are_answered_in_one(role: str) -> None:
         session = client_session(BATCHES)
         for number in range(1_000):
             members = [frame(random, 10 + number, BATCHES) for _ in range(random.randrange(5))]
-            take(session, b"[" + b",".join(members).replace(b"\n", b" ") + b"]")
+            receive(session, b"[" + b",".join(members).replace(b"\n", b" ") + b"]")

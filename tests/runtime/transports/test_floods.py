@@ -134,8 +134,8 @@ def test_ten_thousand_calls_in_flight_are_each_answered() -> None:
                 await client.list_tools()
             may_end.set()
             results = await asyncio.gather(*calls)
-            found = [result.structured_content for result in results]
-            assert found == [{"result": number} for number in range(CALLS)]
+            contents = [result.structured_content for result in results]
+            assert contents == [{"result": number} for number in range(CALLS)]
 
     asyncio.run(main())
 

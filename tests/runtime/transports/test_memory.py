@@ -14,13 +14,13 @@ from tests.support.wires import Taker, until
 def test_bytes_arrive_in_order_in_a_later_turn_of_the_loop() -> None:
     async def main() -> None:
         one, other = pair()
-        takes = Taker(one), Taker(other)
+        takers = Taker(one), Taker(other)
         for number in range(10):
             one.write(b"%d" % number)
             other.write(b"%d" % (9 - number))
-        assert [bytes(take.taken) for take in takes] == [b"", b""]
+        assert [bytes(taker.taken) for taker in takers] == [b"", b""]
         await asyncio.sleep(0)
-        assert [bytes(take.taken) for take in takes] == [b"9876543210", b"0123456789"]
+        assert [bytes(taker.taken) for taker in takers] == [b"9876543210", b"0123456789"]
 
     asyncio.run(main())
 

@@ -43,8 +43,8 @@ async def test_a_server_that_dies_fails_its_calls_at_once_and_serves_again_when_
         await server.until("tools/call", 5)
         started = time.monotonic()
         await server.kill()
-        found = await asyncio.gather(*calls, return_exceptions=True)
-        assert [type(each) for each in found] == [Disconnected] * 5
+        errors = await asyncio.gather(*calls, return_exceptions=True)
+        assert [type(each) for each in errors] == [Disconnected] * 5
         with pytest.raises(Disconnected):
             await client.call_tool("t")
         assert time.monotonic() - started < 5  # not the deadline of 30 s

@@ -101,10 +101,10 @@ async def test_progress_comes_before_the_answer(revision: str) -> None:
         await reply.end()
 
     server.acts["tools/call"] = slow
-    told: list[float] = []
+    steps: list[float] = []
     async with server.running(), server.client() as client:
-        await client.call_tool("t", on_progress=lambda value, *_: told.append(value))
-    assert told == [1, 2]
+        await client.call_tool("t", on_progress=lambda value, *_: steps.append(value))
+    assert steps == [1, 2]
 
 
 @pytest.mark.requirement("transport.http.stream.server-messages")
@@ -125,13 +125,13 @@ async def test_what_the_server_asks_on_a_stream_is_answered_by_a_post(revision: 
     roots = [t.Root(uri="file:///a")]
     async with server.running(), server.client(roots=roots) as client:
         await client.call_tool("t")
-    (told,) = server.of("response")
-    assert told.message == {
+    (response,) = server.of("response")
+    assert response.message == {
         "jsonrpc": "2.0",
         "id": "q",
         "result": {"roots": [{"uri": "file:///a"}]},
     }
-    assert told.headers["mcp-session-id"] == "s1"
+    assert response.headers["mcp-session-id"] == "s1"
 
 
 @pytest.mark.requirement("transport.http.post.client-no-responses")
@@ -156,7 +156,7 @@ async def test_what_a_modern_server_asks_on_a_stream_is_answered_by_nothing() ->
 @pytest.mark.requirement("transport.http.stream.responses-batched")
 async def test_messages_of_2025_03_26_may_come_in_batches() -> None:
     server = Server("2025-03-26")
-    told: list[float] = []
+    steps: list[float] = []
 
     async def batched(asked: Asked, reply: Reply) -> None:
         first = progress(asked.message["params"]["_meta"]["progressToken"], 1)
@@ -171,8 +171,8 @@ async def test_messages_of_2025_03_26_may_come_in_batches() -> None:
     server.acts["tools/call"] = batched
     async with server.running(), server.client() as client:
         for _ in range(2):
-            await client.call_tool("t", on_progress=lambda value, *_: told.append(value))
-    assert told == [1, 1]
+            await client.call_tool("t", on_progress=lambda value, *_: steps.append(value))
+    assert steps == [1, 1]
 
 
 @pytest.mark.parametrize("framed", [True, False])
@@ -360,12 +360,12 @@ async def test_a_server_that_is_gone_fails_at_once_the_calls_whose_streams_it_co
         await asyncio.sleep(0.05)
         started = time.monotonic()
         await server.kill()
-        found = await asyncio.gather(*calls, return_exceptions=True)
+        errors = await asyncio.gather(*calls, return_exceptions=True)
         assert time.monotonic() - started < 5  # not the deadline of 30 s
-        assert {type(each) for each in found} == {Disconnected}
+        assert {type(each) for each in errors} == {Disconnected}
         assert all(
             str(each).startswith(f"tools/call: GET http://127.0.0.1:{server.port}: no connection")
-            for each in found
+            for each in errors
         )
         server.sessions.append("s2")
         server.acts |= {"tools/call": serves, "GET": server._resume}
@@ -552,10 +552,10 @@ async def test_a_message_cancels_a_call_of_a_session(revision: str) -> None:
     async with server.running(), server.client() as client:
         with pytest.raises(TimedOut):
             await client.call_tool("t", timeout=0.1)
-        told = await server.until("notifications/cancelled")
+        cancelled = await server.until("notifications/cancelled")
         await asyncio.wait_for(left.wait(), 1)
-    assert told.message["params"]["requestId"] == server.of("tools/call")[0].id
-    assert told.headers["mcp-session-id"] == "s1"
+    assert cancelled.message["params"]["requestId"] == server.of("tools/call")[0].id
+    assert cancelled.headers["mcp-session-id"] == "s1"
 
 
 async def test_a_subscription_is_a_long_answer() -> None:
@@ -563,15 +563,15 @@ async def test_a_subscription_is_a_long_answer() -> None:
     left = asyncio.Event()
 
     async def listen(asked: Asked, reply: Reply) -> None:
-        def told(method: str, **params: Any) -> dict[str, Any]:
+        def tagged(method: str, **params: Any) -> dict[str, Any]:
             meta = {"io.modelcontextprotocol/subscriptionId": asked.id}
             return {"jsonrpc": "2.0", "method": method, "params": {**params, "_meta": meta}}
 
         await reply.stream()
         wanted = asked.message["params"]["notifications"]
-        await reply.event(told("notifications/subscriptions/acknowledged", notifications=wanted))
+        await reply.event(tagged("notifications/subscriptions/acknowledged", notifications=wanted))
         await reply.raw(b":\n\n")
-        await reply.event(told("notifications/tools/list_changed"))
+        await reply.event(tagged("notifications/tools/list_changed"))
         await reply.gone.wait()
         left.set()
 

@@ -153,7 +153,7 @@ async def test_a_flood_of_questions_is_answered_by_few_posts_at_a_time(own: bool
         await reply.event(answer(asked, server.called()))
         await reply.end()
 
-    async def take(asked: Asked, reply: Reply) -> None:
+    async def accept(asked: Asked, reply: Reply) -> None:
         nonlocal answering, most
         answering += 1
         most = max(most, answering)
@@ -163,7 +163,7 @@ async def test_a_flood_of_questions_is_answered_by_few_posts_at_a_time(own: bool
         if len(server.of("response")) == total:
             done.set()
 
-    server.acts |= {"response": take} | ({"GET": listen} if own else {"tools/call": call})
+    server.acts |= {"response": accept} | ({"GET": listen} if own else {"tools/call": call})
     async with server.running(), server.client(limits=Limits(posts=4)) as client:
         await client.call_tool("t")
         await asyncio.wait_for(done.wait(), 20)

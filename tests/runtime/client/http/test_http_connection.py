@@ -131,8 +131,8 @@ async def test_a_message_without_an_answer_is_repeated_too() -> None:
     async with server.running(), server.client(roots=[]) as client:
         server.live = "forgotten"
         await client.roots_changed()
-    told = server.of("notifications/roots/list_changed")
-    assert [asked.headers["mcp-session-id"] for asked in told] == ["s1", "s2"]
+    posts = server.of("notifications/roots/list_changed")
+    assert [asked.headers["mcp-session-id"] for asked in posts] == ["s1", "s2"]
 
 
 async def test_a_session_that_cannot_be_opened_fails_the_call_and_the_next_tries_again() -> None:

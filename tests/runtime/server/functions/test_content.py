@@ -124,9 +124,9 @@ def sent(content: list[t.ContentBlock]) -> list[Any]:
     ],
 )
 def test_a_value_is_json(value: Any, json: Any) -> None:
-    found = to_json(value)
-    assert found == json
-    assert type(found) is type(json)
+    converted = to_json(value)
+    assert converted == json
+    assert type(converted) is type(json)
 
 
 def nested(depth: int) -> Any:
@@ -241,21 +241,21 @@ def of(annotation: Any) -> StructuredOutput | None:
 @pytest.mark.requirement("tools.structured-content.text-mirror")
 @pytest.mark.requirement("tools.structured-content.object")
 def test_structured_content_is_mirrored_in_text() -> None:
-    found = tool_result(Point(1), of(Point))
-    assert found == t.CallToolResult(
+    result = tool_result(Point(1), of(Point))
+    assert result == t.CallToolResult(
         content=text('{"x":1,"y":[]}'),
         structured_content={"x": 1, "y": []},
         result_type="complete",
     )
-    found = tool_result(3, of(int))
-    assert isinstance(found, t.CallToolResult)
-    assert found.structured_content == {"result": 3}
-    assert found.content == text('{"result":3}')
+    result = tool_result(3, of(int))
+    assert isinstance(result, t.CallToolResult)
+    assert result.structured_content == {"result": 3}
+    assert result.content == text('{"result":3}')
 
 
 def test_what_promises_no_structure_is_content_alone() -> None:
-    found = tool_result("a", of(str))
-    assert found == t.CallToolResult(content=text("a"), result_type="complete")
+    result = tool_result("a", of(str))
+    assert result == t.CallToolResult(content=text("a"), result_type="complete")
 
 
 @pytest.mark.requirement("tools.output-schema.server-conforms")

@@ -210,8 +210,8 @@ def test_no_parameters_are_a_closed_object() -> None:
     ],
 )
 def test_an_annotation_is_a_schema(annotation: Any, schema: dict[str, Any] | None) -> None:
-    found = taking(annotation).input_schema["properties"]["value"]
-    assert found == schema or (schema is None and found["type"] == "object")
+    property_schema = taking(annotation).input_schema["properties"]["value"]
+    assert property_schema == schema or (schema is None and property_schema["type"] == "object")
 
 
 def test_classes_are_definitions_of_the_same_schema() -> None:
@@ -463,9 +463,9 @@ def test_a_header_is_told_in_the_schema_and_bounds_integers() -> None:
     ],
 )
 def test_what_fits_is_taken(annotation: Any, given: Any, taken: Any) -> None:
-    found = taking(annotation).read({"value": given})["value"]
-    assert found == taken
-    assert type(found) is type(taken)
+    argument = taking(annotation).read({"value": given})["value"]
+    assert argument == taken
+    assert type(argument) is type(taken)
 
 
 @pytest.mark.parametrize(
@@ -693,11 +693,11 @@ def test_structured_content_fits_the_output_schema(
     annotation: Any, value: Any, structured: Any
 ) -> None:
     output = promised(annotation)
-    found = output.write(value)
-    assert found == structured
-    jsonschema_rs.Draft202012Validator(output.schema).validate(found)
-    json.dumps(found, allow_nan=False)
-    output.check(found)
+    content = output.write(value)
+    assert content == structured
+    jsonschema_rs.Draft202012Validator(output.schema).validate(content)
+    json.dumps(content, allow_nan=False)
+    output.check(content)
 
 
 @pytest.mark.parametrize(

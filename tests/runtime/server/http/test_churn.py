@@ -142,8 +142,8 @@ def test_what_is_cut_off_at_the_end_is_told_so(in_session: bool) -> None:
             await client.app.drain()
             for each in asked:
                 await each.until_over()
-                told = each.messages[-1] if each.is_stream else each.json
-                assert "shutting down" in told["error"]["message"]
+                last = each.messages[-1] if each.is_stream else each.json
+                assert "shutting down" in last["error"]["message"]
 
     run(main)
 
@@ -219,7 +219,7 @@ def test_a_slope_is_told_with_its_error() -> None:
     line = [(x / 10, 7 + 3 * x / 10) for x in range(20)]
     assert slope(line) == pytest.approx((3, 0))
     wavering = [(x, y + (-1) ** number) for number, (x, y) in enumerate(line)]
-    found, error = slope(wavering)
+    estimate, error = slope(wavering)
     assert error == pytest.approx(math.sqrt(20 / 18 / 6.65), rel=0.02)
-    assert abs(found - 3) < 2 * error
+    assert abs(estimate - 3) < 2 * error
     assert slope(line[:2]) == (0, math.inf)

@@ -175,8 +175,10 @@ def test_a_response_that_is_cancelled_while_it_sends_leaves_nothing(
     is_gone: bool, breaks: bool
 ) -> None:
     async def main() -> None:
-        told: list[Mapping[str, Any]] = []
-        asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+        complaints: list[Mapping[str, Any]] = []
+        asyncio.get_running_loop().set_exception_handler(
+            lambda _, context: complaints.append(context)
+        )
         case = Case()
         case.stream.put(b"1")
         await case.until_sent(1)
@@ -196,7 +198,7 @@ def test_a_response_that_is_cancelled_while_it_sends_leaves_nothing(
         assert asyncio.all_tasks() == {asyncio.current_task()}
         del case
         gc.collect()
-        assert told == []
+        assert complaints == []
 
     run(main)
 

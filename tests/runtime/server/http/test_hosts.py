@@ -273,8 +273,8 @@ def test_a_forwarded_host_counts_only_where_that_was_asked_for(
 ) -> None:
     async def main() -> None:
         async with serving(forwarded=forwarded) as client:
-            told = {**GET, "mcp-session-id": "none", **headers}
-            assert (await client.ask("GET", "/mcp", told)).status == status
+            sent = {**GET, "mcp-session-id": "none", **headers}
+            assert (await client.ask("GET", "/mcp", sent)).status == status
 
     run(main)
 
@@ -282,8 +282,8 @@ def test_a_forwarded_host_counts_only_where_that_was_asked_for(
 async def status(app: HttpApp, headers: dict[str, str]) -> int:
     async with serving(app) as client:
         said = request("server/discover")
-        told = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "server/discover", **headers}
-        return (await client.post(said, told).until_over()).status
+        sent = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "server/discover", **headers}
+        return (await client.post(said, sent).until_over()).status
 
 
 def test_allow_lists_come_from_the_arguments_and_from_the_environment(

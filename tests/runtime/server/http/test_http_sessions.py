@@ -272,8 +272,8 @@ def test_the_answers_to_a_batch_go_where_it_was_asked_though_its_last_request_is
             call = {**PING, "id": 9, "method": "tools/call", "params": {"name": "wait"}}
             asked = session.post([*batch(1), call])
             await until(lambda: bool(stuck.connections) and session_of(client, session).running > 0)
-            told = {"method": "notifications/cancelled", "params": {"requestId": 9}}
-            cancelled = await session.post({"jsonrpc": "2.0", **told}).until_over()
+            cancellation = {"method": "notifications/cancelled", "params": {"requestId": 9}}
+            cancelled = await session.post({"jsonrpc": "2.0", **cancellation}).until_over()
             assert (cancelled.status, cancelled.body) == (202, b"")
             await asked.until_over()
             answers = asked.messages[0] if asked.is_stream else asked.json
@@ -315,9 +315,9 @@ def test_what_a_handler_tells_goes_into_the_stream_of_its_request_alone(revision
                 assert response.is_stream
                 *before, answer = response.messages
                 assert answer["id"] == number
-                told = [each["params"] for each in before if "progress" in each["method"]]
-                assert [each["progress"] for each in told] == [1, 2, 3]
-                assert {each["progressToken"] for each in told} == {token}
+                reports = [each["params"] for each in before if "progress" in each["method"]]
+                assert [each["progress"] for each in reports] == [1, 2, 3]
+                assert {each["progressToken"] for each in reports} == {token}
             assert heard.messages == []
 
     run(main)
@@ -396,8 +396,10 @@ def test_a_dropped_connection_cancels_nothing_and_a_message_does() -> None:
             await until(lambda: seen == ["done"])
             go.clear()
             asked = await session.call("slow").until(lambda asked: asked.messages)
-            told = {"method": "notifications/cancelled", "params": {"requestId": 2}}
-            assert (await session.post({"jsonrpc": "2.0", **told}).until_over()).status == 202
+            cancellation = {"method": "notifications/cancelled", "params": {"requestId": 2}}
+            assert (
+                await session.post({"jsonrpc": "2.0", **cancellation}).until_over()
+            ).status == 202
             await asked.until_over()
             assert seen == ["done", "cancelled"]
             assert all("result" not in each for each in asked.messages)
@@ -433,8 +435,10 @@ def test_an_id_that_is_used_again_after_a_cancellation_keeps_the_stream_of_its_o
             call = {**PING, "id": 9, "method": "tools/call"}
             first = session.post({**call, "params": {"name": "stubborn"}})
             await started.wait()
-            told = {"method": "notifications/cancelled", "params": {"requestId": 9}}
-            assert (await session.post({"jsonrpc": "2.0", **told}).until_over()).status == 202
+            cancellation = {"method": "notifications/cancelled", "params": {"requestId": 9}}
+            assert (
+                await session.post({"jsonrpc": "2.0", **cancellation}).until_over()
+            ).status == 202
             again = session.post({**call, "params": {"name": "patient"}})
             await until(lambda: session_of(client, session).running > 0)
             may_end.set()
@@ -589,7 +593,7 @@ def test_a_body_has_a_limit_on_each_route_whether_its_length_is_told_or_not(
             query = heard.events[0].data.decode().partition("?")[2]
             session = await client.session()
             headers = {**POST, **session.headers, "mcp-protocol-version": version}
-            told = await client.ask(
+            announced = await client.ask(
                 "POST",
                 path,
                 {**headers, "content-length": str(most + 1)},
@@ -601,7 +605,7 @@ def test_a_body_has_a_limit_on_each_route_whether_its_length_is_told_or_not(
             part = b" " * 65_536
             asked = client.begin("POST", path, headers, [part] * 200, ends=False, query=query)
             await asked.until_over()
-            for each in (told, vast, asked):
+            for each in (announced, vast, asked):
                 assert each.status == 413
                 assert "Limits.line_bytes" in each.error["message"]
             assert asked.parts.qsize() == 0

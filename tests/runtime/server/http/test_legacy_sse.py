@@ -36,8 +36,8 @@ class Old:
 
     async def post(self, message: Any, query: str | None = None, **scope: Any) -> Response:
         given = self.place.query if query is None else query
-        told = {**self.scope, **scope, "query": given}
-        return await self.client.post(message, path=self.place.path, **told).until_over()
+        merged = {**self.scope, **scope, "query": given}
+        return await self.client.post(message, path=self.place.path, **merged).until_over()
 
     async def ask(self, method: str, params: dict[str, Any], id: int) -> Any:
         said = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}

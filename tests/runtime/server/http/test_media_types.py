@@ -11,7 +11,7 @@ from tests.support.asgi_client import BOTH, GET, POST, request, run, serving
 
 
 @pytest.mark.parametrize(
-    ("header", "found"),
+    ("header", "kind"),
     [
         ("application/json", JSON),
         ("application/json; charset=utf-8", JSON),
@@ -26,8 +26,8 @@ from tests.support.asgi_client import BOTH, GET, POST, request, run, serving
         (None, ""),
     ],
 )
-def test_a_media_type_is_what_stands_before_the_parameters(header: str | None, found: str) -> None:
-    assert media_type(header) == found
+def test_a_media_type_is_what_stands_before_the_parameters(header: str | None, kind: str) -> None:
+    assert media_type(header) == kind
 
 
 @pytest.mark.parametrize(

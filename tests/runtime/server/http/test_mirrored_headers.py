@@ -49,10 +49,10 @@ def coded(text: str) -> str:
 def compared(arguments: Any, headers: dict[str, str]) -> str:
     """What is wrong with them; empty for nothing."""
     body = json.dumps({"name": "tool", "arguments": arguments}).encode()
-    told = {"mcp-protocol-version": LATEST, "mcp-method": "tools/call", "mcp-name": "tool"}
+    standard = {"mcp-protocol-version": LATEST, "mcp-method": "tools/call", "mcp-name": "tool"}
     try:
         params = request_params(body)
-        check_headers({**told, **headers}, "tools/call", params, LATEST, _param_headers)
+        check_headers({**standard, **headers}, "tools/call", params, LATEST, _param_headers)
     except RpcError as refusal:
         return f"{refusal.message} ({refusal.code})"
     return ""
@@ -248,12 +248,12 @@ def test_each_standard_header_is_required_and_compared(
 ) -> None:
     async def main() -> None:
         said = request(method, params)
-        told = mirrors(said)
+        headers = mirrors(said)
         async with serving(marked()) as client:
-            for wrong in ({}, {name: ""}, {name: "x"}, {name: told[name].upper() + "X"}):
-                less = {key: value for key, value in told.items() if key != name}
+            for wrong in ({}, {name: ""}, {name: "x"}, {name: headers[name].upper() + "X"}):
+                less = {key: value for key, value in headers.items() if key != name}
                 assert name in await refused(client, said, {**less, **wrong})
-            twice = {**told, name: [told[name], told[name]]}
+            twice = {**headers, name: [headers[name], headers[name]]}
             assert name in await refused(client, said, twice)
 
     run(main)
@@ -279,8 +279,8 @@ def test_a_name_may_be_coded_and_stand_in_a_header_of_any_case() -> None:
 def test_a_header_is_demanded_for_a_marked_argument_that_is_there(absent: dict[str, Any]) -> None:
     async def main() -> None:
         async with serving(marked()) as client:
-            told = {"Mcp-Param-Region": "north"}
-            asked = await client.call("query", {"region": "north"}, told).until_over()
+            region = {"Mcp-Param-Region": "north"}
+            asked = await client.call("query", {"region": "north"}, region).until_over()
             assert asked.json["result"]["content"][0]["text"] == "north"
             asked = await client.call("query", absent).until_over()
             assert asked.json["result"]["content"][0]["text"] == "nowhere"
@@ -288,7 +288,7 @@ def test_a_header_is_demanded_for_a_marked_argument_that_is_there(absent: dict[s
             for wrong in ({}, {"Mcp-Param-Region": "south"}, {"Mcp-Param-Region": "n\u00f6rth"}):
                 assert "Mcp-Param-Region" in await refused(client, said, {**mirrors(said), **wrong})
             said = request("tools/call", {"name": "query", "arguments": absent})
-            assert "Region" in await refused(client, said, {**mirrors(said), **told})
+            assert "Region" in await refused(client, said, {**mirrors(said), **region})
 
     run(main)
 
@@ -299,9 +299,9 @@ def test_a_request_without_what_each_must_tell_is_a_bad_one(lacks: str) -> None:
     async def main() -> None:
         async with serving(marked()) as client:
             said = request("tools/list")
-            told = mirrors(said)
+            headers = mirrors(said)
             del said["params"]["_meta"][f"io.modelcontextprotocol/{lacks}"]
-            asked = await client.post(said, told).until_over()
+            asked = await client.post(said, headers).until_over()
             assert (asked.status, asked.error["code"]) == (400, error_codes.INVALID_PARAMS)
 
     run(main)
@@ -381,14 +381,14 @@ def test_an_integer_that_not_every_peer_reads_exactly_is_no_argument(number: int
         server = Server("marked", "1")
 
         @server.tool
-        async def take(number: Annotated[int, Header("Number")]) -> int:
+        async def read(number: Annotated[int, Header("Number")]) -> int:
             return number
 
         async with serving(server) as client:
             for sign, fails in ((0, True), (-1 if number > 0 else 1, False)):
                 value = number + sign
-                told = {"Mcp-Param-Number": str(value)}
-                asked = await client.call("take", {"number": value}, told).until_over()
+                headers = {"Mcp-Param-Number": str(value)}
+                asked = await client.call("read", {"number": value}, headers).until_over()
                 assert asked.json["result"].get("isError", False) is fails
 
     run(main)

@@ -71,8 +71,8 @@ async def mounted(
 
 
 def text(answer: Any) -> str:
-    found: str = answer["result"]["content"][0]["text"]
-    return found
+    words: str = answer["result"]["content"][0]["text"]
+    return words
 
 
 @hosts
@@ -88,10 +88,10 @@ def test_both_eras_are_served_at_the_endpoint_below_the_path(
             assert text(asked.json) == "one"
             session = await client.session(SHAKEN[0], **at)
             assert text((await session.call("echo", {"text": "two"}).until_over()).json) == "two"
-            told = {**GET, **session.headers}
-            opened = client.begin("GET", at["path"], told, **scope)
+            headers = {**GET, **session.headers}
+            opened = client.begin("GET", at["path"], headers, **scope)
             assert (await opened.until_events(1)).status == 200
-            gone = await client.ask("DELETE", at["path"], told, **scope)
+            gone = await client.ask("DELETE", at["path"], headers, **scope)
             assert gone.status == 204
             await opened.until_over()
 
@@ -118,9 +118,9 @@ def test_what_lies_beside_the_endpoint_is_told_apart_from_what_lies_beside_the_p
 ) -> None:
     async def main() -> None:
         async with mounted(host, path="/mcp") as (client, _):
-            told = request("server/discover")
+            message = request("server/discover")
             for path, is_ours in ((f"{place}/other", True), ("/mcp", False), ("/toolsmcp", False)):
-                asked = await client.post(told, mirrors(told), path=path).until_over()
+                asked = await client.post(message, mirrors(message), path=path).until_over()
                 assert (asked.status, b"jsonrpc" in asked.body) == (404, is_ours)
 
     run(main)
@@ -171,10 +171,10 @@ def test_the_lifespan_is_entered_at_the_first_request_and_left_where_the_host_en
             log.append("host left")
 
         outer = host("/tools", app, lifespan=lifespan)
-        told: asyncio.Queue[Any] = asyncio.Queue()
+        events: asyncio.Queue[Any] = asyncio.Queue()
         sent: asyncio.Queue[Any] = asyncio.Queue()
-        life = asyncio.ensure_future(outer({"type": "lifespan"}, told.get, sent.put))
-        told.put_nowait({"type": "lifespan.startup"})
+        life = asyncio.ensure_future(outer({"type": "lifespan"}, events.get, sent.put))
+        events.put_nowait({"type": "lifespan.startup"})
         assert (await sent.get())["type"] == "lifespan.startup.complete"
         assert log == ["host entered"]
         client = Client(outer)
@@ -185,7 +185,7 @@ def test_the_lifespan_is_entered_at_the_first_request_and_left_where_the_host_en
         session = await client.session(path=f"{place}/")
         opened = client.begin("GET", f"{place}/", {**GET, **session.headers})
         await opened.until_begun()
-        told.put_nowait({"type": "lifespan.shutdown"})
+        events.put_nowait({"type": "lifespan.shutdown"})
         assert (await sent.get())["type"] == "lifespan.shutdown.complete"
         await life
         assert (await opened.until_over()).over
@@ -229,10 +229,10 @@ def test_a_page_of_another_origin_is_served_behind_the_middleware_of_the_host() 
         begun = await client.post(initialize(SHAKEN[0]), {"origin": PAGE}).until_over()
         assert begun.headers["access-control-allow-origin"] == PAGE
         assert begun.headers["access-control-expose-headers"] == "Mcp-Session-Id"
-        told = request("server/discover")
-        refused = {**mirrors(told), "origin": "https://evil.example"}
-        assert (await client.post(told, refused).until_over()).status == 403
-        asked = await client.post(told, {**mirrors(told), "origin": PAGE}).until_over()
+        message = request("server/discover")
+        refused = {**mirrors(message), "origin": "https://evil.example"}
+        assert (await client.post(message, refused).until_over()).status == 403
+        asked = await client.post(message, {**mirrors(message), "origin": PAGE}).until_over()
         assert LATEST in asked.json["result"]["supportedVersions"]
         await app.drain()
 

@@ -59,8 +59,8 @@ def test_a_body_that_is_refused_early_does_not_lose_the_answer(
     path, headers, megabytes, status = CASES[case]
     with loopback.mounted(HttpApp(plain())) as url:
         for _ in range(TRIES):
-            found, body = answered(url, path, {**POST, **headers}, megabytes)
-            assert found == status
+            answered_status, body = answered(url, path, {**POST, **headers}, megabytes)
+            assert answered_status == status
             assert body["error"]["message"]
 
 

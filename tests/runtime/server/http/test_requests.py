@@ -64,16 +64,16 @@ def test_a_handler_that_tells_more_is_answered_by_a_stream() -> None:
     async def main() -> None:
         async with serving() as client:
             more = {"_meta": {"progressToken": "p", "io.modelcontextprotocol/logLevel": "info"}}
-            told = client.call("count", {"to": 3}, more=more)
+            response = client.call("count", {"to": 3}, more=more)
             other = client.call("count", {"to": 1}, more={"_meta": {"progressToken": "q"}})
-            await told.until_over()
+            await response.until_over()
             await other.until_over()
-            assert told.is_stream
-            assert told.over
-            assert told.headers["x-accel-buffering"] == "no"
-            assert told.headers["cache-control"] == "no-cache, no-transform"
-            assert {event.id for event in told.events} == {""}
-            *before, answer = told.messages
+            assert response.is_stream
+            assert response.over
+            assert response.headers["x-accel-buffering"] == "no"
+            assert response.headers["cache-control"] == "no-cache, no-transform"
+            assert {event.id for event in response.events} == {""}
+            *before, answer = response.messages
             assert answer["id"] == 1
             assert {each["method"] for each in before} == {
                 "notifications/progress",
@@ -302,8 +302,8 @@ def test_a_subscriber_that_does_not_read_is_told_no_more_than_a_limit() -> None:
             for number in range(1000):  # without a turn of the loop: nobody reads
                 server.add_tool(_none, name=f"tool-{number}")
             await asyncio.sleep(0.05)
-            told = sum(len(event.data) for event in asked.events[1:])
-            assert 1000 < told < 1300
+            size = sum(len(event.data) for event in asked.events[1:])
+            assert 1000 < size < 1300
             server.remove_tool("count")
             count = len(asked.events)
             await asked.until_events(count + 1)
@@ -427,8 +427,8 @@ async def _never(*_: Any) -> Any:
 def test_a_revision_without_these_methods_is_told_so(method: str) -> None:
     async def main() -> None:
         async with serving() as client:
-            told = {**GET, "mcp-protocol-version": LATEST}
-            asked = await client.ask(method, "/mcp", told)
+            headers = {**GET, "mcp-protocol-version": LATEST}
+            asked = await client.ask(method, "/mcp", headers)
             assert (asked.status, asked.headers["allow"]) == (405, "POST")
 
     run(main)

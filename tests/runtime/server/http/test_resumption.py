@@ -67,9 +67,9 @@ class SlowEvents(MemoryEvents):
 
     async def after(self, session: str, stream: str, number: int) -> Stored:
         await self._wait()
-        found = await super().after(session, stream, number)
+        events = await super().after(session, stream, number)
         await self._wait()
-        return found
+        return events
 
 
 breaks = st.builds(Break, st.integers(1, 6), st.sampled_from(["drop", "cancel", "silence"]))
@@ -144,8 +144,8 @@ async def check(schedule: Schedule) -> None:
     asked = session.call("tell")
     await asked.until_begun()
     if asked.is_stream:
-        told = await follow(session, asked, schedule.breaks)
-        numbers = [json.loads(each)["params"]["data"] for each in told[:-1]]
+        messages = await follow(session, asked, schedule.breaks)
+        numbers = [json.loads(each)["params"]["data"] for each in messages[:-1]]
         assert numbers == [*range(len(schedule.waits))]
     assert (await session.delete().until_over()).status == 204
     for response in client.open:
@@ -275,8 +275,8 @@ def test_a_handler_that_pauses_ends_the_response_and_the_client_comes_again() ->
         async with serving(server) as client:
             session = await client.session()
             asked = await session.call("work").until_over()
-            told = [(each.data, each.retry) for each in asked.events]
-            assert told == [(b"", None), (b"", 250)]
+            pauses = [(each.data, each.retry) for each in asked.events]
+            assert pauses == [(b"", None), (b"", 250)]
             polled = await session.get(asked.events[0].id).until_begun()
             go.set()
             await polled.until_over()

@@ -108,24 +108,24 @@ async def _listens(port: int) -> bool:
 async def said(port: int, head: str, *parts: bytes, until: bytes = b"") -> bytes:
     """What the server says to that, until the connection ends or `until` has come."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    found = b""
+    answer = b""
     try:
         writer.write(head.replace("\n", "\r\n").encode() + b"\r\n")
         for part in parts:
             writer.write(part)
         async with asyncio.timeout(5):
-            while not until or until not in found:
+            while not until or until not in answer:
                 if not (chunk := await reader.read(65_536)):
                     break
-                found += chunk
+                answer += chunk
     finally:
         writer.close()
-    return found
+    return answer
 
 
 def posted(body: bytes, **headers: str) -> str:
-    told = {**POST, "host": "localhost", "content-length": str(len(body)), **headers}
-    lines = "".join(f"{name.replace('_', '-')}: {value}\n" for name, value in told.items())
+    sent = {**POST, "host": "localhost", "content-length": str(len(body)), **headers}
+    lines = "".join(f"{name.replace('_', '-')}: {value}\n" for name, value in sent.items())
     return f"POST /mcp HTTP/1.1\n{lines}"
 
 
@@ -139,11 +139,11 @@ def test_a_server_on_a_socket_answers_refuses_and_cuts_what_is_slow(plain: bool)
     async def main() -> None:
         async with served(plain=plain) as (_, port):
             body, headers = call("echo", arguments={"text": "hello"})
-            told = await said(port, posted(body, **headers), body, until=b"hello")
-            assert told.startswith(b"HTTP/1.1 200 ")
-            told = await said(port, posted(body, **{**headers, "host": "evil.com"}), until=b"}}")
-            assert told.startswith(b"HTTP/1.1 403 ")
-            assert b"connection: close" in told
+            answer = await said(port, posted(body, **headers), body, until=b"hello")
+            assert answer.startswith(b"HTTP/1.1 200 ")
+            answer = await said(port, posted(body, **{**headers, "host": "evil.com"}), until=b"}}")
+            assert answer.startswith(b"HTTP/1.1 403 ")
+            assert b"connection: close" in answer
             chunked = posted(body, **headers).replace("content-length", "x-length")
             chunked += "transfer-encoding: chunked\n"
             parts = [b"%x\r\n%b\r\n" % (len(body), body), b"0\r\n\r\n"]
@@ -172,10 +172,10 @@ def test_a_signal_ends_streams_in_good_order_and_then_the_process(
             child.send_signal(number)
             async with asyncio.timeout(5):
                 assert b'"resultType":"complete"' in await heard
-                told = await asked
+                answer = await asked
                 assert await child.wait() == 0
-            assert b"begun" in told
-            assert told.endswith(b"0\r\n\r\n")
+            assert b"begun" in answer
+            assert answer.endswith(b"0\r\n\r\n")
             assert child.stdout is not None
             assert await child.stdout.read() == b"ended\n"
 
@@ -207,9 +207,9 @@ def test_a_lifespan_that_cannot_be_left_ends_the_process_all_the_same(plain: boo
             await said(port, posted(body, **headers), body, until=b"content")
             child.send_signal(signal.SIGTERM)
             async with asyncio.timeout(5):
-                _, told = await child.communicate()
+                _, errors = await child.communicate()
             assert child.returncode == 1
-            assert b"RuntimeError: still locked" in told
+            assert b"RuntimeError: still locked" in errors
 
     run(main)
 
@@ -241,14 +241,14 @@ def test_an_application_that_has_ended_can_be_started_again() -> None:
     app = lived(log).asgi()
 
     async def main() -> None:
-        told: asyncio.Queue[Any] = asyncio.Queue()
+        events: asyncio.Queue[Any] = asyncio.Queue()
         sent: asyncio.Queue[Any] = asyncio.Queue()
-        life = asyncio.ensure_future(app({"type": "lifespan"}, told.get, sent.put))
-        told.put_nowait({"type": "lifespan.startup"})
+        life = asyncio.ensure_future(app({"type": "lifespan"}, events.get, sent.put))
+        events.put_nowait({"type": "lifespan.startup"})
         assert (await sent.get())["type"] == "lifespan.startup.complete"
         asked = await Client(app).call("state").until_over()
         assert asked.status == 200
-        told.put_nowait({"type": "lifespan.shutdown"})
+        events.put_nowait({"type": "lifespan.shutdown"})
         await life
 
     for _ in range(2):
@@ -260,15 +260,15 @@ def test_the_lifespan_is_entered_and_left_with_that_of_the_application() -> None
     async def main() -> None:
         log: list[str] = []
         app = lived(log).asgi()
-        told: asyncio.Queue[Any] = asyncio.Queue()
+        events: asyncio.Queue[Any] = asyncio.Queue()
         sent: asyncio.Queue[Any] = asyncio.Queue()
-        life = asyncio.ensure_future(app({"type": "lifespan"}, told.get, sent.put))
-        told.put_nowait({"type": "lifespan.startup"})
+        life = asyncio.ensure_future(app({"type": "lifespan"}, events.get, sent.put))
+        events.put_nowait({"type": "lifespan.startup"})
         assert (await sent.get())["type"] == "lifespan.startup.complete"
         asked = await Client(app).call("state").until_over()
         assert asked.json["result"]["content"][0]["text"] == "state"
         assert log == ["entered"]
-        told.put_nowait({"type": "lifespan.shutdown"})
+        events.put_nowait({"type": "lifespan.shutdown"})
         assert (await sent.get())["type"] == "lifespan.shutdown.complete"
         await life
         assert log == ["entered", "left"]
@@ -309,7 +309,7 @@ def test_a_lifespan_that_fails_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "parsed"),
     [
         ("127.0.0.1:8000", ("127.0.0.1", 8000)),
         ("[::1]:8000", ("::1", 8000)),
@@ -317,8 +317,8 @@ def test_a_lifespan_that_fails_is_told() -> None:
         ("localhost:0", ("localhost", 0)),
     ],
 )
-def test_an_address_is_a_host_and_a_port(text: str, found: tuple[str, int]) -> None:
-    assert address(text) == found
+def test_an_address_is_a_host_and_a_port(text: str, parsed: tuple[str, int]) -> None:
+    assert address(text) == parsed
 
 
 @pytest.mark.parametrize("text", ["", "8000", "localhost", "localhost:", "a:b", "a:65536", "a:-1"])
