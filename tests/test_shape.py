@@ -1,4 +1,4 @@
-"""Functions and modules are short, and each test file has a name of its own."""
+"""Functions and modules are short, names say what they hold, test files have names of their own."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ NINE_OF_TEN: Final = 16
 LONGEST: Final = 60
 MODULE: Final = 400
 ROOTS: Final = ("codegen", "runtime")
+SAYS_NOTHING: Final = frozenset({"found", "heed", "take", "told"})
+"""Names that say what was done to a value, and not what it is."""
 
 
 def functions(text: str) -> Iterator[tuple[str, int]]:
@@ -32,6 +34,39 @@ def _lines(node: ast.stmt) -> int:
 def _docstring(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     has_one = ast.get_docstring(node, clean=False) is not None
     return _lines(node.body[0]) if has_one else 0
+
+
+def vague_names(text: str) -> Iterator[str]:
+    """Locals, parameters and functions with such a name; a method or a field may have one.
+
+    So may a parameter beside `expected`: an error says what was expected and what was found.
+    """
+    tree = ast.parse(text)
+    fields = {id(node) for cls in ast.walk(tree) for node in _fields(cls)}
+    for node in ast.walk(tree):
+        if id(node) not in fields:
+            yield from sorted(_bound(node) & SAYS_NOTHING)
+
+
+def _fields(node: ast.AST) -> Iterator[ast.AST]:
+    for statement in node.body if isinstance(node, ast.ClassDef) else ():
+        yield statement
+        yield from getattr(statement, "targets", ())
+        yield getattr(statement, "target", statement)
+
+
+def _bound(node: ast.AST) -> set[str]:
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()):
+            return {name}
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return {name}
+        case ast.arguments():
+            every = (*node.posonlyargs, *node.args, node.vararg, *node.kwonlyargs, node.kwarg)
+            names = {arg.arg for arg in every if arg is not None}
+            return names - {"found"} if "expected" in names else names
+        case _:
+            return set()
 
 
 def sources(root: Path, source_root: str) -> dict[str, str]:
@@ -63,6 +98,36 @@ def test_modules_are_short(root: Path, source_root: str) -> None:
 def test_a_docstring_is_not_counted() -> None:
     text = 'def f():\n    """One.\n\n    Two.\n    """\n    return 1\n\nasync def g(): ...\n'
     assert dict(functions(text)) == {"f": 2, "g": 1}
+
+
+@pytest.mark.parametrize("folder", ["bench", "codegen", "docs", "examples", "runtime", "tests"])
+def test_names_say_what_they_hold(root: Path, folder: str) -> None:
+    vague = {path: [*vague_names(text)] for path, text in sources(root, folder).items()}
+    assert vague
+    assert {path: names for path, names in vague.items() if names} == {}
+
+
+def test_a_name_that_says_nothing_is_seen_wherever_it_is_bound() -> None:
+    for text in (
+        "found = 1",
+        "(a, told), b = c",
+        "[heed for heed in x]",
+        "def f():\n    with a as found: pass",
+        "async def take(): ...",
+        "def f(a, *, told=None): ...",
+        "def f(*found): ...",
+        "lambda told: told",
+        "if (found := f()): ...",
+        "class A:\n    def f(self):\n        def take(): ...",
+    ):
+        assert len([*vague_names(text)]) == 1, text
+    for text in (
+        "class A:\n    found: str\n    take = 1\n    def told(self): ...",
+        "def f(path, expected, found): ...",
+        "a.found = 1",
+        "findings = found",
+    ):
+        assert [*vague_names(text)] == [], text
 
 
 def test_no_two_test_files_share_a_name(root: Path) -> None:

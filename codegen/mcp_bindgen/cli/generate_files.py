@@ -132,8 +132,8 @@ def _extension_files(
     pinned = pins.extensions()
     rows = replace(pins.extension_decisions(), deferred=True)
     rows.require_known(pinned, ())
-    found = {version: pins.find(version) for version in versions}
-    extended = [pins.extension(f, v, cores[pinned[v].core], rows) for v, f in found.items()]
+    files = {version: pins.find(version) for version in versions}
+    extended = [pins.extension(f, v, cores[pinned[v].core], rows) for v, f in files.items()]
     rows.settle()
     require_apart(extended)
     return emit.extensions(extended, options)

@@ -62,7 +62,7 @@ def json_schema(schema: Schema, root: str | None = None) -> dict[str, Any]:
     return {
         "$schema": DIALECT,
         **({} if root is None else _ref(root)),
-        "$defs": {name: _declaration(found) for name, found in schema.types.items()},
+        "$defs": {name: _declaration(declaration) for name, declaration in schema.types.items()},
     }
 
 

@@ -106,7 +106,7 @@ class Source:
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        return [0, *(found.end() for found in re.finditer(rb"\n", self.data))]
+        return [0, *(newline.end() for newline in re.finditer(rb"\n", self.data))]
 
     def slice(self, start: int, end: int) -> str:
         return self.data[start:end].decode()

@@ -169,10 +169,10 @@ else:
 
         def __get__(self, value: Kept | None, owner: type[Kept]) -> Json:
             wire = None if value is None else wire_of(value)
-            found = self.absent if wire is None else self.read(wire)
-            if found is not self.absent:
-                value.__dict__[self.name] = found
-            return found
+            member = self.absent if wire is None else self.read(wire)
+            if member is not self.absent:
+                value.__dict__[self.name] = member
+            return member
 
         def read(self, wire: Json) -> Json:
             return wire.get(self.wires[0], self.absent)
@@ -183,12 +183,12 @@ else:
         absent = EMPTY
 
         def __get__(self, value: Kept | None, owner: type[Kept]) -> Json:
-            found = super().__get__(value, owner)
-            if found and wire_of(value) is not None:
+            member = super().__get__(value, owner)
+            if member and wire_of(value) is not None:
                 for name in value._order:
                     getattr(value, name)
                 _let_go(value)
-            return found
+            return member
 
         def read(self, wire: Json) -> Json:
             return extras(wire, frozenset(self.wires), None) or EMPTY

@@ -177,9 +177,9 @@ def read_tuple(
 
 def extras(x: Mapping[str, Json], known: frozenset[str], at: At) -> dict[str, Json]:
     """The members that a type does not declare."""
-    found = {key: x[key] for key in x if key not in known}
-    check_given(found, at)
-    return found
+    members = {key: x[key] for key in x if key not in known}
+    check_given(members, at)
+    return members
 
 
 def no_extras(x: Mapping[str, Json], known: frozenset[str], at: At) -> NoReturn:

@@ -31,9 +31,9 @@ class Inlet:
         self._fetching: asyncio.Future[bytes] | None = None
         self._watched = not stat.S_ISREG(os.fstat(fd).st_mode)
 
-    def start(self, take: Callable[[bytes], None], ended: Callable[[], None]) -> None:
-        """Calls `take` with each chunk, and `ended` at the end unless it was closed before."""
-        self._take, self._ended = take, ended
+    def start(self, receive: Callable[[bytes], None], ended: Callable[[], None]) -> None:
+        """Calls `receive` with each chunk, and `ended` at the end unless it was closed before."""
+        self._receive, self._ended = receive, ended
         self.resume()
 
     def pause(self) -> None:
@@ -67,7 +67,7 @@ class Inlet:
 
     def _got(self, chunk: bytes) -> None:
         if chunk:
-            self._take(chunk)
+            self._receive(chunk)
         else:
             self.close()
             self._ended()
@@ -98,7 +98,7 @@ class Inlet:
             left -= len(chunk)
             if not chunk:
                 return
-            self._take(chunk)
+            self._receive(chunk)
 
     def close(self) -> None:
         if self._open:

@@ -40,29 +40,29 @@ class Checks(Functions, ABC):
     def tags(self, type: Uni, place: str) -> str | None:
         """The table of readers by the tag that tells the structs of a union apart."""
 
-    def refuse(self, condition: Code, at: Code, wanted: str, found: Code) -> Iterator[Line]:
+    def refuse(self, condition: Code, at: Code, wanted: str, refused: Code) -> Iterator[Line]:
         # if x.__class__ is not list:
         #     raise wrong(at, "array", x)
         yield Line(0, "if ", condition, ":")
-        yield Line(1, "raise ", call(self.use("wrong"), at, literal(wanted), found))
+        yield Line(1, "raise ", call(self.use("wrong"), at, literal(wanted), refused))
 
     def check(
-        self, type: Type, var: str, at: Code, place: str, found: Code | None = None
+        self, type: Type, var: str, at: Code, place: str, refused: Code | None = None
     ) -> Iterator[Line]:
         """Lines that leave the checked value in `var`, whose place is the code `at`.
 
-        `found` is what a refusal names, where that is not `var`.
+        `refused` is what a refusal names, where that is not `var`.
         """
         # priority = _read_Annotations_priority(priority, (at, "priority"))
         if is_never(self.schema, type):
-            yield Line(0, "raise ", call(self.use("wrong"), at, literal("nothing"), found or var))
+            yield Line(0, "raise ", call(self.use("wrong"), at, literal("nothing"), refused or var))
         elif isinstance(type, Bounded):
-            yield from self.check(type.of, var, at, place, found)
+            yield from self.check(type.of, var, at, place, refused)
             yield from self._limits(type, var, at)
         elif alias := alias_of(self.schema, type):
-            yield from self.check(alias.type, var, at, alias.name, found)
+            yield from self.check(alias.type, var, at, alias.name, refused)
         elif (refusal := self.conditions.refuses(type, var)) is not None:
-            yield from self.refuse(refusal, at, expected(self.schema, type), found or var)
+            yield from self.refuse(refusal, at, expected(self.schema, type), refused or var)
         else:
             yield Line(0, f"{var} = ", self.read(type, var, at, place))
 

@@ -93,8 +93,8 @@ class Admits:
                 name += "_"
             self._named[type] = name
             self.functions[name] = []
-            told = docstring(STEP, f"Whether it is a value of {own}.")
-            head = [f"def {name}(x: Json) -> bool:", *told]
+            comment = docstring(STEP, f"Whether it is a value of {own}.")
+            head = [f"def {name}(x: Json) -> bool:", *comment]
             self.functions[name] += [*head, *self._body(type, place)]
         return self._named[type]
 

@@ -176,8 +176,8 @@ def expected(schema: Schema, type: Type) -> str:
         case Lit():
             return json.dumps(type.value)
         case Ref():
-            found = schema.types[type.name]
-            return "object" if isinstance(found, Struct) else expected(schema, found.type)
+            named = schema.types[type.name]
+            return "object" if isinstance(named, Struct) else expected(schema, named.type)
         case Bounded():
             return expected(schema, type.of)
         case Uni(arms=()):

@@ -117,8 +117,8 @@ def unending() -> EncodeError:
 
 def fault(value: Any) -> EncodeError:
     """Where a value is not JSON."""
-    found = _fault(value, None, 0)
-    return found or EncodeError("$", "JSON", "a value that cannot be written")
+    problem = _fault(value, None, 0)
+    return problem or EncodeError("$", "JSON", "a value that cannot be written")
 
 
 def _fault(value: Json, at: At, depth: int) -> EncodeError | None:
@@ -147,8 +147,8 @@ def _fault_in_object(
     for key, item in value.items():
         if not isinstance(key, str) or not is_text(key):
             return EncodeError(path(at), "a name that is text", repr(key)[:40])
-        if found := _fault(item, (at, key), depth + 1):
-            return found
+        if problem := _fault(item, (at, key), depth + 1):
+            return problem
     return None
 
 

@@ -150,8 +150,8 @@ def places(needed: int, of: tuple[Take, ...], rest: Take | None) -> Take:
         if len(items) < needed or (rest is None and len(items) > len(of)):
             raise _wrong(at, f"an array of {needed} to {len(of)} items", value)
         for i, item in enumerate(items):
-            take = of[i] if i < len(of) else rest
-            (take or ANY).check(item, (at, i))
+            expected = of[i] if i < len(of) else rest
+            (expected or ANY).check(item, (at, i))
 
     return Take("array", (), see)
 
@@ -171,14 +171,14 @@ def _members(value: Any) -> Iterable[tuple[str, Any]]:
 
 def either(*takes: Take) -> Take:
     """What one of some takes; the fault is that of the only one that came further."""
-    words = " | ".join(take.words for take in takes)
-    classes = tuple(cls for take in takes for cls in take.classes)
+    words = " | ".join(arm.words for arm in takes)
+    classes = tuple(cls for arm in takes for cls in arm.classes)
 
     def see(value: Any, at: At) -> None:
         further: list[MemberError] = []
-        for take in takes:
+        for arm in takes:
             try:
-                take.check(value, at)
+                arm.check(value, at)
             except MemberError as error:
                 further += [error] if error.path != path(at) else []
             else:
@@ -247,5 +247,5 @@ def _sure(cls: type[Any], names: Names) -> dict[str, Any]:
             _TAKES.update((c, dict(row)) for c, row in table().items())
         takes.update(_TAKES.get(base, {}))
     _TAKES[cls] = takes
-    sure = SURE[cls] = {name: take.sure for name, take in takes.items()}
+    sure = SURE[cls] = {name: each.sure for name, each in takes.items()}
     return sure
