@@ -11,7 +11,8 @@ import logging
 import secrets
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Final
+from itertools import count
+from typing import Any, Final
 
 import msgspec
 
@@ -38,6 +39,8 @@ class Forwarded(msgspec.Struct, frozen=True, omit_defaults=True):
 
     sender: int
     session: str
+    number: int = 0
+    """Of the sender's messages: one that comes again, since a reply to it was lost, is known."""
     body: str = ""
     """A message of the client: no request, but on HTTP+SSE, whose answers have one way."""
     principal: str = ""
@@ -69,6 +72,9 @@ class Cluster:
         self.store: Final = store
         self._lease: Final = limits.lease
         self._receive = receive
+        self._numbers = count(1)
+        self._last: dict[int, int] = {}
+        """The last message of each process."""
 
     @property
     def first_id(self) -> int:
@@ -118,7 +124,7 @@ class Cluster:
                 self.forward(session, each)
         elif isinstance(frame, Notification):
             body = jsonrpc.notification(frame.method, frame.params)
-            self._publish(_EVERYBODY, Forwarded(self.number, session, body.decode()))
+            self._publish(_EVERYBODY, session, body=body.decode())
         elif isinstance(frame, Response | ErrorResponse):
             number = owner(frame.id)
             if number is not None and number != self.number:
@@ -127,21 +133,21 @@ class Cluster:
     def send(
         self, number: int, session: str, body: bytes, principal: str = "", token: str = ""
     ) -> None:
-        message = Forwarded(self.number, session, body.decode(), principal, token)
-        self._publish(_topic(number), message)
+        self._publish(_topic(number), session, body=body.decode(), principal=principal, token=token)
 
     def resume(self, number: int, session: str, stream: str) -> None:
         """Tells the owner of a stream that the client reads it here now."""
-        self._publish(_topic(number), Forwarded(self.number, session, resumed=stream))
+        self._publish(_topic(number), session, resumed=stream)
 
     def changed(self, session: str) -> None:
         """Has the others read the record of a session again, if they have it open."""
-        self._publish(_EVERYBODY, Forwarded(self.number, session, changed=True))
+        self._publish(_EVERYBODY, session, changed=True)
 
     def ended(self, session: str) -> None:
-        self._publish(_EVERYBODY, Forwarded(self.number, session, ended=True))
+        self._publish(_EVERYBODY, session, ended=True)
 
-    def _publish(self, topic: str, message: Forwarded) -> None:
+    def _publish(self, topic: str, session: str, **what: Any) -> None:
+        message = Forwarded(self.number, session, next(self._numbers), **what)
         self.store.bus.publish(topic, msgspec.json.encode(message))
 
     def _on_message(self, data: bytes) -> None:
@@ -150,7 +156,8 @@ class Cluster:
         except (msgspec.DecodeError, UnicodeDecodeError):
             log.warning("ignored a message of another process that is none: %r", data[:80])
             return
-        if message.sender != self.number:
+        if message.sender != self.number and message.number > self._last.get(message.sender, 0):
+            self._last[message.sender] = message.number
             self._receive(message)
 
 

@@ -402,6 +402,33 @@ def test_a_message_of_http_sse_reaches_the_process_that_has_the_stream() -> None
     run(main)
 
 
+def test_a_message_that_the_bus_brings_twice_is_handled_once() -> None:
+    async def main() -> None:
+        async with two() as (one, other, shared, _):
+            publish = shared.bus.publish
+
+            def repeated(topic: str, message: bytes) -> None:
+                publish(topic, message)
+                publish(topic, message)
+
+            shared.bus.publish = repeated
+            stream = one.begin("GET", "/sse", GET)
+            await stream.until_events(1)
+            query = stream.events[0].data.decode().partition("?")[2]
+            for id, method in enumerate(["initialize", "ping", "ping"]):
+                message = (
+                    initialize("2024-11-05") if not id else {"jsonrpc": "2.0", "method": method}
+                )
+                sent = other.post({**message, "id": id}, path="/messages", query=query)
+                assert (await sent.until_over()).status == 202
+                await stream.until_events(id + 2)
+            await asyncio.sleep(0.02)
+            assert [json.loads(event.data)["id"] for event in stream.events[1:]] == [0, 1, 2]
+            await stream.drop()
+
+    run(main)
+
+
 # ---- the stores of one process
 
 
