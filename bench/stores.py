@@ -131,7 +131,7 @@ async def _rows(urls: Mapping[str, str]) -> list[Row]:
         pairs = zip(rounds["redis"], rounds["memory"], strict=True)
         beyond = [redis - memory for redis, memory in pairs]
         alone = statistics.median(rounds["commands"])
-        name = "redis beyond memory, beside its commands alone"
+        name = "redis beyond memory, beside three commands"
         rows.append(Row(name, statistics.median(beyond), alone, round(1 / 1.3, 2)))
     return rows
 
@@ -142,7 +142,7 @@ def _beside(name: str, rounds: Mapping[str, list[float]], bar: float | None) -> 
 
 
 class _Commands:
-    """The commands of such a call by themselves: a pipeline for each, as many in flight."""
+    """Three commands that store an event each, in a pipeline for each call, as many in flight."""
 
     def __init__(self, url: str) -> None:
         from redis.asyncio import Redis
