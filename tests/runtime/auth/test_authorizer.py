@@ -286,12 +286,12 @@ async def test_the_token_endpoint_is_authenticated_to_as_it_wants(method: str) -
     request = next(r for r in world.requests if r.url.endswith("/token"))
     fields = world.token_fields[0]
     secret = "s3cret/with:signs"
+    assert fields["client_id"] == world.visited[0]["client_id"]
     if method == "client_secret_basic":
         assert basic(request) == (world.visited[0]["client_id"], secret)
         assert "client_secret" not in fields
     else:
         assert "Authorization" not in request.headers
-        assert fields["client_id"] == world.visited[0]["client_id"]
         assert fields.get("client_secret") == (secret if method == "client_secret_post" else None)
 
 

@@ -43,7 +43,12 @@ async def test_a_machine_has_a_secret() -> None:
     request = next(r for r in world.requests if r.url.endswith("/token"))
     assert basic(request) == ("job", "s 1")
     assert world.token_fields == [
-        {"grant_type": "client_credentials", "scope": "a", "resource": SERVER}
+        {
+            "grant_type": "client_credentials",
+            "scope": "a",
+            "resource": SERVER,
+            "client_id": "job",
+        }
     ]
 
 
@@ -60,7 +65,7 @@ async def test_a_machine_signs_who_it_is() -> None:
     )
     assert assertion["iss"] == assertion["sub"] == "job"
     assert assertion["exp"] - assertion["iat"] <= 300
-    assert "client_id" not in fields
+    assert fields["client_id"] == "job"
 
 
 async def test_a_key_that_cannot_sign_says_so_without_itself() -> None:

@@ -38,9 +38,11 @@ def authenticated(
 ) -> tuple[dict[str, str], dict[str, str]]:
     """The fields and the headers of a token request, with the client's authentication in them.
 
+    The id is always a field: some servers look the client up by it before they read a header.
     `assertion` makes the signed JWT of `private_key_jwt`.
     """
     method, secret = client.auth_method, client.client_secret or ""
+    fields = {**fields, "client_id": client.client_id}
     if method == "client_secret_basic":
         pair = f"{quote(client.client_id, safe='')}:{quote(secret, safe='')}"
         return fields, {"Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
@@ -52,7 +54,6 @@ def authenticated(
             "client_assertion_type": ASSERTION_TYPE,
             "client_assertion": assertion(),
         }, {}
-    fields = {**fields, "client_id": client.client_id}
     return ({**fields, "client_secret": secret} if method == "client_secret_post" else fields), {}
 
 
