@@ -152,7 +152,7 @@ def _digest(script: str) -> str:
 
 def _result(answer: Any) -> Any:
     if isinstance(answer, RedisError) and not isinstance(answer, NoScriptError):
-        return StoreUnavailable(f"Redis: {answer!r}")
+        return _unavailable(answer)
     return answer
 
 
@@ -161,7 +161,12 @@ async def _answered(work: Awaitable[_T]) -> _T:
     try:
         return await work
     except (RedisError, OSError, TimeoutError) as error:
-        raise StoreUnavailable(f"Redis: {error!r}") from None
+        raise _unavailable(error) from None
+
+
+def _unavailable(error: Exception) -> StoreUnavailable:
+    """The library's `repr` names a class of errors, its `str` the address and the reason."""
+    return StoreUnavailable(f"Redis: {str(error) or repr(error)}")
 
 
 class RedisEvents:

@@ -204,14 +204,14 @@ def test_a_url_that_names_no_store_is_refused(url: str) -> None:
 
 
 def test_a_store_that_cannot_be_reached_says_so_at_once(tmp_path: Path) -> None:
-    async def main(url: str) -> None:
+    async def main(url: str, place: str) -> None:
         async with asyncio.timeout(5):
-            with pytest.raises(StoreUnavailable):
+            with pytest.raises(StoreUnavailable, match=place):
                 async with store_at(url, Limits(store_wait=1)):
                     pass
 
-    asyncio.run(main(f"sqlite:///{tmp_path}/no/such/folder/store.db"))
-    asyncio.run(main("redis://127.0.0.1:1/0"))
+    asyncio.run(main(f"sqlite:///{tmp_path}/no/such/folder/store.db", "unable to open"))
+    asyncio.run(main("redis://127.0.0.1:1/0", r"Redis: .*127\.0\.0\.1:1\b"))
 
 
 def test_a_store_that_does_not_answer_is_given_up() -> None:
