@@ -187,10 +187,11 @@ class BadStatus(PeerError):
 
 
 class Unauthorized(BadStatus):
-    """The server asks for a token, and the client was given no way to get one."""
+    """The server asks for a token, or refuses the one in a header that the client was given."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(what, 401, "the server asks for a token: give `auth`, or --login")
+    def __init__(self, what: str, *, refused: bool = False) -> None:
+        asks = "refuses the token that was sent" if refused else "asks for a token"
+        super().__init__(what, 401, f"the server {asks}: give `auth`, or --login")
 
 
 class RpcError(Exception):

@@ -218,7 +218,7 @@ class Exchanges(ClientConnection):
     async def _receive_error(self, request: Request, data: bytes, response: HttpResponse) -> None:
         """A JSON-RPC error in the body answers the request, whatever id it has."""
         if response.status == 401:
-            raise Unauthorized(request.method)
+            raise Unauthorized(request.method, refused=response.had_token)
         body = await response.body()
         frame = jsonrpc.read(body)
         if self._may_be_legacy(request, response, frame) and await self._is_legacy_sse():

@@ -70,6 +70,7 @@ class HttpResponse:
         self.status = response.status_code
         self.ok = response.is_success
         self.headers: Mapping[str, str] = response.headers
+        self.had_token = "Authorization" in response.request.headers
         self.kind = media_type(response.headers.get("Content-Type"))
         self._response = response
         self._limit = limits.answer_bytes
