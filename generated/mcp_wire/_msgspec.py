@@ -9,14 +9,8 @@ docs/BINDINGS.md has an example of each name here.
 
 from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-    ItemsView,
-    Iterable,
-    Iterator,
-    Mapping,
-    MutableMapping,
-)
+from collections import UserDict
+from collections.abc import Callable, ItemsView, Iterable, Mapping
 from types import ModuleType
 from typing import (
     TYPE_CHECKING,
@@ -65,36 +59,16 @@ KINDS[UnsetType] = "nothing"
 # ---- unknown members
 
 
-class Extra(MutableMapping[str, Any]):
+class Extra(UserDict[str, Any]):
     """Unknown members. msgspec does not know this class: it refuses to write them, where a dict
     would be written as a member.
     """
 
-    __slots__ = ("_of",)
-
     def __init__(self, of: Mapping[str, Any]) -> None:
-        self._of = of if isinstance(of, dict) else {**of}
-
-    def __getitem__(self, key: str) -> Any:
-        return self._of[key]
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        self._of[key] = value
-
-    def __delitem__(self, key: str) -> None:
-        del self._of[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._of)
-
-    def __len__(self) -> int:
-        return len(self._of)
+        self.data = of if isinstance(of, dict) else {**of}
 
     def items(self) -> ItemsView[str, Any]:
-        return self._of.items()
-
-    def __repr__(self) -> str:
-        return repr(self._of)
+        return self.data.items()
 
 
 EXTRA: Final = "_extra"

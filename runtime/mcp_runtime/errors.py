@@ -156,18 +156,22 @@ class TooMuch(LocalError):
     """A limit was reached; the text names it."""
 
 
-class PeerError(SessionError):
-    """The error is on the peer's side."""
-
-
-class RemoteError(PeerError):
-    """The peer answered with an error. `data` is parsed JSON, None for none."""
+class _ErrorObject(Exception):
+    """What an error of JSON-RPC says."""
 
     def __init__(self, code: int, message: str, data: object = None) -> None:
         super().__init__(f"{message} ({code})")
         self.code = code
         self.message = message
         self.data = data
+
+
+class PeerError(SessionError):
+    """The error is on the peer's side."""
+
+
+class RemoteError(PeerError, _ErrorObject):
+    """The peer answered with an error. `data` is parsed JSON, None for none."""
 
 
 class NotFound(RemoteError):
@@ -194,17 +198,11 @@ class Unauthorized(BadStatus):
         super().__init__(what, 401, f"the server {asks}: give `auth`, or --login")
 
 
-class RpcError(Exception):
+class RpcError(_ErrorObject):
     """Raised in a handler: the request is answered with this error.
 
     An application's own codes lie outside of -32768 to -32000. `data` is what JSON can say.
     """
-
-    def __init__(self, code: int, message: str, data: object = None) -> None:
-        super().__init__(f"{message} ({code})")
-        self.code = code
-        self.message = message
-        self.data = data
 
 
 class ToolError(Exception):

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -205,35 +205,30 @@ def renamed(o: Json, wire: str, to: str, value: Json) -> Json:
 
 def each(step: Step, x: Json, at: At, trip: Trip) -> Json:
     """An array with every item converted; the array itself where none changes."""
-    new = x
-    for i, item in enumerate(x):
-        value = step(item, (at, i), trip)
-        if value is not item:
-            new = x.copy() if new is x else new
-            new[i] = value
-    return new
+    array: list[Json] = x
+    return _converted(step, x, enumerate(array), at, trip)
 
 
 def values(step: Step, x: Json, at: At, trip: Trip) -> Json:
     """An object with every value converted; the object itself where none changes."""
-    new = x
-    for key, item in x.items():
-        value = step(item, (at, key), trip)
-        if value is not item:
-            new = x.copy() if new is x else new
-            new[key] = value
-    return new
+    return _converted(step, x, x.items(), at, trip)
 
 
 def rest(step: Step, x: Json, known: frozenset[str], at: At, trip: Trip) -> Json:
     """An object with the values of unlisted members converted."""
+    items = [item for item in x.items() if item[0] not in known]
+    return _converted(step, x, items, at, trip) if items else x
+
+
+def _converted(
+    step: Step, x: Json, items: Iterable[tuple[str | int, Json]], at: At, trip: Trip
+) -> Json:
     new = x
-    for key, item in x.items():
-        if key not in known:
-            value = step(item, (at, key), trip)
-            if value is not item:
-                new = x.copy() if new is x else new
-                new[key] = value
+    for key, item in items:
+        value = step(item, (at, key), trip)
+        if value is not item:
+            new = x.copy() if new is x else new
+            new[key] = value
     return new
 
 

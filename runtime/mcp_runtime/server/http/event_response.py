@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from mcp_runtime.core import sse
@@ -42,53 +43,27 @@ class StreamSession(Protocol):
         ...
 
 
+@dataclass(slots=True, eq=False)
 class EventResponse:
-    """Sends the events in `first`, then a stream; a comment after `keep_alive` seconds of silence.
+    """Sends the events in `first`, then a stream; a comment where it is silent for too long.
 
     A task sends what waits, and ends; an idle response has no task and only waits for the client to
     leave. A response that `primes` begins with an event without data, whose id it can be resumed
     from.
     """
 
-    __slots__ = (
-        "_first",
-        "_keep_alive",
-        "_last_sent",
-        "_loop",
-        "_primes",
-        "_reader",
-        "_request",
-        "_session",
-        "_stream",
-        "_task",
-        "_timer",
-        "_waiting",
-    )
-
-    def __init__(
-        self,
-        request: HttpRequest,
-        session: StreamSession,
-        stream: Outbox,
-        reader: int,
-        *,
-        keep_alive: float,
-        first: Iterable[bytes] = (),
-        primes: bool = False,
-    ) -> None:
-        self._request: Final = request
-        self._session: Final = session
-        self._stream: Final = stream
-        self._reader: Final = reader
-        self._keep_alive: Final = keep_alive
-        self._first = first
-        self._primes = primes
-        self._loop: Final = asyncio.get_running_loop()
-        self._last_sent = self._loop.time()
-        self._task: asyncio.Task[None] | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._waiting: asyncio.Timeout | None = None
-        """The wait for the client to leave."""
+    request: HttpRequest
+    session: StreamSession
+    stream: Outbox
+    reader: int
+    first: Iterable[bytes] = ()
+    primes: bool = False
+    _last_sent: float = 0.0
+    _task: asyncio.Task[None] | None = None
+    _timer: asyncio.TimerHandle | None = None
+    _waiting: asyncio.Timeout | None = None
+    """The wait for the client to leave."""
+    _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     async def run(self) -> None:
         """Runs until the stream has no more for its reader, or the client is gone.
@@ -108,25 +83,26 @@ class EventResponse:
                 await asyncio.wait({self._task})
             raise
         finally:  # each message that was taken has been sent, stored, or put back
-            self._session.response_ended(self._stream)
+            self.session.response_ended(self.stream)
 
     async def _until_gone(self) -> None:
         with suppress(TimeoutError):  # everything is sent
             async with asyncio.timeout(None) as self._waiting:
                 self._start()
-                await self._request.gone()
+                await self.request.gone()
 
     def _detach(self) -> None:
         self._waiting = None
-        self._stream.leave(self._reader)
+        self.stream.leave(self.reader)
         if self._timer is not None:
             self._timer.cancel()
 
     def _start(self) -> None:
-        self._request.free_headers()
-        self._stream.listen(self._reader, self._wake)
+        self._last_sent = self._loop.time()
+        self.request.free_headers()
+        self.stream.listen(self.reader, self._wake)
         self._task = self._loop.create_task(self._send_waiting(begins=True))
-        self._timer = self._loop.call_later(self._keep_alive, self._tick)
+        self._timer = self._loop.call_later(self.stream.limits.keep_alive, self._tick)
 
     # ---- sending
 
@@ -136,10 +112,11 @@ class EventResponse:
             self._task = self._loop.create_task(self._send_waiting())
 
     def _tick(self) -> None:
-        due, now = self._last_sent + self._keep_alive, self._loop.time()
+        wait, now = self.stream.limits.keep_alive, self._loop.time()
+        due = self._last_sent + wait
         if due <= now and self._task is None:
             self._task = self._loop.create_task(self._send_waiting(comment=True))
-        self._timer = self._loop.call_at(due if due > now else now + self._keep_alive, self._tick)
+        self._timer = self._loop.call_at(due if due > now else now + wait, self._tick)
 
     async def _send_waiting(self, *, begins: bool = False, comment: bool = False) -> None:
         """Sends what waits; ends the response if nothing more can come."""
@@ -152,13 +129,13 @@ class EventResponse:
                 await self._send(events)
                 if len(events) >= _AT_ONCE:
                     await asyncio.sleep(0)  # by then a connection that broke is known to have
-            if self._stream.has_more(self._reader):
+            if self.stream.has_more(self.reader):
                 self._task = None
                 return
             await self._finish()
         except StoreUnavailable as error:  # the message waits; the client asks for it again
             log.warning("an event stream ends early: %s", error)
-            await self._request.end()
+            await self.request.end()
         except BaseException:
             self._stop()
             raise
@@ -166,27 +143,27 @@ class EventResponse:
 
     async def _next_events(self) -> bytes:
         """What waits, up to a size; it was stored, if the session stores its messages."""
-        primes, self._primes = self._primes, False
-        messages, size = [b""] if primes and self._stream.reader == self._reader else [], 0
-        while size < _AT_ONCE and (data := self._stream.pop(self._reader)) is not None:
+        primes, self.primes = self.primes, False
+        messages, size = [b""] if primes and self.stream.reader == self.reader else [], 0
+        while size < _AT_ONCE and (data := self.stream.pop(self.reader)) is not None:
             messages.append(data)
             size += len(data)
-        return await self._session.events(self._stream, messages) if messages else b""
+        return await self.session.events(self.stream, messages) if messages else b""
 
     async def _begin(self) -> None:
-        await self._request.start(200, _HEADERS)
-        for event in self._first:
+        await self.request.start(200, _HEADERS)
+        for event in self.first:
             await self._send(event)
-        self._first = ()
+        self.first = ()
 
     async def _send(self, event: bytes) -> None:
-        await self._request.send_part(event)
+        await self.request.send_part(event)
         self._last_sent = self._loop.time()
 
     async def _finish(self) -> None:
-        if (retry := self._stream.pop_retry(self._reader)) is not None:
-            await self._request.send_part(sse.encode(sse.Event(retry=retry)))
-        await self._request.end()
+        if (retry := self.stream.pop_retry(self.reader)) is not None:
+            await self.request.send_part(sse.encode(sse.Event(retry=retry)))
+        await self.request.end()
 
     def _stop(self) -> None:
         """Ends the wait for the client to leave."""

@@ -10,7 +10,6 @@ from urllib.parse import parse_qs
 
 from mcp_runtime.core import http_rules, jsonrpc, sse
 from mcp_runtime.core.events import Called
-from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.server.http.cluster import Cluster, Forwarded
 from mcp_runtime.server.http.event_response import EventResponse
 from mcp_runtime.server.http.outbox import Outbox
@@ -33,15 +32,11 @@ class LegacySseSession(StreamingConnection):
         super().__init__(service.server, principal=principal, trace=service.trace)
         self.protection = service.protection
         self.id: Final = id
-        self.stream: Final = Outbox("0", service.limits, self.session.held)
+        self.stream = Outbox("0", service.limits, self.session.held)
         self._sessions = sessions
         self._is_ending = False
         sessions[self.id] = self
         service.server.connections.add(self)
-
-    @property
-    def general_stream(self) -> Outbox:
-        return self.stream
 
     def receive(self, body: bytes) -> None:
         """Starts to work on a body. Raises HttpError."""
@@ -49,12 +44,6 @@ class LegacySseSession(StreamingConnection):
         if self.stream.is_full:
             raise HttpError(503, "the client does not read the stream of this session")
         self.handle(self.session.handle(frame, self.loop.time()))
-
-    def _write(self, data: bytes, about: Id | None) -> None:
-        self.stream.put(data)
-
-    async def drain(self) -> None:
-        await self.stream.drain()
 
     def response_ended(self, stream: Outbox) -> None:
         del self._sessions[self.id]
@@ -75,9 +64,6 @@ class LegacySseSession(StreamingConnection):
         if not self.session.running:
             self.close()
 
-    def close_gracefully(self) -> None:
-        self.close()
-
 
 class LegacySseEndpoint:
     """The two routes of HTTP+SSE; `messages` is the path that clients POST to."""
@@ -97,14 +83,8 @@ class LegacySseEndpoint:
         root = request.scope.get("root_path", "").rstrip("/")
         path = f"{root}{self._messages}?session_id={session.id}"
         endpoint = sse.encode(sse.Event(name="endpoint", data=path.encode()))
-        return EventResponse(
-            request,
-            session,
-            session.stream,
-            session.stream.attach(),
-            keep_alive=self._service.limits.keep_alive,
-            first=[endpoint],
-        )
+        stream = session.stream
+        return EventResponse(request, session, stream, stream.attach(), first=[endpoint])
 
     async def post(self, request: HttpRequest) -> None:
         """Raises HttpError and ClientGone."""

@@ -23,7 +23,6 @@ class Outbox:
     __slots__ = (
         "_held",
         "_hold",
-        "_limits",
         "_listener",
         "_room",
         "_size",
@@ -31,6 +30,7 @@ class Outbox:
         "_waiter",
         "_waiting",
         "finished",
+        "limits",
         "name",
         "note",
         "owed",
@@ -56,7 +56,7 @@ class Outbox:
         self.retry: int | None = None
         """Milliseconds after which the client is to reconnect; None while the response goes on."""
         self._storing: asyncio.Lock | None = None
-        self._limits: Final = limits
+        self.limits: Final = limits
         self._waiting: deque[bytes] | None = None
         self._held = held
         self._hold: Hold | None = None
@@ -99,11 +99,11 @@ class Outbox:
     @property
     def is_behind(self) -> bool:
         """Whether so much waits that messages which may be dropped should be."""
-        return self._size > self._limits.unread_bytes
+        return self._size > self.limits.unread_bytes
 
     @property
     def is_full(self) -> bool:
-        return self._size > self._limits.outgoing_bytes
+        return self._size > self.limits.outgoing_bytes
 
     async def drain(self) -> None:
         """Returns when there is room for more, or the stream is finished."""
@@ -181,11 +181,6 @@ class Outbox:
         """The one message that waits, if the stream is finished and has no other."""
         waiting = self._waiting
         return waiting[0] if waiting and self.finished and len(waiting) == 1 else None
-
-    @property
-    def count(self) -> int:
-        """How many messages wait."""
-        return len(self._waiting) if self._waiting else 0
 
     @property
     def is_over(self) -> bool:

@@ -80,14 +80,10 @@ class RequestConnection(StreamingConnection):
             session=RequestSession(endpoint, request.headers),
         )
         self.protection = service.protection
-        self.stream: Final = Outbox("", service.limits, self.session.held)
+        self.stream = Outbox("", service.limits, self.session.held)
         self._endpoint = endpoint
         self._rates = endpoint.rates
         self._names_version = http_rules.VERSION in request.headers
-
-    @property
-    def general_stream(self) -> Outbox:
-        return self.stream
 
     def receive(self, body: bytes) -> None:
         """Starts to work on a body. Raises HttpError."""
@@ -115,9 +111,6 @@ class RequestConnection(StreamingConnection):
         body = jsonrpc.error_response(frame.id, error_codes.HEADER_MISMATCH, why, data)
         return HttpError(400, why, body)
 
-    def _write(self, data: bytes, about: Id | None) -> None:
-        self.stream.put(data)
-
     def _on_write(self, event: Write) -> None:
         self.send(event.data)
         if not self.session.running:
@@ -142,9 +135,6 @@ class RequestConnection(StreamingConnection):
             if task.cancelling():
                 self.was_cancelled = True
                 task.uncancel()
-
-    async def drain(self) -> None:
-        await self.stream.drain()
 
     def response_ended(self, stream: Outbox) -> None:
         self.close()
@@ -232,15 +222,14 @@ class PerRequestEndpoint:
         self, request: HttpRequest, connection: RequestConnection
     ) -> EventResponse | None:
         """Replies with the only message, or returns the stream that is the response."""
-        stream, keep_alive = connection.stream, self.service.limits.keep_alive
+        stream = connection.stream
         if not stream.has_news:
-            await _news_or_gone(stream, request, keep_alive)
+            await _news_or_gone(stream, request, stream.limits.keep_alive)
         if (message := stream.only_message) is not None:
             was_refused = connection.called is None
             await request.reply(http_rules.status(message, was_refused), message, (JSON,))
             return None
-        reader = stream.attach()
-        return EventResponse(request, connection, stream, reader, keep_alive=keep_alive)
+        return EventResponse(request, connection, stream, stream.attach())
 
 
 async def _news_or_gone(stream: Outbox, request: HttpRequest, seconds: float) -> None:

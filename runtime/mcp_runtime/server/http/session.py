@@ -66,16 +66,12 @@ class HttpSession(StreamingConnection):
         self.used = self.loop.time()
         self.responses = 0
         """How many responses are open, or wait for their answer."""
-        self.standalone: Final = Outbox(_STANDALONE, service.limits, session.held)
+        self.stream = Outbox(_STANDALONE, service.limits, session.held)
         self.streams: dict[str, Outbox] = {}
         """Those of requests."""
         self._names = count(first)
         self._by_request: dict[Id, Outbox] = {}
         self._current: Outbox | None = None
-
-    @property
-    def general_stream(self) -> Outbox:
-        return self.standalone
 
     def receive(self, body: bytes, *, forwards: bool = True) -> Outbox:
         """Starts to work on the body of a POST; the stream of its answers. Raises HttpError.
@@ -106,7 +102,7 @@ class HttpSession(StreamingConnection):
 
     def _write(self, data: bytes, about: Id | None) -> None:
         stream = self._current if about is None else self._by_request.get(about)
-        (stream or self.standalone).put(data)
+        (stream or self.stream).put(data)
 
     def _on_served(self, id: Id) -> None:
         super()._on_served(id)
@@ -150,13 +146,13 @@ class HttpSession(StreamingConnection):
     def begin_standalone(self) -> Outbox:
         """The stream of a GET; in a cluster each has a name, for any process may go on with it."""
         if self._cluster is not None:
-            self.standalone.resume(f"{_STANDALONE}-{next(self._names)}", 0, ())
-        return self.standalone
+            self.stream.resume(f"{_STANDALONE}-{next(self._names)}", 0, ())
+        return self.stream
 
-    def stream(self, name: str) -> Outbox:
+    def stream_of(self, name: str) -> Outbox:
         """The stream of that name; a finished one if the session has it no more."""
         if name.startswith(_STANDALONE):
-            return self.standalone
+            return self.stream
         if name not in self.streams:
             finished = Outbox(name, self.server.limits)
             finished.finish()
@@ -190,7 +186,7 @@ class HttpSession(StreamingConnection):
         self.release_hold()
         if stream.is_over:
             self.forget(stream)
-        elif not stream.reader and stream is not self.standalone:
+        elif not stream.reader and stream is not self.stream:
             self.spawn(self._store_rest(stream, stream.attach()))
 
     def let_go(self, name: str) -> None:
@@ -217,14 +213,11 @@ class HttpSession(StreamingConnection):
 
     def close(self) -> None:
         self.disconnect("the session has ended")
-        for stream in [self.standalone, *self.streams.values()]:
+        for stream in [self.stream, *self.streams.values()]:
             stream.finish()
 
     def stop_listening(self) -> None:
-        self.standalone.finish()
-
-    def close_gracefully(self) -> None:
-        self.close()
+        self.stream.finish()
 
     # ---- what a store keeps
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from mcp_runtime.core import http_rules
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.server.http.cluster import owner
-from mcp_runtime.server.http.event_response import EventResponse, StreamSession
+from mcp_runtime.server.http.event_response import EventResponse
 from mcp_runtime.server.http.followed_stream import FollowedStream, encoded, place
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.request import JSON, HttpError, HttpRequest
@@ -105,7 +105,7 @@ class SessionEndpoint:
         session = await self._session(request)
         if (last := request.headers.get("last-event-id")) is not None:
             return await self._resume(request, session, last)
-        if session.standalone.reader:
+        if session.stream.reader:
             raise HttpError(409, "the session has an open GET stream already")
         stream = session.begin_standalone()
         return self._response(request, session, stream, stream.attach())
@@ -117,8 +117,8 @@ class SessionEndpoint:
             name, number = place(last)
             stored = await self._table.events.after(session.id, name, number)
             if stored.note and (followed := self._followed(session, name, number)):
-                return self._sent(request, followed, followed.outbox, followed.outbox.attach())
-            stream = session.stream(name)
+                return EventResponse(request, followed, followed.outbox, followed.outbox.attach())
+            stream = session.stream_of(name)
             reader = stream.attach()
             missed = await self._missed(session, stream, reader, name, number)
             return self._response(request, session, stream, reader, missed)
@@ -158,18 +158,7 @@ class SessionEndpoint:
         """Sends a stream, or the rest of one after the events that the client has missed."""
         session.hold_open()
         primes = session.primes and missed is None
-        return self._sent(request, session, stream, reader, first=missed or (), primes=primes)
-
-    def _sent(
-        self,
-        request: HttpRequest,
-        session: StreamSession,
-        stream: Outbox,
-        reader: int,
-        **options: Any,
-    ) -> EventResponse:
-        keep_alive = self._service.limits.keep_alive
-        return EventResponse(request, session, stream, reader, keep_alive=keep_alive, **options)
+        return EventResponse(request, session, stream, reader, missed or (), primes)
 
     # ---- DELETE
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mcp_runtime.core import error_codes, jsonrpc, sse
-from mcp_runtime.core.jsonrpc import Batch, Frame, Malformed
+from mcp_runtime.core.jsonrpc import Batch, Frame, Id, Malformed
 from mcp_runtime.server.broadcast import Notice
 from mcp_runtime.server.connection import ServerConnection
 from mcp_runtime.server.http.outbox import Outbox
@@ -24,10 +24,14 @@ class StreamingConnection(ServerConnection):
 
     protection: Protection | None = None
 
-    @property
-    @abstractmethod
-    def general_stream(self) -> Outbox:
-        """The stream for messages that belong to no request."""
+    stream: Outbox
+    """The stream for messages that belong to no request."""
+
+    def _write(self, data: bytes, about: Id | None) -> None:
+        self.stream.put(data)
+
+    async def drain(self) -> None:
+        await self.stream.drain()
 
     def read(self, body: bytes) -> Frame:
         """The message in a body. Raises HttpError if there is none."""
@@ -41,15 +45,15 @@ class StreamingConnection(ServerConnection):
         return frame
 
     def notify_changed(self, what: str) -> None:
-        if not self.general_stream.is_behind:
+        if not self.stream.is_behind:
             super().notify_changed(what)
 
     def notify_updated(self, uri: str) -> None:
-        if not self.general_stream.is_behind:
+        if not self.stream.is_behind:
             super().notify_updated(uri)
 
     def notify_published(self, notice: Notice) -> None:
-        if not self.general_stream.is_behind:
+        if not self.stream.is_behind:
             super().notify_published(notice)
 
     async def events(self, stream: Outbox, messages: Sequence[bytes]) -> bytes:
@@ -63,6 +67,9 @@ class StreamingConnection(ServerConnection):
     @abstractmethod
     def close(self) -> None:
         """Ends the connection: running requests are cancelled, streams end."""
+
+    def close_gracefully(self) -> None:
+        self.close()
 
     def disconnect(self, why: str) -> None:
         """Cancels running requests, and notifies the client of no more changes."""
