@@ -1,8 +1,9 @@
-"""Functions and modules are short, names say what they hold, test files have names of their own."""
+"""Functions and modules are short, names say what they hold, and the tests mirror the rooms."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -130,7 +131,38 @@ def test_a_name_that_says_nothing_is_seen_wherever_it_is_bound() -> None:
         assert [*vague_names(text)] == [], text
 
 
-def test_no_two_test_files_share_a_name(root: Path) -> None:
-    names = Counter(path.name for path in (root / "tests").rglob("test_*.py"))
-    assert len(names) > 80
-    assert [name for name, count in names.items() if count > 1] == []
+def test_no_two_files_share_a_name(root: Path) -> None:
+    names = Counter(Path(path).name for path in sources(root, "tests"))
+    assert len(names) > 200
+    tools = {"__main__.py", "conftest.py"}  # Python and pytest look for these names
+    assert {name for name, count in names.items() if count > 1} <= tools
+
+
+def rooms(package: Path) -> set[str]:
+    folders = {path.parent.relative_to(package) for path in package.rglob("*.py")}
+    return {str(folder) for folder in folders} - {"."}
+
+
+def test_the_tests_mirror_the_rooms(root: Path) -> None:
+    tested, runtime = rooms(root / "tests" / "runtime"), rooms(root / "runtime" / "mcp_runtime")
+    assert tested <= runtime
+    assert {room for room in runtime if "/" not in room} <= tested
+    bindgen = {room.partition("/")[0] for room in rooms(root / "codegen" / "mcp_bindgen")}
+    assert bindgen - rooms(root / "tests") == {"pins"}
+
+
+def test_the_page_says_what_is_in_every_folder(root: Path) -> None:
+    page = (root / "tests" / "README.md").read_text("utf-8")
+    folders = {room.partition("/")[0] for room in rooms(root / "tests")}
+    assert sorted(re.findall(r"`([a-z]+)/`", page)) == sorted(folders | {"corpus"})
+
+
+NO_CLAIM: Final = re.compile(
+    r"^ *(?:async )?def (test_(?:row|case|issue)_\d+\w*|test_(?:it|it_works|basic|simple))\(", re.M
+)
+
+
+def test_a_test_s_name_is_a_claim_and_no_number(root: Path) -> None:
+    texts = sources(root, "tests")
+    assert [name for text in texts.values() for name in NO_CLAIM.findall(text)] == []
+    assert NO_CLAIM.findall("def test_row_22_call(): ...") == ["test_row_22_call"]

@@ -28,7 +28,7 @@ TOOLS: Final = {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}
 # ---- what is offered
 
 
-def test_row_1_a_server_that_dies_of_the_probe_is_listed(tmp_path: Path) -> None:
+def test_a_server_that_dies_of_the_probe_is_listed(tmp_path: Path) -> None:
     done = call(
         "--list", "--", *raw(tmp_path, dies=True, answers={"tools/list": {"result": TOOLS}})
     )
@@ -45,7 +45,7 @@ def test_row_1_a_server_that_dies_of_the_probe_is_listed(tmp_path: Path) -> None
         (["--era", "auto"], "server/discover "),
     ],
 )
-def test_row_1_a_revision_offers_what_is_older_too(
+def test_a_revision_offers_what_is_older_too(
     options: list[str], offered: str, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
@@ -56,7 +56,7 @@ def test_row_1_a_revision_offers_what_is_older_too(
     assert log.read_text("utf-8").split("\n")[0] == offered
 
 
-def test_row_1_exactly_one_revision_is_offered_if_that_is_meant(tmp_path: Path) -> None:
+def test_exactly_one_revision_is_offered_if_that_is_meant(tmp_path: Path) -> None:
     done = call("--list", "--revision", "2025-11-25", "--exact", "--", *raw(tmp_path))
     assert (done.exit_code, done.stdout) == (2, "")
     assert "we speak 2025-11-25; the peer speaks 2024-11-05" in done.stderr
@@ -65,7 +65,7 @@ def test_row_1_exactly_one_revision_is_offered_if_that_is_meant(tmp_path: Path) 
     assert "--exact goes with --revision" in done.stderr
 
 
-def test_row_3_the_timeout_is_for_the_first_answer_too() -> None:
+def test_the_timeout_is_for_the_first_answer_too() -> None:
     started = time.monotonic()
     command = [
         sys.executable,
@@ -79,7 +79,7 @@ def test_row_3_the_timeout_is_for_the_first_answer_too() -> None:
     assert "its standard error ends with:\n| busy\n" in done.stderr
 
 
-def test_row_4_how_large_an_answer_may_be_is_an_option(tmp_path: Path) -> None:
+def test_how_large_an_answer_may_be_is_an_option(tmp_path: Path) -> None:
     large = {"result": {"content": [{"type": "text", "text": "x" * 50_000}]}}
     server = raw(tmp_path, answers={"tools/call": large})
     done = call("--max-message", "20000", "--", *server, "t")
@@ -92,13 +92,13 @@ def test_row_4_how_large_an_answer_may_be_is_an_option(tmp_path: Path) -> None:
 # ---- what is listed
 
 
-def test_row_5_a_list_that_is_not_there_is_empty(tmp_path: Path) -> None:
+def test_a_list_that_is_not_there_is_empty(tmp_path: Path) -> None:
     done = call("--list", "--", *raw(tmp_path, answers={"tools/list": {"result": TOOLS}}))
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout == "raw 1, MCP 2024-11-05\n  tool      t\n"
 
 
-def test_row_5_another_error_of_a_list_is_noted_and_the_others_shown(tmp_path: Path) -> None:
+def test_another_error_of_a_list_is_noted_and_the_others_shown(tmp_path: Path) -> None:
     failed = {"error": {"code": -32603, "message": "fetch\x1b failed"}}
     answers = {"tools/list": {"result": TOOLS}, "prompts/list": failed}
     answers["resources/list"] = {"result": {"resources": "none"}}
@@ -116,7 +116,7 @@ def test_row_5_another_error_of_a_list_is_noted_and_the_others_shown(tmp_path: P
     assert document["errors"].keys() == {"resources", "prompts"}
 
 
-def test_row_5_where_nothing_can_be_listed_that_is_an_error(tmp_path: Path) -> None:
+def test_where_nothing_can_be_listed_that_is_an_error(tmp_path: Path) -> None:
     failed = {"error": {"code": -32603, "message": "no"}}
     done = call(
         "--list", "--", *raw(tmp_path, capabilities={"tools": {}}, answers={"tools/list": failed})
@@ -125,7 +125,7 @@ def test_row_5_where_nothing_can_be_listed_that_is_an_error(tmp_path: Path) -> N
     assert done.stderr.splitlines()[-1] == "mcp-bindgen: nothing could be listed"
 
 
-def test_row_5_a_server_that_dies_while_it_is_listed_is_an_error(tmp_path: Path) -> None:
+def test_a_server_that_dies_while_it_is_listed_is_an_error(tmp_path: Path) -> None:
     done = call("--list", "--", *raw(tmp_path, dies=True, ends="tools/list"))
     assert (done.exit_code, done.stdout) == (2, "")
     assert "tools/list: the server has ended" in done.stderr
@@ -149,7 +149,7 @@ def test_a_server_without_a_version_is_shown_by_its_name(tmp_path: Path) -> None
 # ---- what errors say
 
 
-def test_row_5_a_closed_port_says_what_to_check() -> None:
+def test_a_closed_port_says_what_to_check() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -159,13 +159,13 @@ def test_row_5_a_closed_port_says_what_to_check() -> None:
     assert "check the host and the port, and that the server is running" in done.stderr
 
 
-def test_row_5_an_address_without_its_scheme_says_what_to_type() -> None:
+def test_an_address_without_its_scheme_says_what_to_type() -> None:
     done = call("localhost:8000/mcp", "t")
     assert done.exit_code == 2
     assert "write it in full: http://localhost:8000/mcp" in done.stderr
 
 
-def test_row_5_a_script_instead_of_a_command_says_what_to_type(tmp_path: Path) -> None:
+def test_a_script_instead_of_a_command_says_what_to_type(tmp_path: Path) -> None:
     script = tmp_path / "server.py"
     script.write_text("", "utf-8")
     done = call("--", str(script), "t")
@@ -173,14 +173,14 @@ def test_row_5_a_script_instead_of_a_command_says_what_to_type(tmp_path: Path) -
     assert f"start it with its interpreter: python {script}" in done.stderr
 
 
-def test_row_5_an_option_that_is_none_is_no_command() -> None:
+def test_an_option_that_is_none_is_no_command() -> None:
     done = call("--lst", "--", "python", "server.py")
     assert done.exit_code == 2
     assert "No such option '--lst'" in done.stderr
     assert "'--list'" in done.stderr
 
 
-def test_row_5_a_server_that_serves_nothing_says_so() -> None:
+def test_a_server_that_serves_nothing_says_so() -> None:
     done = call("--list", "--", sys.executable, "-S", "-c", "pass")
     assert done.exit_code == 2
     assert "exit code 0, having read nothing: does it serve on standard input?" in done.stderr
@@ -195,7 +195,7 @@ SAYABLE: Final = {name: text for name, text in HOSTILE.items() if name != "surro
 
 @pytest.mark.parametrize("text", SAYABLE.values(), ids=SAYABLE)
 @pytest.mark.parametrize("format", ["text", "json"])
-def test_row_22_nothing_that_a_server_says_steers_the_terminal(
+def test_nothing_that_a_server_says_steers_the_terminal(
     text: str, format: str, tmp_path: Path
 ) -> None:
     image = {"type": "image", "mimeType": f"image/{text}", "data": ""}
@@ -224,9 +224,7 @@ def test_row_22_nothing_that_a_server_says_steers_the_terminal(
 
 
 @pytest.mark.parametrize("text", [HOSTILE["ESC"], HOSTILE["OSC"], HOSTILE["C1"]])
-def test_row_22_nothing_in_an_error_of_a_server_steers_the_terminal(
-    text: str, tmp_path: Path
-) -> None:
+def test_nothing_in_an_error_of_a_server_steers_the_terminal(text: str, tmp_path: Path) -> None:
     error = {"error": {"code": 1, "message": f"no {text}", "data": text}}
     done = call("--", *raw(tmp_path, answers={"tools/call": error}), "t")
     assert done.exit_code == 2

@@ -119,7 +119,7 @@ def test_a_file_that_is_not_there_is_one_message(tmp_path: Path) -> None:
     assert ended.stderr.count("\n") == 1
 
 
-def test_row_8_a_context_names_the_types_of_results_that_extensions_add(tmp_path: Path) -> None:
+def test_a_context_names_the_types_of_results_that_extensions_add(tmp_path: Path) -> None:
     result = written(tmp_path, {"content": [], "resultType": "task"})
     down = ("--from", "2026-07-28", "--to", "2025-11-25", "--method", "tools/call")
     refused = invoke("convert", *down, result)

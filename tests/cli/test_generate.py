@@ -45,7 +45,7 @@ def check(out: Path, *more: str) -> tuple[int, str]:
 # ---- done, clean, findings
 
 
-def test_written_is_clean(out: Path) -> None:
+def test_what_was_just_written_passes_the_check(out: Path) -> None:
     assert check(out) == (0, "")
     assert {"MANIFEST.json", "_wire/text.py", "py.typed"} <= set(tree(out))
 
@@ -169,7 +169,7 @@ def test_a_named_revision_touches_its_folder_only(out: Path) -> None:
     assert tree(out) == damaged
 
 
-def test_a_schema_of_its_own(tmp_path: Path) -> None:
+def test_a_schema_of_its_own_becomes_bindings(tmp_path: Path) -> None:
     schema = tmp_path / "mine.ts"
     schema.write_text('export interface Dog { name: string; kind: "dog" }\n')
     args = ("generate", "--schema", schema, "--revision", "dogs-1", *MODELS)
@@ -198,7 +198,7 @@ def test_a_schema_that_does_not_parse(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_an_unknown_revision(tmp_path: Path) -> None:
+def test_an_unknown_revision_is_refused_with_the_known_ones(tmp_path: Path) -> None:
     refused("2099-01-01", "--out", tmp_path, said="Known revisions: 2024-11-05, 2025-03-26")
 
 
@@ -214,14 +214,14 @@ def test_a_folder_that_is_not_ours(out: Path, damage: object) -> None:
     assert tree(out)["notes.txt"] == b"mine"
 
 
-def test_an_unreadable_file(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "dir.ts").mkdir()
     args = ("--schema", tmp_path / "dir.ts", "--revision", "x", *MODELS)
     refused(*args, "--out", tmp_path / "out", said="cannot be read")
     refused("--schema", tmp_path / "no.ts", "--revision", "x", said="neither a revision nor a file")
 
 
-def test_a_colliding_name(tmp_path: Path) -> None:
+def test_a_colliding_name_is_refused_with_its_place(tmp_path: Path) -> None:
     schema = tmp_path / "twice.ts"
     schema.write_text(
         "export interface A { b: { c: string } }\nexport interface AB { d: string }\n"
@@ -232,7 +232,7 @@ def test_a_colliding_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["{{ nothing_of_that_name }}", "{% if %}"])
-def test_a_failing_template(tmp_path: Path, text: str) -> None:
+def test_a_failing_template_is_named_and_nothing_is_written(tmp_path: Path, text: str) -> None:
     templates = tmp_path / "templates"
     shutil.copytree(paths.templates() / "bindings", templates)
     (templates / "models_dataclass.py.jinja").write_text(text)

@@ -86,7 +86,7 @@ SAID: Final[dict[str, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("field", SAID)
 @pytest.mark.parametrize("format", ["text", "json"])
-def test_row_22_call(
+def test_call_shows_what_a_server_says_without_escapes(
     field: str, format: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = raw(tmp_path, **{"speaks": "2025-11-25", **SAID[field]})
@@ -99,7 +99,7 @@ def test_row_22_call(
     assert FAKE.findall(caplog.text) == []
 
 
-def test_row_22_call_of_what_is_not_there() -> None:
+def test_call_names_what_is_not_there_without_escapes() -> None:
     check(invoke("call", "--", HOSTILE, "t"))
     check(invoke("call", f"http://127.0.0.1:1/{HOSTILE}", "t"), shown=False)
     check(invoke("call", "--header", HOSTILE, "http://127.0.0.1:1", "t"), shown=False)
@@ -107,7 +107,7 @@ def test_row_22_call_of_what_is_not_there() -> None:
     check(invoke("call", "--", sys.executable, "t", f"{{{HOSTILE}"), shown=False)
 
 
-def test_row_22_both_distributions_escape_every_character_that_steers() -> None:
+def test_both_distributions_escape_every_character_that_steers() -> None:
     for plane in range(17):
         text = "".join(map(chr, range(plane << 16, (plane + 1) << 16)))
         assert is_inert(safe_text(text))

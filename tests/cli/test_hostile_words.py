@@ -47,7 +47,7 @@ MESSAGES: Final[dict[str, Any]] = {
 
 @pytest.mark.parametrize("field", MESSAGES)
 @pytest.mark.parametrize("format", ["text", "json"])
-def test_row_22_validate(field: str, format: str, tmp_path: Path) -> None:
+def test_validate_shows_messages_without_escapes(field: str, format: str, tmp_path: Path) -> None:
     file = saved(tmp_path, MESSAGES[field], f"{HOSTILE[:9]}.json")
     check(invoke("validate", *REVISION, "--format", format, file), shown=format == "text")
     check(
@@ -55,14 +55,14 @@ def test_row_22_validate(field: str, format: str, tmp_path: Path) -> None:
     )
 
 
-def test_row_22_validate_of_what_is_not_there() -> None:
+def test_validate_names_what_is_not_there_without_escapes() -> None:
     check(invoke("validate", *REVISION, HOSTILE))
     check(invoke("validate", "--revision", HOSTILE, "-"))
     check(invoke("validate", *REVISION, "--type", HOSTILE, "-"))
 
 
 @pytest.mark.parametrize("field", MESSAGES)
-def test_row_22_trace(field: str, tmp_path: Path) -> None:
+def test_trace_shows_messages_without_escapes(field: str, tmp_path: Path) -> None:
     line = {"at": 0, "direction": "received", "message": MESSAGES[field]}
     file = saved(tmp_path, line)
     check(invoke("trace", file))
@@ -73,14 +73,14 @@ def test_row_22_trace(field: str, tmp_path: Path) -> None:
     )
 
 
-def test_row_22_a_trace_of_what_is_no_json(tmp_path: Path) -> None:
+def test_a_trace_of_what_is_no_json_is_shown_without_escapes(tmp_path: Path) -> None:
     check(invoke("trace", saved(tmp_path, {"at": 0, "direction": "sent", "text": HOSTILE})))
     check(invoke("trace", HOSTILE))
 
 
 @pytest.mark.parametrize("field", MESSAGES)
 @pytest.mark.parametrize("format", ["text", "json"])
-def test_row_22_convert(field: str, format: str, tmp_path: Path) -> None:
+def test_convert_shows_messages_without_escapes(field: str, format: str, tmp_path: Path) -> None:
     file = saved(tmp_path, MESSAGES[field])
     for to in ("2024-11-05", NEWEST):
         options = ("--from", "2025-11-25", "--to", to, "--format", format)
@@ -119,7 +119,7 @@ def schema(folder: Path, name: str, type: str = "string") -> Path:
 
 
 @pytest.mark.parametrize("format", ["text", "json", "markdown", "github", "html"])
-def test_row_22_diff(format: str, tmp_path: Path) -> None:
+def test_diff_shows_schemas_without_escapes(format: str, tmp_path: Path) -> None:
     old, new = saved(tmp_path, [TOOL], "old.json"), saved(tmp_path, [OTHER], "new.json")
     check(invoke("diff", "--tools", "--format", format, "--verbose", old, new), shown=False)
     named = saved(tmp_path, [OTHER], f"{HOSTILE[:4]}\n::error::z.json")
@@ -131,7 +131,7 @@ def test_row_22_diff(format: str, tmp_path: Path) -> None:
     check(invoke("diff", "--ignore", rules, *schemas), shown=False)
 
 
-def test_row_22_diff_of_what_is_not_there(tmp_path: Path) -> None:
+def test_diff_names_what_is_not_there_without_escapes(tmp_path: Path) -> None:
     check(invoke("diff", HOSTILE, HOSTILE))
     check(invoke("diff", "--explain", HOSTILE))
     check(invoke("diff", "--history", HOSTILE))
@@ -139,7 +139,7 @@ def test_row_22_diff_of_what_is_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("format", ["text", "json", "facts", "json-schema"])
-def test_row_22_inspect(format: str, tmp_path: Path) -> None:
+def test_inspect_shows_a_schema_without_escapes(format: str, tmp_path: Path) -> None:
     path = schema(tmp_path, "a")
     check(invoke("inspect", path, "--format", format), shown=False)
     check(invoke("inspect", path, "Thing", "--format", format), shown=False)
@@ -151,7 +151,7 @@ BROKEN: Final = f"export interface A {{ a: {HOSTILE[:-20]} }}"
 
 
 @pytest.mark.parametrize("verb", ["generate", "inspect", "pull"])
-def test_row_22_a_schema_that_is_none(verb: str, tmp_path: Path) -> None:
+def test_a_schema_that_is_none_is_refused_without_escapes(verb: str, tmp_path: Path) -> None:
     path = tmp_path / "broken.ts"
     path.write_text(BROKEN, "utf-8")
     arguments: dict[str, Sequence[str | Path]] = {
@@ -163,7 +163,7 @@ def test_row_22_a_schema_that_is_none(verb: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("format", ["text", "json"])
-def test_row_22_generate_and_pull(format: str, tmp_path: Path) -> None:
+def test_generate_and_pull_show_a_schema_without_escapes(format: str, tmp_path: Path) -> None:
     path = schema(tmp_path, "a")
     out = tmp_path / f"{HOSTILE[:9]}out"
     options = ("--schema", path, "--out", out, "--report", format, "--models", "msgspec")
@@ -206,7 +206,7 @@ LISTS: Final = {
 
 
 @pytest.mark.parametrize("list", LISTS)
-def test_row_22_new(list: str, tmp_path: Path) -> None:
+def test_new_shows_tools_without_escapes(list: str, tmp_path: Path) -> None:
     options = ("--revisions", NEWEST, "--into", tmp_path / f"{HOSTILE[:9]}a")
     source = LISTS[list](tmp_path)
     check(invoke("new", "a", "--from-tools", source, *options, "--dry-run"), shown=False)
@@ -222,7 +222,7 @@ for line in sys.stdin:
 """
 
 
-def test_row_22_new_from_a_server_that_refuses(tmp_path: Path) -> None:
+def test_new_shows_the_error_of_a_server_without_escapes(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(SERVER)
     command = f"{sys.executable} {tmp_path / 'server.py'}"
     check(invoke("new", "a", "--from-tools", command, "--into", tmp_path / "a"))
@@ -233,7 +233,9 @@ def test_row_22_new_from_a_server_that_refuses(tmp_path: Path) -> None:
     check(invoke("new", "a", "--into", tmp_path / HOSTILE.replace("/", "") / "b"))
 
 
-def test_row_22_update(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_update_shows_a_project_without_escapes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files = dict(made(answers(revisions=(NEWEST,))))
     monkeypatch.chdir(write(files, tmp_path))
     old = {p: t for p, t in files.items() if p not in (record.NAME, record.BASE)}
@@ -264,7 +266,7 @@ def test_row_22_update(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         f"x = '{HOSTILE[:20]}",
     ],
 )
-def test_row_22_run(text: str, tmp_path: Path) -> None:
+def test_run_shows_errors_of_a_module_without_escapes(text: str, tmp_path: Path) -> None:
     path = tmp_path / "server.py"
     path.write_text(text, "utf-8")
     check(invoke("run", path), shown=False)
@@ -275,7 +277,7 @@ def test_row_22_run(text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", ["call", "diff", "new", "run", "trace", "validate"])
-def test_row_22_words_that_are_no_usage(verb: str) -> None:
+def test_words_that_are_no_usage_are_shown_without_escapes(verb: str) -> None:
     check(invoke(verb, f"--{HOSTILE}"), shown=False)
     check(invoke(HOSTILE))
     check(invoke("diff", "--format", HOSTILE), shown=False)

@@ -190,7 +190,7 @@ def test_tools_of_a_running_server_are_typed(tmp_path: Path) -> None:
     assert "    b: int = 2\n" in (tmp_path / "a/src/my_server/tools/add.py").read_text()
 
 
-def test_row_13_a_command_of_one_word_is_a_command(
+def test_a_command_of_one_word_is_a_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = tmp_path / "bin" / "mcp-server-add"
@@ -205,7 +205,7 @@ def test_row_13_a_command_of_one_word_is_a_command(
         assert (tmp_path / str(place) / "src/a/tools/add.py").exists()
 
 
-def test_row_13_the_server_of_a_url_is_asked(tmp_path: Path, loopback: Loopback) -> None:
+def test_the_server_of_a_url_is_asked(tmp_path: Path, loopback: Loopback) -> None:
     server = Server("s", "1")
 
     @server.tool
@@ -219,7 +219,7 @@ def test_row_13_the_server_of_a_url_is_asked(tmp_path: Path, loopback: Loopback)
     assert (tmp_path / "a/src/a/tools/add.py").exists()
 
 
-def test_row_13_what_has_no_type_is_said(tmp_path: Path) -> None:
+def test_what_has_no_type_is_said(tmp_path: Path) -> None:
     schema, *_ = tool_lists.UNTYPED["nested"]
     listing = tool_lists.listing({"name": "t", "inputSchema": schema})
     (tmp_path / "tools.json").write_bytes(listing)

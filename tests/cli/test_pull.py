@@ -61,7 +61,9 @@ def pulled(folder: Path, origin: str | Path, *more: str, code: int = 0) -> str:
     return result.stdout
 
 
-def test_a_new_revision(folder: Path, official: Path) -> None:
+def test_a_new_revision_is_written_without_its_comments_and_pinned(
+    folder: Path, official: Path
+) -> None:
     assert pulled(folder, official, "--commit", COMMIT).startswith("dogs is new\n")
     text = (folder / "dogs" / "schema.ts").read_text("utf-8")
     assert "prose" not in text
@@ -79,7 +81,7 @@ def test_a_new_revision(folder: Path, official: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["dripping", "headers"])
-def test_row_23_a_server_that_drips_does_not_hold_it_beyond_its_deadline(
+def test_a_server_that_drips_does_not_hold_it_beyond_its_deadline(
     server: str, folder: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     monkeypatch.setattr(download, "DEADLINE", 0.5)
@@ -135,7 +137,9 @@ def test_changed_prose_is_no_finding(folder: Path, official: Path) -> None:
 
 
 @pytest.mark.parametrize("inside", ["schema/dogs/schema.ts", "dogs/schema.ts", "schema.ts"])
-def test_from_a_folder(folder: Path, tmp_path: Path, inside: str) -> None:
+def test_a_folder_may_hold_the_schema_at_several_places(
+    folder: Path, tmp_path: Path, inside: str
+) -> None:
     path = tmp_path / "repository" / inside
     path.parent.mkdir(parents=True)
     path.write_bytes(OFFICIAL)
@@ -143,11 +147,15 @@ def test_from_a_folder(folder: Path, tmp_path: Path, inside: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/schema.ts", "/moved"])
-def test_from_a_server(folder: Path, server: str, path: str) -> None:
+def test_a_server_gives_the_schema_also_after_a_redirect(
+    folder: Path, server: str, path: str
+) -> None:
     assert pulled(folder, server + path).startswith("dogs is new\n")
 
 
-def test_the_public_address(server: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_from_the_public_repository_is_asked(
+    server: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = "schema/2025-11-25/schema.ts"
     public = download.address(path)
     assert public.endswith(f"modelcontextprotocol/modelcontextprotocol/main/{path}")

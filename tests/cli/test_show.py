@@ -13,27 +13,27 @@ from tests.support.terminal import HOSTILE, is_inert
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_row_22_nothing_that_steers_a_terminal_is_shown(text: str) -> None:
+def test_nothing_that_steers_a_terminal_is_shown(text: str) -> None:
     assert not is_inert(text)
     for show in (safe, safe_text):
         assert is_inert(show(f"before {text} after"))
         assert show(f"before {text} after").startswith("before ")
 
 
-def test_row_22_one_line_stays_one_line() -> None:
+def test_one_line_stays_one_line() -> None:
     assert safe("a\nb\tc") == "a\\u000ab\\u0009c"
     assert safe_text("a\r\nb\tc\n") == "a\nb\tc\n"
     assert safe_text("a\rb") == "a\\u000db"
 
 
-def test_row_22_every_control_character_of_unicode_is_an_escape() -> None:
+def test_every_control_character_of_unicode_is_an_escape() -> None:
     for point in (*range(0x20), *range(0x7F, 0xA0)):
         assert is_inert(safe(chr(point)))
     assert safe("naïve – 漢字 🏳️‍🌈 \u00a0") == "naïve – 漢字 🏳️‍🌈 \u00a0"
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_row_22_json_keeps_its_meaning(text: str) -> None:
+def test_json_keeps_its_meaning(text: str) -> None:
     written = json.dumps({"text": text}, ensure_ascii=False, indent=2)
     assert is_inert(safe_text(written))
     assert json.loads(safe_text(written)) == {"text": text}

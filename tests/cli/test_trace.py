@@ -143,7 +143,7 @@ def test_a_file_that_is_no_trace_is_refused_by_its_line(text: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-11-25"])
-def test_row_14_the_trace_of_an_older_server_is_judged_as_it_negotiated(
+def test_the_trace_of_an_older_server_is_judged_as_it_negotiated(
     tmp_path: Path, revision: str
 ) -> None:
     (tmp_path / "old.py").write_text(

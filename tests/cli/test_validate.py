@@ -58,7 +58,7 @@ def test_a_result_is_known_by_the_request_before_it(tmp_path: Path) -> None:
     ]
 
 
-def test_row_14_a_second_answer_to_one_id_is_judged_like_the_first(tmp_path: Path) -> None:
+def test_a_second_answer_to_one_id_is_judged_like_the_first(tmp_path: Path) -> None:
     bad = {**RESULT, "result": {"tools": 1}}
     error = {"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "no"}}
     wrong = (False, "ListToolsResult", "$.result.tools")
@@ -67,7 +67,7 @@ def test_row_14_a_second_answer_to_one_id_is_judged_like_the_first(tmp_path: Pat
 
 
 @pytest.mark.parametrize("result", [{}, {"roots": 1}, {"tools": 1}])
-def test_row_14_a_result_at_fault_takes_no_other_sides_request(
+def test_a_result_at_fault_takes_no_other_sides_request(
     tmp_path: Path, result: dict[str, Any]
 ) -> None:
     roots = {"jsonrpc": "2.0", "id": 1, "method": "roots/list"}
@@ -81,7 +81,7 @@ def test_row_14_a_result_at_fault_takes_no_other_sides_request(
     assert [verdicts[2][1]] == [named[member] for member in result] or not result
 
 
-def test_row_14_a_trace_is_told_where_it_is_judged(tmp_path: Path) -> None:
+def test_a_trace_is_told_where_it_is_judged(tmp_path: Path) -> None:
     (tmp_path / "t").write_text(json.dumps({"at": 0, "direction": "sent", "message": CALL}))
     done = run("validate", *REVISION, tmp_path / "t")
     assert done.returncode == 1

@@ -34,7 +34,7 @@ ID: Final = r"(interface JSONRPCRequest extends Request \{[^}]*?)\n  id: Request
 
 
 @pytest.mark.parametrize("way", ["removed", "added"])
-def test_row_11_a_message_has_no_id_where_its_writer_knows_none(tmp_path: Path, way: str) -> None:
+def test_a_message_has_no_id_where_its_writer_knows_none(tmp_path: Path, way: str) -> None:
     before, after = changed(tmp_path, ID, r"\1")
     old, new = (before, after) if way == "removed" else (after, before)
     (finding,) = (f for f in judge(old, new) if f.change.path == "JSONRPCRequest.id")
@@ -44,7 +44,7 @@ def test_row_11_a_message_has_no_id_where_its_writer_knows_none(tmp_path: Path, 
     assert [w.message for w in finding.witnesses if "id" in w.message] == []
 
 
-def test_row_11_a_change_of_every_id_names_the_methods_that_have_one(tmp_path: Path) -> None:
+def test_a_change_of_every_id_names_the_methods_that_have_one(tmp_path: Path) -> None:
     old, new = changed(tmp_path, r"RequestId = string \| number", "RequestId = string")
     findings = [f for f in judge(old, new) if f.change.path == "RequestId"]
     named = {method for finding in findings for method in finding.methods}
@@ -58,12 +58,12 @@ def witnesses(old: str, new: str) -> list[tuple[Finding, Any, str]]:
 
 
 @pytest.mark.parametrize(("old", "new"), PAIRS)
-def test_row_11_results_are_of_a_type_that_the_protocol_has(old: str, new: str) -> None:
+def test_results_are_of_a_type_that_the_protocol_has(old: str, new: str) -> None:
     assert [text for *_, text in witnesses(old, new) if '"resultType": ""' in text] == []
 
 
 @pytest.mark.parametrize(("old", "new"), PAIRS)
-def test_row_11_answers_to_input_requests_have_no_envelope(old: str, new: str) -> None:
+def test_answers_to_input_requests_have_no_envelope(old: str, new: str) -> None:
     """From 2026-07-28 on they travel inside params."""
     schemas = {side: pins.lower(pins.find(name)) for side, name in (("old", old), ("new", new))}
     inputs = {

@@ -80,7 +80,7 @@ def test_sections_that_are_alike_follow_the_methods_of_the_new_schema() -> None:
     assert by_severity["breaking"][0] == "Several methods"
 
 
-def test_row_11_members_that_are_now_required_are_named_by_what_is_in_them() -> None:
+def test_members_that_are_now_required_are_named_by_what_is_in_them() -> None:
     """That an object must now have members does not hide which ones."""
     paths = {f.change.path for f in report(*PAIRS[-1]).findings if f.client == "if used"}
     assert {
@@ -90,19 +90,19 @@ def test_row_11_members_that_are_now_required_are_named_by_what_is_in_them() -> 
 
 
 @pytest.mark.parametrize(("old", "new"), PAIRS)
-def test_row_11_items_in_a_path_are_brackets(old: str, new: str) -> None:
+def test_items_in_a_path_are_brackets(old: str, new: str) -> None:
     paths = {f.change.path for f in report(old, new).findings}
     assert [path for path in paths if "item" in path.split(".")] == []
 
 
-def test_row_11_changes_of_an_envelope_name_the_methods_that_they_hit() -> None:
+def test_changes_of_an_envelope_name_the_methods_that_they_hit() -> None:
     by_path = {f.change.path: f for f in report(*PAIRS[-1]).findings if f.severity == "breaking"}
     hit = by_path["Result.resultType"]
     assert {"tools/call", "tools/list", "resources/read"} <= set(hit.methods)
 
 
 @pytest.mark.parametrize("audience", ["client", "server"])
-def test_row_11_the_message_that_is_shown_breaks_those_who_ask(audience: Audience) -> None:
+def test_the_message_that_is_shown_breaks_those_who_ask(audience: Audience) -> None:
     """An old client sends to a new server or reads from it; an old server the other way round."""
     whole = replace(report(*PAIRS[-1]), audiences=(audience,))
     ways = {"client": ("client-to-server", "server-to-client")}

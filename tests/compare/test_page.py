@@ -138,7 +138,7 @@ def test_severity_audience_and_rule_filter(page: Page) -> None:
 
 
 @pytest.mark.parametrize("audience", ["client", "server", "bindings"])
-def test_row_12_badges_are_those_of_the_audience_that_is_chosen(page: Page, audience: str) -> None:
+def test_badges_are_those_of_the_audience_that_is_chosen(page: Page, audience: str) -> None:
     """A finding that is breaking for somebody else is not shown as breaking."""
     set_(page, "audience", audience)
     badges = page.run(BADGES)
@@ -161,7 +161,7 @@ def severities(page: Page) -> dict[str, dict[str, str]]:
     return by_id
 
 
-def test_row_12_severities_filter_as_the_audience_has_them(page: Page) -> None:
+def test_severities_filter_as_the_audience_has_them(page: Page) -> None:
     set_(page, "audience", "client")
     page.run("document.querySelector('input[value=dangerous]').click()")
     kept = shown(page, "[f.id, f.querySelector('.badge').textContent]")
@@ -169,7 +169,7 @@ def test_row_12_severities_filter_as_the_audience_has_them(page: Page) -> None:
     assert {badge for _, badge in kept} == {"breaking"}
 
 
-def test_row_12_cells_of_the_history_are_those_of_the_audience_that_is_chosen(page: Page) -> None:
+def test_cells_of_the_history_are_those_of_the_audience_that_is_chosen(page: Page) -> None:
     cells = (
         "[...document.querySelectorAll('#history td[data-severity]')]"
         ".map((c) => [c.textContent, c.dataset.{0}, c.classList.contains(c.textContent)])"

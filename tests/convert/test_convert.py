@@ -419,7 +419,7 @@ def test_an_old_peer_reads_sound_and_links_as_text() -> None:
     assert lost == ["$.result.content[1]", "$.result.content[0]"]
 
 
-def test_row_9_an_old_peer_reads_structured_content_as_text_unless_a_text_is_its_json() -> None:
+def test_an_old_peer_reads_structured_content_as_text_unless_a_text_is_its_json() -> None:
     text = {"type": "text", "text": '{ "a": 1 }'}
     result, lost = tool_result(OLDEST, text, structuredContent={"a": 1})
     assert (result, lost) == ({"content": [text]}, ["$.result.structuredContent"])
@@ -434,7 +434,7 @@ def test_row_9_an_old_peer_reads_structured_content_as_text_unless_a_text_is_its
 
 
 @pytest.mark.parametrize("method", ["tools/call", "tools/list", "a/b"])
-def test_row_8_a_result_of_an_unknown_type_is_no_success(method: str) -> None:
+def test_a_result_of_an_unknown_type_is_no_success(method: str) -> None:
     caching = {"ttlMs": 0, "cacheScope": "private"}
     message = response(content=[], tools=[], **caching, resultType="task")
     with pytest.raises(Refused) as caught:
@@ -442,7 +442,7 @@ def test_row_8_a_result_of_an_unknown_type_is_no_success(method: str) -> None:
     assert (caught.value.path, caught.value.code) == ("$.result.resultType", -32603)
 
 
-def test_row_8_an_extension_in_the_context_adds_a_type_of_results() -> None:
+def test_an_extension_in_the_context_adds_a_type_of_results() -> None:
     message = response(content=[], resultType="task")
     context = Context(result_types=frozenset(("task",)))
     down = convert(message, NEWEST, "2025-11-25", method="tools/call", context=context)
@@ -469,7 +469,7 @@ def test_row_8_an_extension_in_the_context_adds_a_type_of_results() -> None:
         ),
     ],
 )
-def test_row_9_a_client_without_forms_does_not_offer_them(
+def test_a_client_without_forms_does_not_offer_them(
     offered: Any, kept: Any, lost: list[str]
 ) -> None:
     down = convert(initialize("2025-11-25", elicitation=offered), "2025-11-25", "2025-06-18")
@@ -483,7 +483,7 @@ def initialize(version: str, **capabilities: Any) -> dict[str, Any]:
     return request("initialize", params)
 
 
-def test_row_9_a_handshake_names_the_version_that_it_is_written_in() -> None:
+def test_a_handshake_names_the_version_that_it_is_written_in() -> None:
     asked = convert(initialize("2025-11-25"), "2025-11-25", OLDEST)
     assert asked == (initialize(OLDEST), ())
     answer = response(protocolVersion=OLDEST, capabilities={}, serverInfo=INFO)
@@ -495,7 +495,7 @@ def test_row_9_a_handshake_names_the_version_that_it_is_written_in() -> None:
     assert [loss.path for loss in other.losses] == ["$.params.protocolVersion"]
 
 
-def test_row_9_the_dialect_of_a_schema_is_kept() -> None:
+def test_the_dialect_of_a_schema_is_kept() -> None:
     schema = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}
     message = response(tools=[{"name": "t", "inputSchema": schema, "outputSchema": schema}])
     down = convert(message, "2025-11-25", "2025-06-18", method="tools/list")
@@ -503,7 +503,7 @@ def test_row_9_the_dialect_of_a_schema_is_kept() -> None:
     assert convert(message, "2025-06-18", "2025-11-25", method="tools/list") == (message, ())
 
 
-def test_row_9_tasks_are_a_loss_where_they_are_not_part_of_the_protocol() -> None:
+def test_tasks_are_a_loss_where_they_are_not_part_of_the_protocol() -> None:
     asked = request("tools/call", {"name": "t", "task": {"ttl": 1}})
     up = convert(asked, "2025-11-25", NEWEST, context=TOLD)
     assert "task" not in up.message["params"]
@@ -515,7 +515,7 @@ def test_row_9_tasks_are_a_loss_where_they_are_not_part_of_the_protocol() -> Non
     assert [loss.path for loss in up.losses] == ["$.result.tools[0].execution"]
 
 
-def test_row_9_several_blocks_of_sampling_are_one_text_that_names_pictures() -> None:
+def test_several_blocks_of_sampling_are_one_text_that_names_pictures() -> None:
     blocks = [{"type": "text", "text": "a"}, {"type": "image", "data": "", "mimeType": "image/png"}]
     params = {"messages": [{"role": "user", "content": blocks}], "maxTokens": 1}
     down = convert(request("sampling/createMessage", params), "2025-11-25", "2025-06-18")

@@ -140,7 +140,7 @@ def words(text: str) -> list[str]:
 @example('Text that ends in three quotes"""', "")
 @example('"""', "    ")
 @example('\\"', "")
-def test_row_21_a_docstring_is_one_string_of_its_words(text: str, indent: str) -> None:
+def test_a_docstring_is_one_string_of_its_words(text: str, indent: str) -> None:
     body = "\n".join(docstring(indent, text))
     (statement,) = ast.parse(textwrap.dedent(body)).body or [ast.Expr(ast.Constant(""))]
     assert isinstance(statement, ast.Expr)
@@ -149,7 +149,7 @@ def test_row_21_a_docstring_is_one_string_of_its_words(text: str, indent: str) -
 
 
 @given(AWKWARD | st.text())
-def test_row_21_a_literal_is_its_text(text: str) -> None:
+def test_a_literal_is_its_text(text: str) -> None:
     assert ast.literal_eval(literal(text)) == text
 
 

@@ -175,7 +175,7 @@ def test_a_file_that_is_no_text_is_a_difference(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ['"""a""""\n', "def f(:\n", "x = 1\0\n", "(" * 5000])
-def test_row_21_what_is_no_python_is_not_written(tmp_path: Path, text: str) -> None:
+def test_what_is_no_python_is_not_written(tmp_path: Path, text: str) -> None:
     write(tmp_path, OLD)
     with pytest.raises(OutputError, match=r"v1/b\.py.*is no Python"):
         write(tmp_path, {**OLD, "a.py": OURS + "new\n", "v1/b.py": OURS + text})

@@ -143,7 +143,7 @@ def check(interpreter: str, server: Server, at: Sequence[str], folder: str, era:
 
 @pytest.mark.parametrize("era", ["auto", "handshake"])
 @pytest.mark.parametrize("name", ON_STDIO)
-def test_row_1_a_server_over_stdio_is_used_without_any_extra(
+def test_a_server_over_stdio_is_used_without_any_extra(
     name: str, era: str, tmp_path: Path, runtime: Environment
 ) -> None:
     folder = str(tmp_path.resolve())
@@ -162,7 +162,7 @@ OVER_HTTP: Final = {
 
 
 @pytest.mark.parametrize("name", OVER_HTTP)
-def test_row_1_an_old_server_over_http_is_used(name: str) -> None:
+def test_an_old_server_over_http_is_used(name: str) -> None:
     server, path = OVER_HTTP[name]
     with serving(server.command, path) as url:
         check(sys.executable, server, [url], "", "auto")
@@ -182,7 +182,7 @@ def test_server_everything_over_http_is_used_by_one_client_after_another(
     ("transport", "path", "revision"),
     [("sse", "/sse", "2025-11-25"), ("streamableHttp", "/mcp", "2026-07-28")],
 )
-def test_row_6_our_server_behind_supergateway_serves_one_client_after_another(
+def test_our_server_behind_supergateway_serves_one_client_after_another(
     transport: str, path: str, revision: str, runtime: Environment
 ) -> None:
     behind = ours(str(runtime.home / "bin/python"), "ours_server")

@@ -69,7 +69,7 @@ def test_a_missing_row_is_given_to_paste(tmp_path: Path) -> None:
     assert lowered(tmp_path, f"[[method]]{filled}").methods[0].capability == ""
 
 
-def test_a_row_answers(tmp_path: Path) -> None:
+def test_a_row_answers_what_no_type_says(tmp_path: Path) -> None:
     rows = ANSWER.replace('capability = ""', 'capability = "foo"')
     methods = lowered(tmp_path, rows).methods
     assert [(m.name, m.capability) for m in methods] == [

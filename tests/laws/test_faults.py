@@ -474,7 +474,7 @@ def test_a_union_of_kinds_takes_each_and_nothing_else(bad: JSON) -> None:
     assert path.startswith('$.content["a b"]')
 
 
-def test_one_block_or_many() -> None:
+def test_one_block_or_many_are_content() -> None:
     block: JSON = {"type": "text", "text": "a"}
     for content in (block, [block], []):
         kept("SamplingMessage", {"role": "user", "content": content})

@@ -92,19 +92,19 @@ HELD: Final = {
     "line_bytes": (HERE, "test_a_line_at_the_limit_is_read_and_one_byte_more_is_not"),
     "answer_bytes": (
         "runtime/client/test_message_limit.py",
-        "test_row_4_an_answer_over_the_limit_fails_its_call_at_once",
+        "test_an_answer_over_the_limit_fails_its_call_at_once",
     ),
     "first_answer": (
         "runtime/client/test_opening.py",
-        "test_row_3_a_started_command_has_a_minute_for_its_first_answer",
+        "test_a_started_command_has_a_minute_for_its_first_answer",
     ),
     "input_requests": (
         "runtime/client/test_callbacks.py",
-        "test_row_19_a_result_asks_for_no_more_input_than_the_limit",
+        "test_a_result_asks_for_no_more_input_than_the_limit",
     ),
     "input_callbacks": (
         "runtime/client/test_callbacks.py",
-        "test_row_19_no_more_callbacks_run_at_a_time_than_the_limit",
+        "test_no_more_callbacks_run_at_a_time_than_the_limit",
     ),
     "batch": (
         "runtime/core/test_sessions.py",
@@ -120,19 +120,19 @@ HELD: Final = {
     ),
     "held_bytes": (
         "runtime/core/test_held_bytes.py",
-        "test_row_18_requests_without_an_answer_have_a_budget_in_bytes",
+        "test_requests_without_an_answer_have_a_budget_in_bytes",
     ),
     "process_bytes": (
         "runtime/core/test_held_bytes.py",
-        "test_row_18_the_process_has_a_budget_too",
+        "test_the_process_has_a_budget_too",
     ),
     "threads": (
         "runtime/server/test_plain_functions.py",
-        "test_row_19_a_client_that_has_gone_gives_its_places_back",
+        "test_a_client_that_has_gone_gives_its_places_back",
     ),
     "session_threads": (
         "runtime/server/test_plain_functions.py",
-        "test_row_19_calls_of_one_client_do_not_stall_those_of_another",
+        "test_calls_of_one_client_do_not_stall_those_of_another",
     ),
     "deadline": (HERE, "test_an_answer_that_does_not_come_is_given_up_at_the_deadline"),
     "total": (HERE, "test_progress_does_not_hold_a_call_open_beyond_the_total"),

@@ -35,7 +35,7 @@ def no_merge(yours: str, old: str, new: str) -> Merged:
         ("a", None, "mine", Change("f", "kept")),
     ],
 )
-def test_one_side_changed(
+def test_where_one_side_changed_its_change_is_taken_or_yours_is_kept(
     old: str | None, new: str | None, yours: str | None, becomes: Change | None
 ) -> None:
     sides = [{} if text is None else {"f": text} for text in (old, new, yours)]

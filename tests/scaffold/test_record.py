@@ -38,7 +38,7 @@ FOREIGN: Final = (
 """Paths at which a project has nothing from us."""
 
 
-def test_row_23_every_file_of_a_project_is_one_that_we_write() -> None:
+def test_every_file_of_a_project_is_one_that_we_write() -> None:
     for ways in WAYS:
         chosen = answers(transports=ways, tools=True)
         files = {p: t for p, t in made(chosen).items() if p not in (record.NAME, record.BASE)}
@@ -47,13 +47,13 @@ def test_row_23_every_file_of_a_project_is_one_that_we_write() -> None:
 
 
 @pytest.mark.parametrize("path", AWAY)
-def test_row_23_a_base_with_a_path_that_leads_away_is_refused(path: str) -> None:
+def test_a_base_with_a_path_that_leads_away_is_refused(path: str) -> None:
     with pytest.raises(InputError, match="leads out of the project"):
         record.unpack(packed({"README.md": "", path: ""}))
 
 
 @pytest.mark.parametrize("path", FOREIGN)
-def test_row_23_a_record_with_a_path_that_is_not_ours_is_refused(path: str) -> None:
+def test_a_record_with_a_path_that_is_not_ours_is_refused(path: str) -> None:
     text = record.render("0.1.0", ANSWERS, {**FILES, path: ""})
     with pytest.raises(InputError, match=r"leads out of the project|no file that mcp-bindgen"):
         record.parse(text, KNOWN)

@@ -112,7 +112,7 @@ GOOD: Final = {"name": "good", "inputSchema": {"type": "object"}}
 
 
 @pytest.mark.parametrize("name", tool_lists.UNTYPED)
-def test_row_13_what_cannot_be_typed_is_any_at_its_place(name: str) -> None:
+def test_what_cannot_be_typed_is_any_at_its_place(name: str) -> None:
     schema, place, why = tool_lists.UNTYPED[name]
     good, tool = read(tool_lists.listing(GOOD, {"name": name, "inputSchema": schema}), "f.json")
     assert good.loose == ()
@@ -127,7 +127,7 @@ def test_row_13_what_cannot_be_typed_is_any_at_its_place(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", tool_lists.UNTYPED)
-def test_row_13_strict_refuses_it_by_name(name: str) -> None:
+def test_strict_refuses_it_by_name(name: str) -> None:
     schema, place, why = tool_lists.UNTYPED[name]
     listing = tool_lists.listing(GOOD, {"name": name, "inputSchema": schema})
     with pytest.raises(InputError) as refused:
@@ -148,7 +148,7 @@ def test_row_13_strict_refuses_it_by_name(name: str) -> None:
         ),
     ],
 )
-def test_row_13_an_empty_default_is_one(member: dict[str, Any], written: str) -> None:
+def test_an_empty_default_is_one(member: dict[str, Any], written: str) -> None:
     schema = {"type": "object", "properties": {"x": member}}
     (tool,) = read(tool_lists.listing({"name": "t", "inputSchema": schema}), "f", strict=True)
     line = f"    x: {written} = field(default_factory={written.partition('[')[0]})"
@@ -163,7 +163,7 @@ def test_the_tries_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [each.place for each in tool.loose] == [f"input.p{n}" for n in range(9)]
 
 
-def test_row_13_the_tools_of_real_servers_are_written_as_they_are_linted(
+def test_the_tools_of_real_servers_are_written_as_they_are_linted(
     shared: Path, tmp_path: Path
 ) -> None:
     """Whatever lists them: nothing is refused, and ruff finds nothing to change."""

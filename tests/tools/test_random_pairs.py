@@ -28,13 +28,13 @@ def seed() -> int:
     return drawn
 
 
-def test_row_10_random_pairs_are_judged_as_the_validator_judges_their_instances() -> None:
+def test_random_pairs_are_judged_as_the_validator_judges_their_instances() -> None:
     check_pairs(seed(), PAIRS)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(10))
-def test_row_10_many_random_pairs_are_judged_as_the_validator_judges_their_instances(
+def test_many_random_pairs_are_judged_as_the_validator_judges_their_instances(
     part: int,
 ) -> None:
     del part  # only spreads the work

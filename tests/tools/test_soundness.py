@@ -68,9 +68,7 @@ def sent(findings: tuple[Finding, ...], writer: str) -> list[Any]:
         ("array", "maxItems", [None]),
     ],
 )
-def test_row_10_a_bound_of_zero_inside_a_union_counts(
-    type: str, keyword: str, refused: Any
-) -> None:
+def test_a_bound_of_zero_inside_a_union_counts(type: str, keyword: str, refused: Any) -> None:
     def either(schema: Any) -> Any:
         return {"anyOf": [schema, NULL]}
 
@@ -85,7 +83,7 @@ def test_row_10_a_bound_of_zero_inside_a_union_counts(
     assert said(*lists) == ["BOUNDS_TIGHTENED t.input[] used holds"]
 
 
-def test_row_10_a_type_that_becomes_nullable_keeps_its_bounds() -> None:
+def test_a_type_that_becomes_nullable_keeps_its_bounds() -> None:
     old = {"type": "integer", "minimum": 0}
     assert said(old, {"anyOf": [old, NULL]}) == ["MEMBER_BECAME_NULLABLE t.input holds used"]
 
@@ -101,7 +99,7 @@ def test_row_10_a_type_that_becomes_nullable_keeps_its_bounds() -> None:
         ({"type": "array", "minItems": 0}, {"type": "array"}),
     ],
 )
-def test_row_10_bounds_that_mean_the_same_are_no_change(old: Any, new: Any) -> None:
+def test_bounds_that_mean_the_same_are_no_change(old: Any, new: Any) -> None:
     assert said(old, new) == []
     assert said(new, old) == []
     assert said(member(old), member(new)) == []
@@ -119,7 +117,7 @@ def test_row_10_bounds_that_mean_the_same_are_no_change(old: Any, new: Any) -> N
         ({**STRING, "maxLength": 3}, INTEGER, ["TYPE_REPLACED t.input breaks breaks"]),
     ],
 )
-def test_row_10_bounds_are_compared_where_both_sides_have_values_for_them(
+def test_bounds_are_compared_where_both_sides_have_values_for_them(
     old: Any, new: Any, expected: list[str]
 ) -> None:
     assert said(old, new) == expected
@@ -134,7 +132,7 @@ def test_true_is_not_the_number_one_among_literals() -> None:
 # ---- arrays
 
 
-def test_row_10_items_that_become_places_are_compared() -> None:
+def test_items_that_become_places_are_compared() -> None:
     shaped = {"type": "object", "properties": {"b": STRING}, "required": ["b"]}
     old = {"type": "array", "items": {"type": "object"}}
     new = {"type": "array", "prefixItems": [STRING], "items": shaped}
@@ -179,7 +177,7 @@ def test_row_10_items_that_become_places_are_compared() -> None:
         ),
     ],
 )
-def test_row_10_an_unread_keyword_of_equal_text_differs_where_what_it_depends_on_does(
+def test_an_unread_keyword_of_equal_text_differs_where_what_it_depends_on_does(
     old: Any, new: Any, refused: Any
 ) -> None:
     assert jsonschema_rs.is_valid(old, refused)
@@ -216,13 +214,13 @@ def test_row_10_an_unread_keyword_of_equal_text_differs_where_what_it_depends_on
         ),
     ],
 )
-def test_row_10_an_arm_that_is_only_partly_read_hides_no_other(
+def test_an_arm_that_is_only_partly_read_hides_no_other(
     old: Any, new: Any, expected: list[str]
 ) -> None:
     assert said(old, new) == expected
 
 
-def test_row_10_a_witness_passes_the_keywords_of_its_writer_that_are_not_read() -> None:
+def test_a_witness_passes_the_keywords_of_its_writer_that_are_not_read() -> None:
     pattern = {"type": "object", "properties": {"a": {**STRING, "pattern": "^x"}}}
     findings = inputs(pattern, pattern | {"required": ["b"], "properties": {"a": INTEGER}})
     assert {"b": None, "a": "x"} in sent(findings, "old")
@@ -249,14 +247,14 @@ def test_a_pattern_that_may_take_for_ever_is_not_tried(pattern: str) -> None:
 # ---- alarms
 
 
-def test_row_10_an_optional_member_of_a_replaced_type_breaks_only_if_it_is_used() -> None:
+def test_an_optional_member_of_a_replaced_type_breaks_only_if_it_is_used() -> None:
     optional = member({"type": "array"}), member({"type": "boolean"})
     assert said(*optional) == ["TYPE_REPLACED t.input.a used used"]
     required = member({"type": "array"}, required=True), member({"type": "boolean"}, required=True)
     assert said(*required) == ["TYPE_REPLACED t.input.a breaks breaks"]
 
 
-def test_row_10_an_open_object_in_a_union_takes_what_a_changed_arm_refuses() -> None:
+def test_an_open_object_in_a_union_takes_what_a_changed_arm_refuses() -> None:
     old = member(STRING, required=True)
     new = {"anyOf": [member(INTEGER, required=True), {"type": "object"}]}
     assert said(old, new) == [
@@ -282,7 +280,7 @@ def test_row_10_an_open_object_in_a_union_takes_what_a_changed_arm_refuses() -> 
         ),
     ],
 )
-def test_row_10_what_the_other_side_accepts_is_never_breaking(old: Any, new: Any) -> None:
+def test_what_the_other_side_accepts_is_never_breaking(old: Any, new: Any) -> None:
     findings = inputs(old, new)
     assert {f.client for f in findings} <= {"holds", "if used"}
     assert "TYPE_REPLACED" in {f.rule.id for f in findings}
@@ -325,7 +323,7 @@ def demanded_and_replaced(members: int) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("sides", [replaced, nested, demanded, demanded_and_replaced])
-def test_row_10_twice_the_changed_members_are_twice_the_work(sides: Sides) -> None:
+def test_twice_the_changed_members_are_twice_the_work(sides: Sides) -> None:
     """`make bench ARGS=diff` measures the time of 5 000."""
     calls(*sides(10))  # what is made once is made
     few, many = calls(*sides(200)), calls(*sides(400))

@@ -51,7 +51,7 @@ class Sampler:
         return t.CreateMessageResult(role="assistant", content=content, model="m")
 
 
-async def test_row_19_no_more_callbacks_run_at_a_time_than_the_limit() -> None:
+async def test_no_more_callbacks_run_at_a_time_than_the_limit() -> None:
     sampler = Sampler()
     async with asking(*[SAMPLING] * 64).client(on_sample=sampler) as client:
         await client.call_tool("t")
@@ -63,7 +63,7 @@ async def test_row_19_no_more_callbacks_run_at_a_time_than_the_limit() -> None:
     assert (sampler.count, sampler.most) == (10, 3)
 
 
-async def test_row_19_a_result_asks_for_no_more_input_than_the_limit() -> None:
+async def test_a_result_asks_for_no_more_input_than_the_limit() -> None:
     sampler = Sampler()
     async with asking(*[SAMPLING] * 65).client(on_sample=sampler) as client:
         with pytest.raises(TooMuch, match=r"65 .* over 64 \(Limits.input_requests\)"):
@@ -102,7 +102,7 @@ class Visitor:
 
 
 @pytest.mark.parametrize("url", REFUSED)
-async def test_row_23_a_url_that_is_not_of_the_web_is_refused_before_the_callback(url: str) -> None:
+async def test_a_url_that_is_not_of_the_web_is_refused_before_the_callback(url: str) -> None:
     visitor = Visitor()
     options: dict[str, Any] = {"on_elicit": visitor, "elicit_modes": ["url"]}
     async with asking(visit(url)).client(**options) as client:
@@ -114,7 +114,7 @@ async def test_row_23_a_url_that_is_not_of_the_web_is_refused_before_the_callbac
     assert visitor.urls == []
 
 
-async def test_row_23_other_schemes_are_a_setting() -> None:
+async def test_other_schemes_are_a_setting() -> None:
     visitor = Visitor()
     options: dict[str, Any] = {"on_elicit": visitor, "elicit_modes": ["url"]}
     for url in ("https://server.example/x?y#z", "http://127.0.0.1:1/"):
@@ -132,7 +132,7 @@ async def test_row_23_other_schemes_are_a_setting() -> None:
 # ---- roots
 
 
-async def test_row_5_roots_may_be_strings() -> None:
+async def test_roots_may_be_strings() -> None:
     server = RawServer(SHAKEN)
     async with server.client(roots=["file:///srv", t.Root(uri="file:///a", name="A")]) as client:
         answer = await server.line.request("roots/list")
@@ -145,7 +145,7 @@ async def test_row_5_roots_may_be_strings() -> None:
         assert answer["result"]["roots"] == [{"uri": "file:///b"}]
 
 
-async def test_row_5_roots_of_a_function_may_be_strings() -> None:
+async def test_roots_of_a_function_may_be_strings() -> None:
     async def roots() -> list[str]:
         return ["file:///srv"]
 
@@ -167,7 +167,7 @@ async def test_row_5_roots_of_a_function_may_be_strings() -> None:
         ([b"file:///srv"], TypeError, "file:///srv"),
     ],
 )
-def test_row_5_roots_that_are_none_are_refused_when_the_client_is_made(
+def test_roots_that_are_none_are_refused_when_the_client_is_made(
     roots: Any, error: type[Exception], why: str
 ) -> None:
     with pytest.raises(error, match=why):

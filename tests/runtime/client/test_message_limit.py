@@ -39,7 +39,7 @@ ORDERS: Final = ["jsonrpc id result", "id jsonrpc result", "result jsonrpc id", 
 
 
 @pytest.mark.parametrize("order", ORDERS)
-async def test_row_4_an_answer_over_the_limit_fails_its_call_at_once(order: str) -> None:
+async def test_an_answer_over_the_limit_fails_its_call_at_once(order: str) -> None:
     server = RawServer(SHAKEN)
     async with server.client(limits=Limits(answer_bytes=2000)) as client:
         calls = [asyncio.create_task(client.call_tool(name)) for name in ("a", "b")]
@@ -53,7 +53,7 @@ async def test_row_4_an_answer_over_the_limit_fails_its_call_at_once(order: str)
         assert (await calls[1]).content == []
 
 
-async def test_row_4_the_call_fails_before_the_answer_has_ended() -> None:
+async def test_the_call_fails_before_the_answer_has_ended() -> None:
     server = RawServer(SHAKEN)
     async with server.client(limits=SMALL) as client:
         call = asyncio.create_task(client.call_tool("t"))
@@ -71,7 +71,7 @@ NO_ANSWERS: Final = (
 
 
 @pytest.mark.parametrize("whole", UNKNOWN)
-async def test_row_4_all_calls_fail_where_it_cannot_be_found_which(whole: bytes) -> None:
+async def test_all_calls_fail_where_it_cannot_be_found_which(whole: bytes) -> None:
     server = RawServer(SHAKEN)
     async with server.client(limits=SMALL) as client:
         calls = [asyncio.create_task(client.call_tool(name)) for name in ("a", "b")]
@@ -86,7 +86,7 @@ async def test_row_4_all_calls_fail_where_it_cannot_be_found_which(whole: bytes)
 
 
 @pytest.mark.parametrize("line", NO_ANSWERS, ids=["log", "notification"])
-async def test_row_4_a_long_line_that_is_no_answer_fails_nothing(line: str) -> None:
+async def test_a_long_line_that_is_no_answer_fails_nothing(line: str) -> None:
     server = RawServer(SHAKEN)
     async with server.client(limits=SMALL) as client:
         call = asyncio.create_task(client.call_tool("t"))
@@ -96,7 +96,7 @@ async def test_row_4_a_long_line_that_is_no_answer_fails_nothing(line: str) -> N
         assert (await call).content == []
 
 
-async def test_row_4_what_was_too_long_is_in_the_trace() -> None:
+async def test_what_was_too_long_is_in_the_trace() -> None:
     file = BytesIO()
     server = RawServer(SHAKEN)
     async with server.client(limits=SMALL, trace=TraceFile(file)) as client:
@@ -111,14 +111,14 @@ async def test_row_4_what_was_too_long_is_in_the_trace() -> None:
     assert len(dropped) <= ENDS_BYTES
 
 
-async def test_row_4_an_answer_to_the_handshake_that_is_too_long_is_said() -> None:
+async def test_an_answer_to_the_handshake_that_is_too_long_is_said() -> None:
     server = RawServer(SHAKEN, answers={"initialize": {"instructions": "x" * 10_000}})
     with pytest.raises(TooMuch):
         async with server.client(limits=SMALL):
             pass
 
 
-async def test_row_4_over_http_and_sse_the_call_fails_and_the_stream_goes_on() -> None:
+async def test_over_http_and_sse_the_call_fails_and_the_stream_goes_on() -> None:
     server = Old()
     accepts = server.acts["tools/call"]
 
@@ -136,7 +136,7 @@ async def test_row_4_over_http_and_sse_the_call_fails_and_the_stream_goes_on() -
     assert server.opened == 1
 
 
-async def test_row_4_the_limit_is_an_option_of_the_client() -> None:
+async def test_the_limit_is_an_option_of_the_client() -> None:
     assert DEFAULT.answer_bytes == 16 * 1024 * 1024
     server = RawServer(SHAKEN, answers={"tools/call": LARGE})
     async with Client(server, revisions=[SHAKEN], message_bytes=20_000) as client:
@@ -170,7 +170,7 @@ CASES: Final[list[tuple[bytes, bytes | None, Any]]] = [
 
 
 @pytest.mark.parametrize(("head", "tail", "id"), CASES)
-def test_row_4_the_id_is_found_without_the_whole(head: bytes, tail: bytes | None, id: Any) -> None:
+def test_the_id_is_found_without_the_whole(head: bytes, tail: bytes | None, id: Any) -> None:
     assert peek.response_id(head, tail) == id
 
 
@@ -184,14 +184,14 @@ HOSTILE: Final = (
 
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(5))
-def test_row_4_the_id_is_looked_for_in_linear_time(hostile: bytes) -> None:
+def test_the_id_is_looked_for_in_linear_time(hostile: bytes) -> None:
     started = time.process_time()
     for _ in range(50):
         peek.response_id(hostile, hostile)
     assert time.process_time() - started < 1
 
 
-def test_row_4_an_answer_that_is_too_long_fails_once() -> None:
+def test_an_answer_that_is_too_long_fails_once() -> None:
     session = client_session(SHAKEN, SMALL)
     sent, _ = session.call("tools/list", UNSET, now=0.0)
     events = [*session.receive(large(sent.id, ORDERS[0]) + b"\n", 0.0)]

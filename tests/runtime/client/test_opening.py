@@ -108,7 +108,7 @@ REFUSED: Final = ("-32602", "-32601", "-32022", "-32020", "-32600", "0")
 
 
 @pytest.mark.parametrize("behaviour", SPOILED.values(), ids=SPOILED)
-async def test_row_1_a_server_that_does_not_survive_the_probe_is_started_once_more(
+async def test_a_server_that_does_not_survive_the_probe_is_started_once_more(
     behaviour: str, tmp_path: Path
 ) -> None:
     server = OldServer(tmp_path, behaviour)
@@ -118,7 +118,7 @@ async def test_row_1_a_server_that_does_not_survive_the_probe_is_started_once_mo
     assert server.starts() == [["server/discover"], HANDSHAKE]
 
 
-async def test_row_1_a_server_that_starts_slowly_and_dies_of_the_probe_is_started_once_more(
+async def test_a_server_that_starts_slowly_and_dies_of_the_probe_is_started_once_more(
     tmp_path: Path,
 ) -> None:
     server = OldServer(tmp_path, "slow", wait=1.5)
@@ -129,7 +129,7 @@ async def test_row_1_a_server_that_starts_slowly_and_dies_of_the_probe_is_starte
 
 @pytest.mark.parametrize("code", REFUSED)
 @pytest.mark.parametrize("answer", ["refuses", "idless"])
-async def test_row_1_a_server_that_refuses_the_probe_shakes_hands_at_once(
+async def test_a_server_that_refuses_the_probe_shakes_hands_at_once(
     answer: str, code: str, tmp_path: Path
 ) -> None:
     server = OldServer(tmp_path, f"{answer} {code}")
@@ -138,14 +138,14 @@ async def test_row_1_a_server_that_refuses_the_probe_shakes_hands_at_once(
     assert server.starts() == [["server/discover", *HANDSHAKE]]
 
 
-async def test_row_1_log_lines_before_the_answer_are_no_answer(tmp_path: Path) -> None:
+async def test_log_lines_before_the_answer_are_no_answer(tmp_path: Path) -> None:
     server = OldServer(tmp_path, "logs")
     async with server.client(limits=Limits()) as client:
         assert await client.list_tools() == []
     assert server.starts() == [["server/discover", *HANDSHAKE]]
 
 
-async def test_row_1_a_slow_server_is_neither_restarted_nor_asked_twice(tmp_path: Path) -> None:
+async def test_a_slow_server_is_neither_restarted_nor_asked_twice(tmp_path: Path) -> None:
     script = (
         f"import sys, time; time.sleep(1.5); sys.path.insert(0, {sys.path[0]!r})\n"
         "from mcp_runtime import Server\n"
@@ -159,7 +159,7 @@ async def test_row_1_a_slow_server_is_neither_restarted_nor_asked_twice(tmp_path
     assert b"".join(said).count(b"once") == 1
 
 
-async def test_row_1_what_a_command_speaks_is_remembered_for_the_process(tmp_path: Path) -> None:
+async def test_what_a_command_speaks_is_remembered_for_the_process(tmp_path: Path) -> None:
     server = OldServer(tmp_path, "dies")
     for _ in range(2):
         async with server.client() as client:
@@ -167,7 +167,7 @@ async def test_row_1_what_a_command_speaks_is_remembered_for_the_process(tmp_pat
     assert server.starts() == [["server/discover"], HANDSHAKE, HANDSHAKE]
 
 
-async def test_row_1_what_is_remembered_wrongly_is_found_out_again(tmp_path: Path) -> None:
+async def test_what_is_remembered_wrongly_is_found_out_again(tmp_path: Path) -> None:
     script = tmp_path / "server.py"
     command = [sys.executable, str(script)]
     eras.remember(("command", *command, None), "handshake")
@@ -183,7 +183,7 @@ async def test_row_1_what_is_remembered_wrongly_is_found_out_again(tmp_path: Pat
         assert client.revision == NEWEST
 
 
-def test_row_1_no_more_servers_are_remembered_than_the_limit() -> None:
+def test_no_more_servers_are_remembered_than_the_limit() -> None:
     for number in range(REMEMBERED_SERVERS + 5):
         eras.remember(number, "handshake")
     assert [eras.recall(0), eras.recall(4), eras.recall(5)] == [None, None, "handshake"]
@@ -191,14 +191,14 @@ def test_row_1_no_more_servers_are_remembered_than_the_limit() -> None:
     assert eras.recall(5) is None
 
 
-async def test_row_1_with_the_handshake_era_no_server_is_probed(tmp_path: Path) -> None:
+async def test_with_the_handshake_era_no_server_is_probed(tmp_path: Path) -> None:
     server = OldServer(tmp_path, "dies")
     async with server.client(era="handshake") as client:
         await client.list_tools()
     assert server.starts() == [HANDSHAKE]
 
 
-async def test_row_1_a_server_that_dies_in_any_case_is_started_twice_at_most(
+async def test_a_server_that_dies_in_any_case_is_started_twice_at_most(
     tmp_path: Path,
 ) -> None:
     log = tmp_path / "log"
@@ -209,7 +209,7 @@ async def test_row_1_a_server_that_dies_in_any_case_is_started_twice_at_most(
     assert log.read_text() == "start start "
 
 
-async def test_row_1_a_server_that_never_read_the_probe_did_not_die_of_it(tmp_path: Path) -> None:
+async def test_a_server_that_never_read_the_probe_did_not_die_of_it(tmp_path: Path) -> None:
     log = tmp_path / "log"
     script = f"open({str(log)!r}, 'a').write('start '); import nowhere"
     with pytest.raises(Disconnected, match="No module named 'nowhere'"):
@@ -218,7 +218,7 @@ async def test_row_1_a_server_that_never_read_the_probe_did_not_die_of_it(tmp_pa
     assert log.read_text() == "start "
 
 
-async def test_row_1_a_client_without_handshakes_does_not_try_one(tmp_path: Path) -> None:
+async def test_a_client_without_handshakes_does_not_try_one(tmp_path: Path) -> None:
     server = OldServer(tmp_path, "dies")
     with pytest.raises(SessionError):
         async with server.client(revisions=[NEWEST]):
@@ -226,7 +226,7 @@ async def test_row_1_a_client_without_handshakes_does_not_try_one(tmp_path: Path
     assert server.starts() == [["server/discover"]]
 
 
-async def test_row_1_a_server_that_names_its_versions_is_believed(tmp_path: Path) -> None:
+async def test_a_server_that_names_its_versions_is_believed(tmp_path: Path) -> None:
     script = (
         "import json, sys\n"
         "id = json.loads(sys.stdin.readline())['id']\n"
@@ -250,7 +250,7 @@ SILENT: Final = [
 ]
 
 
-async def test_row_3_the_timeout_is_for_opening_too(tmp_path: Path) -> None:
+async def test_the_timeout_is_for_opening_too(tmp_path: Path) -> None:
     started = time.monotonic()
     with pytest.raises(TimedOut, match="busy") as raised:
         async with Client.stdio(SILENT, timeout=2, stderr="capture", limits=QUICK):
@@ -259,7 +259,7 @@ async def test_row_3_the_timeout_is_for_opening_too(tmp_path: Path) -> None:
     assert time.monotonic() - started < 5
 
 
-async def test_row_3_a_started_command_has_a_minute_for_its_first_answer() -> None:
+async def test_a_started_command_has_a_minute_for_its_first_answer() -> None:
     assert DEFAULT.first_answer == 60
     limits = Limits(first_answer=1.2, deadline=0.1, probe=0.1, close_wait=0.1)
     started = time.monotonic()
@@ -269,13 +269,13 @@ async def test_row_3_a_started_command_has_a_minute_for_its_first_answer() -> No
     assert time.monotonic() - started > 1.1
 
 
-async def test_row_3_a_slow_command_has_as_long_as_the_timeout(tmp_path: Path) -> None:
+async def test_a_slow_command_has_as_long_as_the_timeout(tmp_path: Path) -> None:
     server = OldServer(tmp_path, "slow", wait=1.5)
     async with server.client(limits=Limits(first_answer=0.5), timeout=20) as client:
         await client.list_tools()
 
 
-async def test_row_3_what_a_server_said_before_it_ended_is_in_the_error() -> None:
+async def test_what_a_server_said_before_it_ended_is_in_the_error() -> None:
     script = "import sys; print('a\\x1b[31m', *range(100), sep='\\n', file=sys.stderr); sys.exit(3)"
     with pytest.raises(Disconnected) as raised:
         async with Client.stdio([sys.executable, "-S", "-c", script], stderr="capture"):
@@ -287,7 +287,7 @@ async def test_row_3_what_a_server_said_before_it_ended_is_in_the_error() -> Non
     assert "\x1b" not in text
 
 
-async def test_row_22_what_a_server_says_on_its_standard_error_is_shown_without_escapes(
+async def test_what_a_server_says_on_its_standard_error_is_shown_without_escapes(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     script = tmp_path / "server.py"
@@ -303,7 +303,7 @@ async def test_row_22_what_a_server_says_on_its_standard_error_is_shown_without_
     assert capsys.readouterr().err == "\\u001b]0;x\\u0007 h\u00e9 \\u202e \\u009b\ufffd\n"
 
 
-async def test_row_1_a_restart_for_the_handshake_is_logged(
+async def test_a_restart_for_the_handshake_is_logged(
     caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     with caplog.at_level(logging.INFO, "mcp_runtime.client"):

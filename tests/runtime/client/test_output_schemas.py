@@ -105,7 +105,7 @@ def test_a_schema_that_cannot_be_used_is_the_servers_fault() -> None:
     asyncio.run(main())
 
 
-def test_row_2_without_the_validator_such_a_tool_is_called_and_one_warning_says_so(
+def test_without_the_validator_such_a_tool_is_called_and_one_warning_says_so(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
@@ -125,7 +125,7 @@ def test_row_2_without_the_validator_such_a_tool_is_called_and_one_warning_says_
     assert "pip install 'mcp-bindgen-runtime[schemas]'" in warning
 
 
-def test_row_2_a_strict_client_without_the_validator_calls_no_such_tool_and_goes_on(
+def test_a_strict_client_without_the_validator_calls_no_such_tool_and_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "jsonschema_rs", None)

@@ -50,7 +50,7 @@ def listed(text: str = "") -> t.ListToolsResult:
     return t.ListToolsResult(tools=[tool], ttl_ms=0, cache_scope="private", result_type="complete")
 
 
-def test_row_18_requests_without_an_answer_have_a_budget_in_bytes() -> None:
+def test_requests_without_an_answer_have_a_budget_in_bytes() -> None:
     session = server_session(SHAKEN, Limits(held_bytes=100_000))
     assert [calls(session, id) for id in range(5)] == [True, True, True, False, False]
     assert calls(session, 5, {})
@@ -58,7 +58,7 @@ def test_row_18_requests_without_an_answer_have_a_budget_in_bytes() -> None:
     assert calls(session, 6)
 
 
-def test_row_18_a_cancelled_request_is_not_held() -> None:
+def test_a_cancelled_request_is_not_held() -> None:
     session = server_session(SHAKEN, Limits(held_bytes=100_000))
     for id in range(20):
         assert calls(session, id)
@@ -66,7 +66,7 @@ def test_row_18_a_cancelled_request_is_not_held() -> None:
     assert session.held.count == 0
 
 
-def test_row_18_the_process_has_a_budget_too() -> None:
+def test_the_process_has_a_budget_too() -> None:
     limits = Limits(process_bytes=OF_PROCESS.count + 100_000)
     sessions = [server_session(SHAKEN, limits) for _ in range(4)]
     assert [calls(session, 1) for session in sessions] == [True, True, True, False]
@@ -75,7 +75,7 @@ def test_row_18_the_process_has_a_budget_too() -> None:
     assert calls(sessions[3], 3)
 
 
-def test_row_18_what_a_session_holds_is_given_back_with_it() -> None:
+def test_what_a_session_holds_is_given_back_with_it() -> None:
     before = OF_PROCESS.count
     session = server_session(SHAKEN)
     calls(session, 1)
@@ -84,7 +84,7 @@ def test_row_18_what_a_session_holds_is_given_back_with_it() -> None:
     assert OF_PROCESS.count == before
 
 
-def test_row_18_a_large_answer_is_refused_while_too_many_are_not_sent() -> None:
+def test_a_large_answer_is_refused_while_too_many_are_not_sent() -> None:
     session = server_session(SHAKEN, Limits(held_bytes=100_000))
     unsent = 0
     session.unsent = lambda: unsent
@@ -97,7 +97,7 @@ def test_row_18_a_large_answer_is_refused_while_too_many_are_not_sent() -> None:
     assert "result" in json.loads(session.answer(2, listed()))
 
 
-def test_row_18_messages_of_a_response_count_until_they_are_sent() -> None:
+def test_messages_of_a_response_count_until_they_are_sent() -> None:
     held = HeldBytes()
     outbox = Outbox("1", Limits(), held)
     outbox.put(b"x" * 40_000)
@@ -131,11 +131,11 @@ async def _answers_that_nobody_reads() -> int:
     return waiting
 
 
-def test_row_18_answers_that_nobody_reads_do_not_fill_the_memory() -> None:
+def test_answers_that_nobody_reads_do_not_fill_the_memory() -> None:
     assert asyncio.run(_answers_that_nobody_reads()) < 3_000_000
 
 
-def test_row_18_params_are_not_kept_once_they_are_read() -> None:
+def test_params_are_not_kept_once_they_are_read() -> None:
     server = Server("s", "1")
     seen: list[Context] = []
 
@@ -172,7 +172,7 @@ BETWEEN: Final = b'{"params":{"a":"x"},"id":7,"method":"ping","b":"x"}'
 
 @pytest.mark.parametrize("spoken", HANDSHAKE)
 @pytest.mark.parametrize("line", [FIRST, LAST])
-def test_row_18_a_line_that_is_too_long_is_answered_under_its_id(spoken: str, line: bytes) -> None:
+def test_a_line_that_is_too_long_is_answered_under_its_id(spoken: str, line: bytes) -> None:
     session = server_session(spoken, Limits(line_bytes=10_000))
     (answer,) = written(receive(session, cut(line)))
     assert answer["error"]["code"] == -32600
@@ -181,7 +181,7 @@ def test_row_18_a_line_that_is_too_long_is_answered_under_its_id(spoken: str, li
         assert answer["id"] == 7
 
 
-def test_row_18_without_its_id_it_is_answered_where_an_error_needs_none() -> None:
+def test_without_its_id_it_is_answered_where_an_error_needs_none() -> None:
     for spoken in HANDSHAKE:
         session = server_session(spoken, Limits(line_bytes=10_000))
         answers = written(receive(session, cut(BETWEEN)))
@@ -189,11 +189,11 @@ def test_row_18_without_its_id_it_is_answered_where_an_error_needs_none() -> Non
 
 
 @pytest.mark.parametrize("head", [b'{"jsonrpc":"2.0","id":7,"result":{"a":"', b"[", b"x"])
-def test_row_18_what_is_no_request_has_no_id_to_answer_to(head: bytes) -> None:
+def test_what_is_no_request_has_no_id_to_answer_to(head: bytes) -> None:
     assert peek.request_id(head, b'"}}', needs_id=True) == (None, False)
 
 
-def test_row_18_each_request_of_a_batch_that_is_too_long_is_answered() -> None:
+def test_each_request_of_a_batch_that_is_too_long_is_answered() -> None:
     session = server_session("2025-03-26", Limits(batch=2))
     parts = [request(1, "ping"), request("b", "tools/list"), notification("notifications/x")]
     (answers,) = written(receive(session, b"[%b]" % b",".join(parts)))
@@ -203,6 +203,6 @@ def test_row_18_each_request_of_a_batch_that_is_too_long_is_answered() -> None:
     assert len(answers) == 1024
 
 
-def test_row_18_a_batch_of_what_is_no_message_is_not_answered() -> None:
+def test_a_batch_of_what_is_no_message_is_not_answered() -> None:
     session = server_session("2025-03-26", Limits(batch=2))
     assert {type(event) for event in receive(session, b"[1,2,3]")} == {Ignored}

@@ -114,7 +114,7 @@ def test_an_integer_that_not_every_peer_can_hold_is_not_sent() -> None:
 
 
 @pytest.mark.parametrize("coded", ["YR==", "YWJ=", "YQ==\n"])
-def test_row_23_base64_that_is_not_canonical_is_refused(coded: str) -> None:
+def test_base64_that_is_not_canonical_is_refused(coded: str) -> None:
     with pytest.raises(RpcError) as raised:
         decoded("Mcp-Name", f"=?base64?{coded}?=")
     assert raised.value.code == -32020

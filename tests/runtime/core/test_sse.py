@@ -118,7 +118,7 @@ def test_an_event_that_is_too_large_is_reported_and_skipped(stream: bytes) -> No
         assert after == Event(data=b"a")
 
 
-def test_row_4_of_an_event_that_is_too_large_its_data_begins_and_ends_the_report() -> None:
+def test_of_an_event_that_is_too_large_its_data_begins_and_ends_the_report() -> None:
     data = b'{"id":7,' + b"x" * 10_000 + b',"id":8}'
     first, last = Events(LIMIT).feed(b"id: 1\nevent: message\ndata: " + data + b"\n\n")
     assert isinstance(first, TooLong)

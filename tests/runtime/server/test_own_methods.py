@@ -28,13 +28,13 @@ def completing(**options: Any) -> Server:
 
 
 @pytest.mark.parametrize("revision", [name for name in ALL if name > "2025"])
-async def test_row_7_a_method_declares_its_capability(revision: str) -> None:
+async def test_a_method_declares_its_capability(revision: str) -> None:
     server = completing(capability="completions")
     async with Client(server, revisions=[revision]) as client:
         assert (await client.complete(REF, "a", "x")).values == ["x!"]
 
 
-async def test_row_7_a_method_without_its_capability_is_not_offered() -> None:
+async def test_a_method_without_its_capability_is_not_offered() -> None:
     async with Client(completing()) as client:
         with pytest.raises(NotOffered, match="completions"):
             await client.complete(REF, "a", "x")
@@ -48,7 +48,7 @@ async def test_row_7_a_method_without_its_capability_is_not_offered() -> None:
         ("tools", {"tools": {}}),
     ],
 )
-async def test_row_7_a_capability_may_be_any_that_a_server_can_have(
+async def test_a_capability_may_be_any_that_a_server_can_have(
     capability: str, declared: dict[str, Any]
 ) -> None:
     server = Server("s", "1")
@@ -61,6 +61,6 @@ async def test_row_7_a_capability_may_be_any_that_a_server_can_have(
     assert capabilities == {"logging": {}, **declared}
 
 
-def test_row_7_what_is_no_capability_is_refused() -> None:
+def test_what_is_no_capability_is_refused() -> None:
     with pytest.raises(ValueError, match=r"'tools\.listChanged' is no capability"):
         completing(capability="tools.listChanged")

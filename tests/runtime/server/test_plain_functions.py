@@ -48,7 +48,7 @@ async def quick(peer: RawPeer) -> None:
     assert answer["result"]["content"][0]["text"] == "quick"
 
 
-async def test_row_19_calls_of_one_client_do_not_stall_those_of_another() -> None:
+async def test_calls_of_one_client_do_not_stall_those_of_another() -> None:
     hangs = Hangs(threads=8, session_threads=3)
     try:
         async with connected(hangs.server, SHAKEN) as one:
@@ -61,7 +61,7 @@ async def test_row_19_calls_of_one_client_do_not_stall_those_of_another() -> Non
         hangs.end.set()
 
 
-async def test_row_19_a_client_that_has_gone_gives_its_places_back() -> None:
+async def test_a_client_that_has_gone_gives_its_places_back() -> None:
     hangs = Hangs(threads=2, session_threads=2)
     try:
         async with connected(hangs.server, SHAKEN) as one:
@@ -74,7 +74,7 @@ async def test_row_19_a_client_that_has_gone_gives_its_places_back() -> None:
         hangs.end.set()
 
 
-async def test_row_19_cancelled_calls_give_their_places_back_and_do_not_run_later() -> None:
+async def test_cancelled_calls_give_their_places_back_and_do_not_run_later() -> None:
     hangs = Hangs(threads=2, session_threads=2)
     try:
         async with connected(hangs.server, SHAKEN) as peer:
@@ -87,7 +87,7 @@ async def test_row_19_cancelled_calls_give_their_places_back_and_do_not_run_late
         hangs.end.set()
 
 
-async def test_row_19_threads_that_were_left_behind_are_bounded() -> None:
+async def test_threads_that_were_left_behind_are_bounded() -> None:
     hangs = Hangs(threads=2, session_threads=2)
     try:
         async with connected(hangs.server, SHAKEN) as peer:
@@ -103,7 +103,7 @@ async def test_row_19_threads_that_were_left_behind_are_bounded() -> None:
         hangs.end.set()
 
 
-async def test_row_19_over_http_a_call_whose_client_has_gone_gives_its_place_back() -> None:
+async def test_over_http_a_call_whose_client_has_gone_gives_its_place_back() -> None:
     hangs = Hangs(threads=1)
     try:
         async with serving(hangs.server) as client:
@@ -134,7 +134,7 @@ def _here(prefix: str) -> tuple[str, bool]:
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), StopIteration()])
-async def test_row_19_a_function_that_ends_strangely_keeps_no_place(error: BaseException) -> None:
+async def test_a_function_that_ends_strangely_keeps_no_place(error: BaseException) -> None:
     server = Server("s", "1", limits=Limits(threads=1, session_threads=1))
 
     @server.tool

@@ -46,7 +46,7 @@ async def begins(peer: RawPeer, spoken: str = NEWEST_SHAKEN) -> Any:
     return answer["result"]
 
 
-async def test_row_6_what_was_open_ends_and_is_never_answered() -> None:
+async def test_what_was_open_ends_and_is_never_answered() -> None:
     async with connected(served(), NEWEST_SHAKEN) as peer:
         peer.say(request(1, "tools/call", {"name": "hangs"}))
         peer.say(request("again", "tools/call", {"name": "hangs"}))
@@ -58,14 +58,14 @@ async def test_row_6_what_was_open_ends_and_is_never_answered() -> None:
 
 
 @pytest.mark.parametrize("spoken", HANDSHAKE)
-async def test_row_6_another_revision_is_agreed_on(spoken: str) -> None:
+async def test_another_revision_is_agreed_on(spoken: str) -> None:
     async with connected(served(), NEWEST_SHAKEN) as peer:
         assert (await begins(peer, spoken))["protocolVersion"] == spoken
         answer = await peer.asks(1, "tools/call", {"name": "logs"})
         assert spoken in answer["result"]["content"][0]["text"]
 
 
-async def test_row_6_log_level_and_subscriptions_are_those_of_the_new_client() -> None:
+async def test_log_level_and_subscriptions_are_those_of_the_new_client() -> None:
     server = served()
     async with connected(server, NEWEST_SHAKEN) as peer:
         await peer.asks(1, "logging/setLevel", {"level": "error"})
@@ -77,7 +77,7 @@ async def test_row_6_log_level_and_subscriptions_are_those_of_the_new_client() -
         assert methods == ["notifications/message"]
 
 
-async def test_row_6_the_new_client_is_asked_for_its_own_roots() -> None:
+async def test_the_new_client_is_asked_for_its_own_roots() -> None:
     async with connected(served(), None) as peer:
         for uri in ("file:///first", "file:///second"):
             await begins(peer)
@@ -88,7 +88,7 @@ async def test_row_6_the_new_client_is_asked_for_its_own_roots() -> None:
             assert answer["result"]["structuredContent"] == {"result": [uri]}
 
 
-async def test_row_6_a_ping_to_the_client_before_does_not_end_the_stream() -> None:
+async def test_a_ping_to_the_client_before_does_not_end_the_stream() -> None:
     async with connected(served(ping_every=0.02), NEWEST_SHAKEN) as peer:
         await peer.hears(lambda message: message.get("method") == "ping")
         await begins(peer)
@@ -97,7 +97,7 @@ async def test_row_6_a_ping_to_the_client_before_does_not_end_the_stream() -> No
         await peer.asks(1, "tools/list")
 
 
-async def test_row_6_an_initialize_that_cannot_be_read_ends_nothing() -> None:
+async def test_an_initialize_that_cannot_be_read_ends_nothing() -> None:
     async with connected(served(), NEWEST_SHAKEN) as peer:
         peer.say(request(1, "tools/call", {"name": "hangs"}))
         answer = await peer.asks(2, "initialize", {"protocolVersion": 7})
@@ -105,7 +105,7 @@ async def test_row_6_an_initialize_that_cannot_be_read_ends_nothing() -> None:
         assert list(peer.connection.session.running) == [1]
 
 
-async def test_row_6_a_session_over_http_is_begun_once() -> None:
+async def test_a_session_over_http_is_begun_once() -> None:
     async with serving(served()) as client:
         session = await client.session()
         refused = await session.request("initialize", CLIENT).until_over()

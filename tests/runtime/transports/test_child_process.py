@@ -426,7 +426,7 @@ def test_fifty_children_leave_no_descriptor_and_no_task() -> None:
         ("nowhere.py", "give its full path, or add its folder to PATH"),
     ],
 )
-def test_row_5_a_script_or_an_address_instead_of_a_command_says_what_to_type(
+def test_a_script_or_an_address_instead_of_a_command_says_what_to_type(
     program: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

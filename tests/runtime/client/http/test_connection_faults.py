@@ -247,7 +247,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize(("body", "kind", "shown"), BODIES.values(), ids=BODIES)
-async def test_row_5_an_error_shows_the_place_and_the_first_line_of_the_body(
+async def test_an_error_shows_the_place_and_the_first_line_of_the_body(
     body: bytes, kind: str, shown: str
 ) -> None:
     server = Server()
@@ -263,7 +263,7 @@ async def test_row_5_an_error_shows_the_place_and_the_first_line_of_the_body(
     assert str(raised.value) == f"tools/call: HTTP 403 Status from {place}: {shown}"
 
 
-async def test_row_5_an_error_without_a_body_shows_the_place() -> None:
+async def test_an_error_without_a_body_shows_the_place() -> None:
     server = Server()
     server.acts["server/discover"] = moved(403, "/x")
     async with server.running():
@@ -274,7 +274,7 @@ async def test_row_5_an_error_without_a_body_shows_the_place() -> None:
     assert str(raised.value) == f"server/discover: HTTP 403 Status from {place}"
 
 
-async def test_row_5_an_error_repeats_no_secret_that_was_sent() -> None:
+async def test_an_error_repeats_no_secret_that_was_sent() -> None:
     server = Server()
 
     async def repeats(asked: Asked, reply: Reply) -> None:
@@ -331,7 +331,7 @@ TOO_LARGE = (
 
 
 @pytest.mark.parametrize("close", [False, True])
-async def test_row_17_an_answer_before_the_body_is_sent_is_read(close: bool) -> None:
+async def test_an_answer_before_the_body_is_sent_is_read(close: bool) -> None:
     async with early(TOO_LARGE, close=close) as url, Client.http(url) as client:
         started = time.monotonic()
         with pytest.raises(BadStatus, match=r"413 Content Too Large.*: 4 MB at most"):
@@ -339,7 +339,7 @@ async def test_row_17_an_answer_before_the_body_is_sent_is_read(close: bool) -> 
         assert time.monotonic() - started < 10
 
 
-async def test_row_17_a_large_request_that_is_read_is_answered() -> None:
+async def test_a_large_request_that_is_read_is_answered() -> None:
     server = Server()
     async with server.running(), server.client() as client:
         for _ in range(3):
@@ -348,7 +348,7 @@ async def test_row_17_a_large_request_that_is_read_is_answered() -> None:
     assert len({asked.headers["content-length"] for asked in server.of("tools/call")}) == 2
 
 
-async def test_row_17_a_server_that_is_gone_while_a_large_request_is_sent_is_disconnected() -> None:
+async def test_a_server_that_is_gone_while_a_large_request_is_sent_is_disconnected() -> None:
     async with early(b"", close=True) as url, Client.http(url) as client:
         with pytest.raises(Disconnected):
             await client.call_tool("t", {"a": "x" * 40_000_000}, timeout=20)

@@ -168,7 +168,7 @@ SPOILED: Final[dict[str, Act]] = {
 
 
 @pytest.mark.parametrize("act", SPOILED.values(), ids=SPOILED)
-async def test_row_1_a_server_over_http_that_does_not_survive_the_probe_shakes_hands(
+async def test_a_server_over_http_that_does_not_survive_the_probe_shakes_hands(
     act: Act,
 ) -> None:
     server = Server("2025-11-25")
@@ -181,7 +181,7 @@ async def test_row_1_a_server_over_http_that_does_not_survive_the_probe_shakes_h
 
 
 @pytest.mark.parametrize("act", [drops, waits], ids=["a closed connection", "silence"])
-async def test_row_1_a_server_of_http_and_sse_that_does_not_survive_the_probe_is_found(
+async def test_a_server_of_http_and_sse_that_does_not_survive_the_probe_is_found(
     act: Act,
 ) -> None:
     server = Old()
@@ -191,7 +191,7 @@ async def test_row_1_a_server_of_http_and_sse_that_does_not_survive_the_probe_is
         await client.call_tool("t")
 
 
-async def test_row_1_what_a_url_speaks_is_remembered_for_the_process() -> None:
+async def test_what_a_url_speaks_is_remembered_for_the_process() -> None:
     async with Server("2025-11-25").running() as server:
         for query in ("", "?token=1"):
             async with Client.http(server.url + query) as client:
@@ -204,7 +204,7 @@ async def test_row_1_what_a_url_speaks_is_remembered_for_the_process() -> None:
     assert len(old.of("server/discover")) == 1
 
 
-async def test_row_1_with_the_handshake_era_no_url_is_probed() -> None:
+async def test_with_the_handshake_era_no_url_is_probed() -> None:
     server = Server("2025-11-25")
     async with server.running(), server.client(revisions=ALL, era="handshake"):
         pass
@@ -213,7 +213,7 @@ async def test_row_1_with_the_handshake_era_no_url_is_probed() -> None:
     assert [*server.of("server/discover"), *old.of("server/discover")] == []
 
 
-async def test_row_1_a_port_where_nobody_listens_is_asked_once() -> None:
+async def test_a_port_where_nobody_listens_is_asked_once() -> None:
     server = Server()
     await server.start()
     await server.kill()
@@ -222,7 +222,7 @@ async def test_row_1_a_port_where_nobody_listens_is_asked_once() -> None:
             pass
 
 
-async def test_row_3_the_timeout_is_for_opening_over_http_too() -> None:
+async def test_the_timeout_is_for_opening_over_http_too() -> None:
     server = Server("2025-11-25")
     for what in ("server/discover", "initialize"):
         del server.acts[what]

@@ -33,7 +33,7 @@ def flooding(begun: threading.Event, broken: threading.Event) -> Server:
     return server
 
 
-def test_row_23_a_stream_that_was_broken_is_logged_once_at_most(
+def test_a_stream_that_was_broken_is_logged_once_at_most(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     begun, broken, warned = threading.Event(), threading.Event(), "socket.send() raised exception."
@@ -56,7 +56,7 @@ def test_row_23_a_stream_that_was_broken_is_logged_once_at_most(
 
 
 @pytest.mark.parametrize("revision", ["2025-11-25"])
-async def test_row_23_a_quiet_call_can_be_resumed_from_its_first_second(revision: str) -> None:
+async def test_a_quiet_call_can_be_resumed_from_its_first_second(revision: str) -> None:
     server, go = Server("s", "1"), asyncio.Event()
 
     @server.tool

@@ -28,7 +28,7 @@ def asked(origins: list[str]) -> Client:
     return Client(cross_origin(app, app.origins))
 
 
-async def test_row_23_a_preflight_of_a_named_origin_is_answered() -> None:
+async def test_a_preflight_of_a_named_origin_is_answered() -> None:
     response = await asked([PAGE]).ask("OPTIONS", "/mcp", PREFLIGHT)
     assert response.status == 204
     assert response.headers["access-control-allow-origin"] == PAGE
@@ -37,24 +37,24 @@ async def test_row_23_a_preflight_of_a_named_origin_is_answered() -> None:
 
 
 @pytest.mark.parametrize("origin", ["https://other.example.com", "null", "http://localhost:3000"])
-async def test_row_23_a_preflight_of_another_origin_is_not_answered(origin: str) -> None:
+async def test_a_preflight_of_another_origin_is_not_answered(origin: str) -> None:
     response = await asked([PAGE]).ask("OPTIONS", "/mcp", {**PREFLIGHT, "origin": origin})
     assert response.status in (403, 405)
     assert "access-control-allow-origin" not in response.headers
 
 
-async def test_row_23_the_page_may_read_the_answer_and_the_id_of_the_session() -> None:
+async def test_the_page_may_read_the_answer_and_the_id_of_the_session() -> None:
     response = await asked([PAGE]).post(initialize(SHAKEN[0]), {"origin": PAGE}).until_over()
     assert (response.status, response.headers["access-control-allow-origin"]) == (200, PAGE)
     assert "Mcp-Session-Id" in response.headers["access-control-expose-headers"]
 
 
-async def test_row_23_without_a_named_origin_nothing_is_added() -> None:
+async def test_without_a_named_origin_nothing_is_added() -> None:
     app = Server("s", "1").asgi()
     assert cross_origin(app, app.origins) is app
 
 
-async def test_row_23_what_is_served_answers_preflights() -> None:
+async def test_what_is_served_answers_preflights() -> None:
     url, served = asyncio.get_running_loop().create_future(), Server("s", "1").asgi(origins=[PAGE])
     serving = asyncio.create_task(serve(served, "127.0.0.1:0", url.set_result))
     async with httpx2.AsyncClient() as client:

@@ -35,7 +35,7 @@ def parts(message: Any) -> list[bytes]:
 
 
 @pytest.mark.parametrize("era", ["per-request", "handshake"])
-async def test_row_18_over_http_a_body_is_not_kept_once_it_is_read(era: str) -> None:
+async def test_over_http_a_body_is_not_kept_once_it_is_read(era: str) -> None:
     sizes: list[int] = []
     call = {"name": "measure", "arguments": {"text": "x" * SIZE}}
     async with serving(measuring(sizes)) as client:
@@ -56,7 +56,7 @@ async def test_row_18_over_http_a_body_is_not_kept_once_it_is_read(era: str) -> 
     assert sizes[0] < 1.5 * SIZE
 
 
-async def test_row_18_a_body_that_is_being_read_counts_for_the_process() -> None:
+async def test_a_body_that_is_being_read_counts_for_the_process() -> None:
     before = OF_PROCESS.count
     server = Server("s", "1", limits=Limits(process_bytes=before + 2 * SIZE))
     async with serving(server) as client:

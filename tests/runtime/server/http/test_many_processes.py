@@ -335,7 +335,7 @@ def test_a_call_whose_process_has_died_is_answered_with_an_error_once() -> None:
     run(main)
 
 
-def test_row_20_a_post_at_one_process_does_not_undo_a_delete_at_another() -> None:
+def test_a_post_at_one_process_does_not_undo_a_delete_at_another() -> None:
     async def main() -> None:
         async with two() as (one, other, shared, _):
             begun = await one.session()
