@@ -181,11 +181,11 @@ async def test_a_person_may_take_longer_to_sign_in_than_a_server_to_answer() -> 
 
 async def test_without_authorization_the_refusal_says_so() -> None:
     async with serving() as issuer:
-        with pytest.raises(Unauthorized, match="asks for a token: .*--login"):
+        with pytest.raises(Unauthorized, match=r"asks for a token: .*--login"):
             async with Client.http(issuer.world.resource):
                 pass
         wrong = {"Authorization": "Bearer wrong"}
-        with pytest.raises(Unauthorized, match="refuses the token that was sent: .*--login"):
+        with pytest.raises(Unauthorized, match=r"refuses the token that was sent: .*--login"):
             async with Client.http(issuer.world.resource, headers=wrong):
                 pass
 
