@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any, Final
 
 from mcp_runtime import Server
-from mcp_runtime.server.wire_connection import ServerWireConnection
+from mcp_runtime.server.connection import ServerWireConnection
 from mcp_runtime.transports.wire import Receiver
 
 __all__ = ["Walk", "over_http", "over_stdio", "walk"]

@@ -17,7 +17,7 @@ from mcp_runtime.core.request_state import KeyRing, StateSealer
 from mcp_runtime.errors import NotApproved, NotOffered, RpcError, TooMuch
 from mcp_runtime.limits import Limits
 from mcp_runtime.server import connection
-from mcp_runtime.server.wire_connection import ServerWireConnection
+from mcp_runtime.server.connection import ServerWireConnection
 from mcp_runtime.transports.memory import pair
 from tests.support.json_peers import NEWEST, RawClient, RawServer, connected, with_page
 

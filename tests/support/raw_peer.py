@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from mcp_runtime import Server
-from mcp_runtime.server.wire_connection import ServerWireConnection
+from mcp_runtime.server.connection import ServerWireConnection
 from mcp_runtime.transports.memory import pair
 from mcp_runtime.transports.wire import Wire
 from tests.support.session_pair import HANDSHAKE, initialize, notification, request

@@ -5,8 +5,8 @@ Capabilities are parsed JSON, as a peer has declared them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, cast
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
 
 from mcp_runtime.core import error_codes
 from mcp_runtime.errors import NotOffered, RpcError
@@ -33,10 +33,16 @@ def needed(method: str, capability: str, params: Mapping[str, Any]) -> Iterator[
     """The capabilities that a request to a client needs, for its method and for its params.
 
     `params` is parsed JSON.
+    Source: 2026-07-28 client/elicitation and client/sampling, "Capabilities".
     """
     yield capability
-    if method in _BY_PARAMS:
-        yield from _BY_PARAMS[method](params)
+    match method:
+        case "elicitation/create":
+            yield "elicitation.url" if params.get("mode") == "url" else "elicitation.form"
+        case "sampling/createMessage" if "tools" in params or "toolChoice" in params:
+            yield "sampling.tools"
+        case _:
+            pass
 
 
 def required(path: str) -> dict[str, Any]:
@@ -63,19 +69,3 @@ def missing_capability(error: NotOffered) -> RpcError:
     data = {"requiredCapabilities": required(error.capability)}
     why = f"the client does not declare `{error.capability}`"
     return RpcError(error_codes.MISSING_CLIENT_CAPABILITY, why, data)
-
-
-def _of_elicitation(params: Mapping[str, Any]) -> Iterator[str]:
-    yield "elicitation.url" if params.get("mode") == "url" else "elicitation.form"
-
-
-def _of_sampling(params: Mapping[str, Any]) -> Iterator[str]:
-    if "tools" in params or "toolChoice" in params:
-        yield "sampling.tools"
-
-
-_BY_PARAMS: Final[Mapping[str, Callable[[Mapping[str, Any]], Iterator[str]]]] = {
-    "elicitation/create": _of_elicitation,
-    "sampling/createMessage": _of_sampling,
-}
-"""Source: 2026-07-28 client/elicitation and client/sampling, "Capabilities"."""

@@ -100,9 +100,8 @@ class ClientSession(Session):
         self._move("send server/discover")
         self._proposed.append(version)
         terms = self._per_request_terms(revision(version), None, {})
-        body = terms.translation.write_params(
-            "server/discover", latest.RequestParams(meta=self.meta(version))
-        )
+        params = latest.RequestParams(meta=self.meta(version))
+        body = terms.translation.write("params", "server/discover", params)
         timeout = Timeout(self._probe_timeout, self._open_timeout)
         return self._send("server/discover", body, now=now, timeout=timeout)[1]
 
@@ -221,9 +220,6 @@ class ClientSession(Session):
         ours = self.offer.newest_first
         return self._give_up(sent, NoCommonRevision(ours, ["a handshake only"], f"{why}"))
 
-    def _give_up(self, sent: Sent, error: SessionError) -> list[Event]:
-        return [self._failed(sent, error)]
-
     def refused(self, id: Id, frame: ErrorResponse, now: float) -> list[Event]:
         """Takes an error as the answer to a request, whatever id it has."""
         sent = self.pending.pop(id)
@@ -236,9 +232,7 @@ class ClientSession(Session):
         sent = self.pending.pop(id)
         if sent is None:
             return []
-        if not self._opens(sent):
-            return [Failed(sent, error)]
-        if is_old and sent.method == "server/discover":
+        if is_old and self._opens(sent) and sent.method == "server/discover":
             return self._fall_back(sent, error, now)
         return self._give_up(sent, error)
 
@@ -262,27 +256,17 @@ class ClientSession(Session):
 
     # ---- requests of the server
 
-    def _on_request(self, frame: Request, now: float) -> list[Event]:
+    def _requested(self, frame: Request) -> list[Event]:
         """Ignored in the per-request era, whose servers send no requests.
 
         Source: 2026-07-28 basic/transports/stdio.
         """
-        era = self.agreed.translation.revision.era if self.agreed else "handshake"
-        if era == "per-request":
+        if self.agreed is not None and self.agreed.translation.revision.era == "per-request":
             return [Ignored(f"a request of the server, {frame.method[:200]}")]
-        try:
-            return self._requested(frame)
-        except RpcError as refusal:
-            return [Write(jsonrpc.error_response(frame.id, refusal.code, refusal.message))]
-        except (DecodeError, StepError, *UNREADABLE) as error:
-            message = f"Invalid params: {error}"
-            return [Write(jsonrpc.error_response(frame.id, error_codes.INVALID_PARAMS, message))]
-
-    def _requested(self, frame: Request) -> list[Event]:
         if frame.method == "ping":
             return [Write(jsonrpc.response(frame.id, b"{}"))]
-        method = self._method(frame.method)
-        if self.agreed is None or method is None or not self._may_send(method, "request"):
+        method = None if self.agreed is None else self._method(self.agreed, frame.method, "request")
+        if self.agreed is None or method is None:
             raise RpcError(error_codes.METHOD_NOT_FOUND, f"Method not found: {frame.method[:200]}")
         self._require_room(frame)
         self._require_own(frame, method.capability)
@@ -321,13 +305,13 @@ class ClientSession(Session):
             return []
         error = TooMuch(f"an answer of more than {line.limit} bytes (Limits.answer_bytes)")
         failed = self.pending.drain() if answers is None else map(self.pending.pop, answers)
-        return [self._failed(sent, error) for sent in failed if sent is not None]
+        return [each for sent in failed if sent for each in self._give_up(sent, error)]
 
-    def _failed(self, sent: Sent, error: SessionError) -> Event:
+    def _give_up(self, sent: Sent, error: SessionError) -> list[Event]:
         """That request has no answer, nor will the session open if it needs one."""
         if self._opens(sent):
             self.state, self.failure = State.CLOSED, error
-        return Failed(sent, error)
+        return [Failed(sent, error)]
 
     def _may_report_error(self, id: Id | None) -> bool:
         """No error is sent in the per-request era, and none without an id in any."""

@@ -31,9 +31,11 @@ __all__ = [
     "Response",
     "Single",
     "batch",
+    "cancellation",
     "error_response",
     "notification",
     "read",
+    "refusal",
     "request",
     "response",
 ]
@@ -346,6 +348,17 @@ def error_response(id: Id | None, code: int, message: str, data: bytes = b"") ->
     error = b'%b,"data":%b}' % (error, data) if data else error + b"}"
     head = b"" if id is None else b'"id":%b,' % _dump(id)
     return b'{"jsonrpc":"2.0",%b"error":%b}' % (head, error)
+
+
+def refusal(id: Id | None, code: int, message: str, data: Any = None) -> bytes:
+    """An error response whose `data` is a value, None for none."""
+    return error_response(id, code, message, b"" if data is None else _dump(data))
+
+
+def cancellation(id: Id, reason: str) -> bytes:
+    """`notifications/cancelled` for a request; the reason may be empty."""
+    body = {"requestId": id, "reason": reason} if reason else {"requestId": id}
+    return notification("notifications/cancelled", _dump(body))
 
 
 def batch(messages: Sequence[bytes]) -> bytes:

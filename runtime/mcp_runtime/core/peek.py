@@ -62,20 +62,33 @@ class RequestParams(Struct):
     arguments: Raw = Raw(b"null")
 
 
+class _VersionMeta(Struct):
+    protocol_version: Any = field(default=None, name="io.modelcontextprotocol/protocolVersion")
+
+
+class _VersionParams(Struct):
+    meta: _VersionMeta | None = field(default=None, name="_meta")
+
+
 class HttpMessage(Struct):
     """What decides which session of an HTTP server a message belongs to."""
 
     method: str = ""
-    names_version: bool = False
-    """Whether its `_meta` names a revision, as each request of the per-request era does."""
+    params: _VersionParams | None = None
+
+    @property
+    def names_version(self) -> bool:
+        """Whether its `_meta` names a revision, as each request of the per-request era does."""
+        meta = None if self.params is None else self.params.meta
+        return meta is not None and meta.protocol_version is not None
 
 
 request_params: Final = msgspec.json.Decoder(RequestParams).decode
 """Of the params of a request."""
 
 
-def cancellation(params: bytes) -> Cancellation:
-    return _cancellation.decode(params)
+cancellation: Final = msgspec.json.Decoder(Cancellation).decode
+"""Of the params of `notifications/cancelled`."""
 
 
 def protocol_version(body: bytes) -> str:
@@ -93,9 +106,7 @@ def supported_versions(data: bytes) -> list[str]:
 def http_message(body: bytes) -> HttpMessage:
     """Of the body of a POST; an unreadable one has no method."""
     with suppress(*UNREADABLE):
-        message = _message.decode(body)
-        meta = None if message.params is None else message.params.meta
-        return HttpMessage(message.method, meta is not None and meta.protocol_version is not None)
+        return _message.decode(body)
     return HttpMessage()
 
 
@@ -177,19 +188,6 @@ class _ErrorData(Struct):
     supported: list[str] = []
 
 
-class _VersionMeta(Struct):
-    protocol_version: Any = field(default=None, name="io.modelcontextprotocol/protocolVersion")
-
-
-class _VersionParams(Struct):
-    meta: _VersionMeta | None = field(default=None, name="_meta")
-
-
-class _Message(Struct):
-    method: str = ""
-    params: _VersionParams | None = None
-
-
 class _Error(Struct):
     code: int
 
@@ -198,8 +196,7 @@ class _Response(Struct):
     error: _Error | None = None
 
 
-_cancellation: Final = msgspec.json.Decoder(Cancellation)
 _initialize: Final = msgspec.json.Decoder(_Initialize)
 _error_data: Final = msgspec.json.Decoder(_ErrorData)
-_message: Final = msgspec.json.Decoder(_Message)
+_message: Final = msgspec.json.Decoder(HttpMessage)
 _response: Final = msgspec.json.Decoder(_Response)

@@ -19,7 +19,7 @@ from mcp_runtime.core.capabilities import declares
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.running import Running
-from mcp_runtime.core.subscriptions import Subscriptions
+from mcp_runtime.core.subscriptions import LISTS, Change, Notice, Subscriptions
 from mcp_runtime.core.translation import Terms
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest
@@ -38,6 +38,9 @@ class ServerNotifications(ABC):
     state: State
     limits: Limits
     running: dict[Id, Running]
+
+    principal = ""
+    """Whom the client acts for."""
     log_level: str | None = None
     """The level that the client has set for the session."""
     _declared: Mapping[str, Any] = MappingProxyType({})
@@ -54,8 +57,16 @@ class ServerNotifications(ABC):
     def subscriptions(self) -> Subscriptions:
         return Subscriptions(self.limits.subscriptions)
 
-    def changed(self, what: str) -> list[bytes]:
-        """Notifies subscribers that the list of `tools`, `prompts` or `resources` has changed."""
+    def about(self, change: Change) -> list[bytes]:
+        """The notifications of a change, for those who subscribed to it."""
+        if change.notice is not None:
+            return self._published(change.notice)
+        if change.uri:
+            return self._updated(change.uri)
+        return self._listed(change.list) if change.list in LISTS else []
+
+    def _listed(self, what: str) -> list[bytes]:
+        """The list of `tools`, `prompts` or `resources` has changed."""
         method = f"notifications/{what}/list_changed"
         sent = [
             self.notify(method, latest.NotificationParams(meta=tagged(id)), self.running[id].terms)
@@ -65,8 +76,8 @@ class ServerNotifications(ABC):
             sent.append(self.notify(method, latest.NotificationParams()))
         return sent
 
-    def updated(self, uri: str) -> list[bytes]:
-        """Notifies subscribers that a resource has changed."""
+    def _updated(self, uri: str) -> list[bytes]:
+        """A resource has changed."""
         method = "notifications/resources/updated"
         make = latest.ResourceUpdatedNotificationParams
         sent = [
@@ -77,12 +88,11 @@ class ServerNotifications(ABC):
             sent.append(self.notify(method, make(uri=uri)))
         return sent
 
-    def published(
-        self, method: str, params: Mapping[str, Any], member: str, value: object
-    ) -> list[bytes]:
-        """A notification of an extension, to subscribers with `value` in a member of the filter."""
-        sent: list[bytes] = []
-        for id in self.subscriptions.of_member(member, value):
+    def _published(self, notice: Notice) -> list[bytes]:
+        method, params, sent = notice.method, notice.params, list[bytes]()
+        if notice.principal not in (None, self.principal):
+            return sent
+        for id in self.subscriptions.of_member(notice.member, notice.value):
             if method in self.running[id].terms.translation.methods:
                 meta = {**params.get("_meta", {}), "io.modelcontextprotocol/subscriptionId": id}
                 sent.append(jsonrpc.notification(method, _dump({**params, "_meta": meta})))
@@ -123,8 +133,7 @@ class ServerNotifications(ABC):
         sent: list[bytes] = []
         for id in sorted(self.subscriptions.open, key=repr):
             if cancelling:
-                body = _dump({"requestId": id, "reason": "the server ends"})
-                sent.append(jsonrpc.notification("notifications/cancelled", body))
+                sent.append(jsonrpc.cancellation(id, "the server ends"))
             meta = latest.SubscriptionsListenResultMetaObject(subscription_id=id)
             result = latest.SubscriptionsListenResult(meta=meta, result_type="complete")
             sent.append(self.answer(id, result))

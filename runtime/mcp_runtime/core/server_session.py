@@ -8,7 +8,7 @@ Source: 2025-11-25 basic/lifecycle; 2026-07-28 basic/index, "_meta", and basic/v
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar, Final, cast
 
 import msgspec
@@ -18,7 +18,7 @@ from mcp_runtime.core import error_codes, jsonrpc, peek
 from mcp_runtime.core.capabilities import declares, require_client
 from mcp_runtime.core.events import Called, Event, Ignored, Opened, Write
 from mcp_runtime.core.extension import accepted, missing_extension
-from mcp_runtime.core.jsonrpc import UNREADABLE, Id, Notification, Request
+from mcp_runtime.core.jsonrpc import Id, Notification, Request
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.negotiation import ServerOffer, initialize_params
 from mcp_runtime.core.pending import Pending
@@ -32,16 +32,22 @@ from mcp_runtime.errors import NotOffered, RpcError
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import (
     Context,
-    DecodeError,
     Method,
-    StepError,
     latest,
     parse,
     revision,
 )
 
-__all__ = ["ServerSession"]
+__all__ = ["ANSWERED_AT_ONCE", "ServerSession"]
 
+ANSWERED_AT_ONCE: Final = (
+    "ping",
+    "server/discover",
+    "logging/setLevel",
+    "resources/subscribe",
+    "resources/unsubscribe",
+)
+"""The methods that the session answers by itself, once there are terms."""
 _dump: Final = msgspec.json.Encoder().encode
 
 
@@ -53,8 +59,6 @@ class ServerSession(Session, ServerNotifications):
     """Whether a client may begin with `initialize`; without, each request stands for itself."""
     begins_anew = True
     """Whether a second `initialize` ends what was open and begins again, or is refused."""
-    principal = ""
-    """Whom the client acts for."""
 
     def __init__(
         self,
@@ -74,24 +78,17 @@ class ServerSession(Session, ServerNotifications):
 
     # ---- requests
 
-    def _on_request(self, frame: Request, now: float) -> list[Event]:
-        terms = None
+    def _requested(self, frame: Request) -> list[Event]:
+        terms = self._terms(frame)
+        era = "handshake" if terms is None else terms.translation.revision.era
+        if terms is None or (frame.method == "initialize" and era == "handshake"):
+            return self._before_handshake(frame)
         try:
-            terms = self._terms(frame)
-            if terms is None or (
-                frame.method == "initialize" and terms.translation.revision.era == "handshake"
-            ):
-                return self._before_handshake(frame)
             self._require_room(frame)
             return self._admit(frame, terms)
         except RpcError as refusal:
-            era = "handshake" if terms is None else terms.translation.revision.era
-            code = error_codes.sendable(refusal.code, era)
-            return [_error_response(frame.id, code, refusal.message, refusal.data)]
-        except (DecodeError, StepError, *UNREADABLE) as error:
-            return [
-                _error_response(frame.id, error_codes.INVALID_PARAMS, f"Invalid params: {error}")
-            ]
+            refusal.code = error_codes.sendable(refusal.code, era)
+            raise
 
     def _terms(self, frame: Request) -> Terms | None:
         """Of the request itself, or of the handshake; None before there was one."""
@@ -151,13 +148,15 @@ class ServerSession(Session, ServerNotifications):
         raise RpcError(code, why)
 
     def _admit(self, frame: Request, terms: Terms) -> list[Event]:
-        method = terms.translation.methods.get(frame.method)
-        if not self._may_send(method, "request") or method is None:
+        method = self._method(terms, frame.method, "request")
+        if method is None:
             self._require_registered(frame.method, terms)
         else:
             self._require_offered(method)
-            if own := self._own.get(frame.method):
-                return own(self, frame, terms)
+            if frame.method == "subscriptions/listen":
+                return self._listen(frame, terms)
+            if frame.method in ANSWERED_AT_ONCE:
+                return [Write(jsonrpc.response(frame.id, self._answer_at_once(frame, terms)))]
         hold = Hold(self.held, size) if (size := len(frame.params)) > SMALL else None
         self.running[frame.id] = Running(frame.method, terms, hold=hold)
         return [Called(frame.id, frame.method, frame.params, terms)]
@@ -218,36 +217,31 @@ class ServerSession(Session, ServerNotifications):
             raise RpcError(error_codes.INVALID_PARAMS, "Unsupported protocol version", data)
         return proposed if proposed in ours else ours[0]
 
-    def _ping(self, frame: Request, terms: Terms) -> list[Event]:
-        terms.translation.read_params(frame.method, frame.params)
-        return [Write(jsonrpc.response(frame.id, b"{}"))]
+    def _answer_at_once(self, frame: Request, terms: Terms) -> bytes:
+        """The result of one of ANSWERED_AT_ONCE, as JSON."""
+        params = terms.translation.read("params", frame.method, frame.params)
+        match frame.method:
+            case "server/discover":
+                return terms.translation.write("result", frame.method, self.offer().discovered())
+            case "logging/setLevel":
+                self.log_level = params.level
+            case "resources/subscribe":
+                self._subscribe(params.uri)
+            case "resources/unsubscribe":
+                self.subscriptions.watched.discard(params.uri)
+            case _:
+                pass
+        return b"{}"
 
-    def _discover(self, frame: Request, terms: Terms) -> list[Event]:
-        terms.translation.read_params(frame.method, frame.params)
-        result = self.offer().discovered()
-        body = terms.translation.write_result(frame.method, result)
-        return [Write(jsonrpc.response(frame.id, body))]
-
-    def _set_level(self, frame: Request, terms: Terms) -> list[Event]:
-        self.log_level = terms.translation.read_params(frame.method, frame.params).level
-        return [Write(jsonrpc.response(frame.id, b"{}"))]
-
-    def _subscribe(self, frame: Request, terms: Terms) -> list[Event]:
-        params = terms.translation.read_params(frame.method, frame.params)
-        if not self.offer().can_subscribe(params.uri):
-            data = {"uri": params.uri[:2000]}
+    def _subscribe(self, uri: str) -> None:
+        if not self.offer().can_subscribe(uri):
+            data = {"uri": uri[:2000]}
             raise RpcError(error_codes.RESOURCE_NOT_FOUND, "Resource not found", data)
-        self.subscriptions.watch(params.uri)
-        return [Write(jsonrpc.response(frame.id, b"{}"))]
-
-    def _unsubscribe(self, frame: Request, terms: Terms) -> list[Event]:
-        params = terms.translation.read_params(frame.method, frame.params)
-        self.subscriptions.unwatch(params.uri)
-        return [Write(jsonrpc.response(frame.id, b"{}"))]
+        self.subscriptions.watch(uri)
 
     def _listen(self, frame: Request, terms: Terms) -> list[Event]:
         """Source: 2026-07-28 basic/patterns/subscriptions, "Acknowledgment"."""
-        params = terms.translation.read_params(frame.method, frame.params)
+        params = terms.translation.read("params", frame.method, frame.params)
         wanted = params.notifications
         more = accepted(terms.translation.extensions, wanted.extra_, self.principal)
         kept = self.subscriptions.listen(frame.id, wanted, self.offer(), more)
@@ -256,15 +250,6 @@ class ServerSession(Session, ServerNotifications):
             notifications=kept, meta=tagged(frame.id)
         )
         return [Write(self.notify("notifications/subscriptions/acknowledged", acknowledged, terms))]
-
-    _own: ClassVar[Mapping[str, Callable[[Any, Request, Terms], list[Event]]]] = {
-        "ping": _ping,
-        "server/discover": _discover,
-        "logging/setLevel": _set_level,
-        "resources/subscribe": _subscribe,
-        "resources/unsubscribe": _unsubscribe,
-        "subscriptions/listen": _listen,
-    }
 
     def _result(self, running: Running, result: Any) -> bytes:
         """In the per-request era each result has a type and names the server.
@@ -318,7 +303,3 @@ class ServerSession(Session, ServerNotifications):
         is_declared = any(declares(side, method.capability) for side in sides)
         if method.direction != "both" and not is_declared:
             raise NotOffered(method.name, f"{method.capability}: the server declares none")
-
-
-def _error_response(id: Id, code: int, message: str, data: Any = None) -> Write:
-    return Write(jsonrpc.error_response(id, code, message, b"" if data is None else _dump(data)))

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Final
-
-import msgspec
+from typing import Any, ClassVar
 
 from mcp_runtime.core import error_codes, jsonrpc, peek
 from mcp_runtime.core.events import (
@@ -57,8 +55,6 @@ from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import UNSET, DecodeError, Method, StepError, latest, parse
 
 __all__ = ["Session"]
-
-_dump: Final = msgspec.json.Encoder().encode
 
 
 class Session(ABC):
@@ -134,30 +130,37 @@ class Session(ABC):
         """The events of a message."""
         return self._on_frame[type(frame)](self, frame, now)
 
+    def _on_request(self, frame: Request, now: float) -> list[Event]:
+        try:
+            return self._requested(frame)
+        except RpcError as error:
+            refusal = error
+        except (DecodeError, StepError, *UNREADABLE) as error:
+            refusal = RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {error}")
+        return [Write(jsonrpc.refusal(frame.id, refusal.code, refusal.message, refusal.data))]
+
     @abstractmethod
-    def _on_request(self, frame: Request, now: float) -> list[Event]: ...
+    def _requested(self, frame: Request) -> list[Event]:
+        """Of a request. Raises RpcError for one that is refused, and what reading it raises."""
 
     def _on_notification(self, frame: Notification, now: float) -> list[Event]:
         try:
             return self._notified(frame, now)
-        except (DecodeError, StepError) as error:
+        except (DecodeError, StepError, *UNREADABLE) as error:
             return [Ignored(f"{frame.method}: {error}")]
 
     def _notified(self, frame: Notification, now: float) -> list[Event]:
         if frame.method == "notifications/cancelled":
             return self._cancelled(frame.params)
-        if self.agreed is None or not self._may_send(self._method(frame.method), "notification"):
+        if self.agreed is None or not self._method(self.agreed, frame.method, "notification"):
             return [Ignored(f"{frame.method} is not expected now")]
-        params = self.agreed.translation.read_params(frame.method, frame.params)
+        params = self.agreed.translation.read("params", frame.method, frame.params)
         if frame.method == "notifications/progress":
             return self._progressed(params, now)
         return [Notified(frame.method, params)]
 
     def _cancelled(self, raw: bytes) -> list[Event]:
-        try:
-            cancellation = peek.cancellation(raw)
-        except UNREADABLE as error:
-            return [Ignored(f"notifications/cancelled: {error}")]
+        cancellation = peek.cancellation(raw)
         id = cancellation.request_id
         running = self.running.get(id)
         if running is None or running.method == "initialize":
@@ -182,7 +185,7 @@ class Session(ABC):
     def _answered(self, sent: Sent, result: bytes, now: float) -> list[Event]:
         assert self.agreed is not None
         try:
-            return [Answered(sent, self.agreed.translation.read_result(sent.method, result))]
+            return [Answered(sent, self.agreed.translation.read("result", sent.method, result))]
         except (DecodeError, StepError) as error:
             return self._bad_answer(sent, error, now)
 
@@ -271,7 +274,7 @@ class Session(ABC):
         if len(self.pending) >= self.limits.in_flight:
             raise TooMuch(f"{self.limits.in_flight} requests are in flight (Limits.in_flight)")
         self._gate(method, params, terms)
-        body = terms.translation.write_params(method, params)
+        body = terms.translation.write("params", method, params)
         return self._send(method, body, now, timeout, token)
 
     def _send(
@@ -286,7 +289,7 @@ class Session(ABC):
         """A notification of ours. Raises NotOpen, NotOffered, EncodeError, StepError."""
         terms = terms or self._open_terms(method)
         self._gate(method, params, terms)
-        return jsonrpc.notification(method, terms.translation.write_params(method, params))
+        return jsonrpc.notification(method, terms.translation.write("params", method, params))
 
     def answer(self, id: Id, result: Any) -> bytes:
         """The response to a request; empty if it was cancelled, or waits for its batch.
@@ -299,15 +302,14 @@ class Session(ABC):
         return self._finish(id, jsonrpc.response(id, self._result(running, result)))
 
     def _result(self, running: Running, result: Any) -> bytes:
-        return running.terms.translation.write_result(running.method, result)
+        return running.terms.translation.write("result", running.method, result)
 
     def refuse(self, id: Id, code: int, message: str, data: Any = None) -> bytes:
         """The error response to a request; `data` is parsed JSON. Empty as in `answer`."""
         if (running := self.running.get(id)) is None:
             return b""
         code = error_codes.sendable(code, running.terms.translation.revision.era)
-        raw = b"" if data is None else _dump(data)
-        return self._finish(id, jsonrpc.error_response(id, code, message, raw))
+        return self._finish(id, jsonrpc.refusal(id, code, message, data))
 
     def _finish(self, id: Id, data: bytes) -> bytes:
         running = self.running.pop(id)
@@ -344,8 +346,7 @@ class Session(ABC):
         sent = self.pending.pop(id)
         if sent is None or sent.method == "initialize":
             return b""
-        body: dict[str, Any] = {"requestId": id} | ({"reason": reason} if reason else {})
-        return jsonrpc.notification("notifications/cancelled", _dump(body))
+        return jsonrpc.cancellation(id, reason)
 
     def expired(self, now: float) -> list[Event]:
         """Fails the requests whose time is over."""
@@ -372,14 +373,12 @@ class Session(ABC):
     def _move(self, what: str) -> None:
         self.state = after(self.role, self.state, what)
 
-    def _method(self, name: str) -> Method | None:
-        """The method in the agreed revision, or of an extension that both sides declare."""
-        return None if self.agreed is None else self.agreed.translation.methods.get(name)
-
-    def _may_send(self, method: Method | None, kind: str) -> bool:
-        """Whether the peer may send a method as that kind of message."""
-        is_ours = method is None or method.direction.startswith(self.role)
-        return method is not None and not is_ours and method.kind == kind
+    def _method(self, terms: Terms, name: str, kind: str) -> Method | None:
+        """A method that the peer may send as that kind of message; None for any other."""
+        method = terms.translation.methods.get(name)
+        if method is None or method.kind != kind or method.direction.startswith(self.role):
+            return None
+        return method
 
     def _require_room(self, frame: Request) -> None:
         """Raises RpcError if a request of the peer has the id of another, or is one too many."""

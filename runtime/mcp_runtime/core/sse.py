@@ -5,7 +5,7 @@ Source: WHATWG HTML, "Server-sent events", sections "Parsing" and "Interpreting 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -65,12 +65,6 @@ class Events:
         self._line = bytearray()
         self._after_cr = False
         self._first = True
-        self._set: Final[dict[bytes, Callable[[bytes], None]]] = {
-            b"data": self._add_data,
-            b"event": self._set_name,
-            b"id": self._set_id,
-            b"retry": self._set_retry,
-        }
         self._next_id = ""
         self._skipped: bytes | None = None
         """The beginning of the event that is skipped; `_tail` is the end of what came of it."""
@@ -115,8 +109,9 @@ class Events:
             line, self._first = line.removeprefix(_BOM), False
         if not line:
             yield from self._dispatch()
-        elif (field := line.partition(b":"))[0] in self._set:
-            self._set[field[0]](field[2].removeprefix(b" "))
+        else:
+            field, _, value = line.partition(b":")
+            self._read_field(field, value.removeprefix(b" "))
 
     def _end_skipped_line(self) -> Iterator[TooLong]:
         """An empty line ends the event that is skipped."""
@@ -141,17 +136,16 @@ class Events:
         self._skipped, self._tail = None, b""
         self._waited: int | None = None
 
-    def _add_data(self, value: bytes) -> None:
-        self._data.append(value)
-        self._size += len(value) + 1
-
-    def _set_name(self, value: bytes) -> None:
-        self._name = value.decode(errors="replace")
-
-    def _set_id(self, value: bytes) -> None:
-        if b"\0" not in value:
-            self._next_id = value.decode(errors="replace")
-
-    def _set_retry(self, value: bytes) -> None:
-        if value.isdigit() and len(value) <= _MAX_DIGITS:
-            self.retry = self._waited = int(value)
+    def _read_field(self, field: bytes, value: bytes) -> None:
+        match field:
+            case b"data":
+                self._data.append(value)
+                self._size += len(value) + 1
+            case b"event":
+                self._name = value.decode(errors="replace")
+            case b"id" if b"\0" not in value:
+                self._next_id = value.decode(errors="replace")
+            case b"retry" if value.isdigit() and len(value) <= _MAX_DIGITS:
+                self.retry = self._waited = int(value)
+            case _:
+                pass

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.capabilities import declares
@@ -18,12 +18,35 @@ from mcp_runtime.core.negotiation import ServerOffer
 from mcp_runtime.errors import RpcError
 from mcp_runtime.revisions import latest
 
-__all__ = ["LISTS", "Subscriptions"]
+__all__ = ["LISTS", "Change", "Notice", "Subscriptions"]
 
 LISTS: Final[Mapping[str, str]] = {
     list_: f"{list_}_list_changed" for list_ in ("tools", "prompts", "resources")
 }
 """The member of a filter for each list."""
+
+
+class Notice(Struct, frozen=True):
+    """A notification of an extension, to subscribers that have `value` in `member` of their filter.
+
+    `params` is parsed JSON. Only clients that act for `principal` get it, unless that is None.
+    """
+
+    method: str
+    params: dict[str, Any]
+    member: str
+    value: str
+    principal: str | None = None
+
+
+class Change(Struct, omit_defaults=True):
+    """The name of a list that changed, the URI of a resource that changed, or a notice."""
+
+    list: str = ""
+    uri: str = ""
+    notice: Notice | None = None
+    sender: str = ""
+    """The process in which it happened."""
 
 
 class Subscriptions:
@@ -44,9 +67,6 @@ class Subscriptions:
         if uri not in self.watched:
             self._require_room(1)
             self.watched.add(uri)
-
-    def unwatch(self, uri: str) -> None:
-        self.watched.discard(uri)
 
     def listen(
         self,

@@ -55,21 +55,8 @@ class Translation:
         self._same = revision.name == HANDLERS
         self._steps: dict[tuple[Position, str, bool], Callable[[Any, Trip], Any] | None] = {}
 
-    def read_params(self, method: str, raw: bytes) -> Any:
-        """The params of a message from the peer; UNSET where there are none."""
-        return self._read("params", method, raw)
-
-    def read_result(self, method: str, raw: bytes) -> Any:
-        return self._read("result", method, raw)
-
-    def write_params(self, method: str, params: Any) -> bytes:
-        """JSON; empty for UNSET."""
-        return b"" if params is UNSET else self._write("params", method, params)
-
-    def write_result(self, method: str, result: Any) -> bytes:
-        return self._write("result", method, result)
-
-    def _read(self, position: Position, method: str, raw: bytes) -> Any:
+    def read(self, position: Position, method: str, raw: bytes) -> Any:
+        """The body of a message from the peer; UNSET where there is none."""
         if method not in self.revision.methods:
             return _object(raw) if raw else UNSET
         step = None if self._same else self._step(position, method, up=True)
@@ -87,7 +74,10 @@ class Translation:
             return UNSET
         return latest.from_wire(_HANDLED.type_of(position, method), value)
 
-    def _write(self, position: Position, method: str, value: Any) -> bytes:
+    def write(self, position: Position, method: str, value: Any) -> bytes:
+        """JSON; empty for UNSET."""
+        if value is UNSET:
+            return b""
         step = None if self._same else self._step(position, method, up=False)
         if step is None or type(value).__module__ == self.revision.models.__name__:
             return self.revision.encode(value)
@@ -124,13 +114,13 @@ class ExtendedTranslation(Translation):
         added = {method: one.methods[method] for method, one in self._owners.items()}
         self.methods = {**revision.methods, **added}
 
-    def _read(self, position: Position, method: str, raw: bytes) -> Any:
+    def read(self, position: Position, method: str, raw: bytes) -> Any:
         if (owner := self._owners.get(method)) is not None:
             return owner.read(position, method, raw)
         widening = [one for one in self.extensions if one.widens(method)]
         if position == "result" and widening and _type_of(raw) not in _CORE_RESULTS:
             return _read_widened(widening, method, raw)
-        return self._with_kept(method, super()._read(position, method, raw), raw)
+        return self._with_kept(method, super().read(position, method, raw), raw)
 
     def _with_kept(self, method: str, params: Any, raw: bytes) -> Any:
         """Params of an older revision with the members that the steps leave out."""
@@ -142,11 +132,11 @@ class ExtendedTranslation(Translation):
         whole = {**latest.to_wire(params), **kept}
         return latest.from_wire(_HANDLED.type_of("params", method), whole)
 
-    def _write(self, position: Position, method: str, value: Any) -> bytes:
+    def write(self, position: Position, method: str, value: Any) -> bytes:
         own = (one for one in self._ours if one.is_own(method, value))
         owner = self._owners[method] if method in self._owners else next(own, None)
-        if owner is None:
-            return super()._write(position, method, value)
+        if owner is None or value is UNSET:
+            return super().write(position, method, value)
         if owner not in self.extensions:
             raise missing_extension(owner.identifier)
         return owner.write(position, value)

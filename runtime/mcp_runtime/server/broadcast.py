@@ -6,14 +6,14 @@ import logging
 import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import msgspec
 
-from mcp_runtime.core.subscriptions import LISTS
+from mcp_runtime.core.subscriptions import Change
 from mcp_runtime.stores import Bus
 
-__all__ = ["ChangeBroadcaster", "ChangeListener", "Notice"]
+__all__ = ["ChangeBroadcaster", "ChangeListener"]
 
 log: Final = logging.getLogger("mcp_runtime")
 
@@ -23,42 +23,12 @@ _TOPIC: Final = "changes"
 class ChangeListener(Protocol):
     """A connection whose client may have asked to be notified of changes."""
 
-    def notify_changed(self, what: str, /) -> None:
-        """Notifies the client that the list of `tools`, `prompts` or `resources` has changed."""
-        ...
-
-    def notify_updated(self, uri: str, /) -> None:
-        """Notifies the client that a resource has changed."""
-        ...
-
-    def notify_published(self, notice: Notice, /) -> None:
-        """Sends the client a notification of an extension, if it subscribed to that."""
+    def notify_change(self, change: Change, /) -> None:
+        """Notifies the client of a change that it subscribed to."""
         ...
 
 
-class Notice(msgspec.Struct, frozen=True):
-    """A notification of an extension, to subscribers that have `value` in `member` of their filter.
-
-    `params` is parsed JSON. Only clients that act for `principal` get it, unless that is None.
-    """
-
-    method: str
-    params: dict[str, Any]
-    member: str
-    value: str
-    principal: str | None = None
-
-
-class _Change(msgspec.Struct, omit_defaults=True):
-    """A message on the bus: the name of a changed list, the URI of a changed resource, a notice."""
-
-    sender: str
-    list: str = ""
-    uri: str = ""
-    notice: Notice | None = None
-
-
-_change: Final = msgspec.json.Decoder(_Change)
+_change: Final = msgspec.json.Decoder(Change)
 
 
 class ChangeBroadcaster:
@@ -69,17 +39,12 @@ class ChangeBroadcaster:
         self._bus: Bus | None = None
         self._name: Final = secrets.token_hex(8)
 
-    def changed(self, what: str) -> None:
-        """Reports that the list of `tools`, `prompts` or `resources` has changed."""
-        self._broadcast(_Change(self._name, list=what))
-
-    def updated(self, uri: str) -> None:
-        """Reports that a resource has changed."""
-        self._broadcast(_Change(self._name, uri=uri))
-
-    def published(self, notice: Notice) -> None:
-        """Sends a notification of an extension to those who subscribed to it."""
-        self._broadcast(_Change(self._name, notice=notice))
+    def broadcast(self, change: Change) -> None:
+        """Notifies the clients of this process, and of those on the bus, of a change."""
+        self._notify_clients(change)
+        if self._bus is not None:
+            change.sender = self._name
+            self._bus.publish(_TOPIC, msgspec.json.encode(change))
 
     @asynccontextmanager
     async def shared(self, bus: Bus) -> AsyncGenerator[None]:
@@ -91,11 +56,6 @@ class ChangeBroadcaster:
             finally:
                 self._bus = None
 
-    def _broadcast(self, change: _Change) -> None:
-        self._notify_clients(change)
-        if self._bus is not None:
-            self._bus.publish(_TOPIC, msgspec.json.encode(change))
-
     def _receive(self, message: bytes) -> None:
         try:
             change = _change.decode(message)
@@ -105,11 +65,6 @@ class ChangeBroadcaster:
         if change.sender != self._name:
             self._notify_clients(change)
 
-    def _notify_clients(self, change: _Change) -> None:
+    def _notify_clients(self, change: Change) -> None:
         for connection in [*self.connections]:
-            if change.list in LISTS:
-                connection.notify_changed(change.list)
-            elif change.uri:
-                connection.notify_updated(change.uri)
-            elif change.notice:
-                connection.notify_published(change.notice)
+            connection.notify_change(change)

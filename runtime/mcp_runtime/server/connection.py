@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from asyncio import Semaphore
 from itertools import count
 from typing import Any, Final
 
@@ -14,15 +14,16 @@ from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.rate_limit import Bucket
 from mcp_runtime.core.request_state import BoundSealer, InputRequests
 from mcp_runtime.core.server_session import ServerSession
+from mcp_runtime.core.subscriptions import Change
 from mcp_runtime.errors import NotOffered, RpcError
 from mcp_runtime.revisions import UNSET
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.server.broadcast import Notice
 from mcp_runtime.server.context import Context, InputNeeded
 from mcp_runtime.server.dispatcher import Dispatcher
-from mcp_runtime.shared.connection import Connection, Trace
+from mcp_runtime.shared.connection import Connection, Trace, WireConnection
+from mcp_runtime.transports.wire import Wire
 
-__all__ = ["ServerConnection"]
+__all__ = ["ServerConnection", "ServerWireConnection"]
 
 _RATES: Final = {"tools/call": "call_rate", "completion/complete": "completion_rate"}
 """The name of the limit on requests a second, by method."""
@@ -34,7 +35,7 @@ class ServerConnection(Connection):
     roots: list[t.Root] | None = None
     """The client's roots, while it promises to report changes and has reported none."""
     root_changes = 0
-    _thread_room: Semaphore | None = None
+    _thread_room: asyncio.Semaphore | None = None
     _log_rate: Bucket | None = None
 
     def __init__(
@@ -56,10 +57,10 @@ class ServerConnection(Connection):
         super().__init__(self.server_session, trace=trace)
 
     @property
-    def thread_room(self) -> Semaphore:
+    def thread_room(self) -> asyncio.Semaphore:
         """The places of the session in the server's threads."""
         if self._thread_room is None:
-            self._thread_room = Semaphore(self.server.limits.session_threads)
+            self._thread_room = asyncio.Semaphore(self.server.limits.session_threads)
         return self._thread_room
 
     async def _run(self, called: Called) -> Any:
@@ -149,16 +150,28 @@ class ServerConnection(Connection):
             self.send(data)
         self.end("the server ends")
 
-    def notify_changed(self, what: str) -> None:
-        for data in self.server_session.changed(what):
+    def notify_change(self, change: Change) -> None:
+        for data in self.server_session.about(change):
             self.send(data)
 
-    def notify_updated(self, uri: str) -> None:
-        for data in self.server_session.updated(uri):
-            self.send(data)
 
-    def notify_published(self, notice: Notice) -> None:
-        if notice.principal in (None, self.principal):
-            of = self.server_session.published
-            for data in of(notice.method, notice.params, notice.member, notice.value):
-                self.send(data)
+class ServerWireConnection(ServerConnection, WireConnection):
+    """One client on a stream of lines."""
+
+    async def serve(self, wire: Wire) -> None:
+        """Serves until the client is gone; requests still running then are cancelled."""
+        self.server.connections.add(self)
+        self.ping_every = self.server.ping_every
+        self.attach(wire)
+        try:
+            await asyncio.shield(self.over)
+            await self.finished()
+        finally:
+            self.server.connections.discard(self)
+            if not self.over.done():
+                self.close_gracefully()
+            await wire.close()
+
+    def close_gracefully(self) -> None:
+        super().close_gracefully()
+        self.ended()

@@ -30,8 +30,7 @@ from mcp_runtime.core.request_state import InputRequests
 from mcp_runtime.errors import NotOffered, RpcError, TooMuch
 from mcp_runtime.revisions import Era
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.server.peer import Peer
-from mcp_runtime.server.view import ServerView
+from mcp_runtime.server.peer import Peer, ServerView
 from mcp_runtime.shared import elicitation_form, sampling
 from mcp_runtime.shared.uri_template import is_uri
 

@@ -12,6 +12,7 @@ from msgspec import UNSET
 
 from mcp_runtime.core.meta_names import require_meta
 from mcp_runtime.core.param_headers import ParamHeaders
+from mcp_runtime.core.server_session import ANSWERED_AT_ONCE
 from mcp_runtime.json_schema.header_annotations import BadParamHeader, param_headers
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
@@ -39,13 +40,9 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 _ANSWERED_BY_THE_SESSION: Final = frozenset(
     {
+        *ANSWERED_AT_ONCE,
         "initialize",
-        "ping",
-        "server/discover",
         "subscriptions/listen",
-        "logging/setLevel",
-        "resources/subscribe",
-        "resources/unsubscribe",
         "notifications/initialized",
         "notifications/cancelled",
         "notifications/progress",
@@ -125,7 +122,7 @@ class Decorators(ABC):
         )
         mirrored = _marks(require_tool_name(model.name), schema)
         self._add_tool(Tool(model, signature, function, mirrored, scopes), added)
-        if embeds(function):
+        if embeds(signature.info.returns):
             self.features.kinds.add("resources")
         self._changed("tools")
 

@@ -10,8 +10,7 @@ from mcp_runtime.core.negotiation import ServerOffer
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.core.request_state import StateSealer
 from mcp_runtime.server.broadcast import ChangeListener
-from mcp_runtime.server.peer import Peer
-from mcp_runtime.server.view import ServerView
+from mcp_runtime.server.peer import Peer, ServerView
 from mcp_runtime.stores import Store
 
 __all__ = ["Dispatcher"]

@@ -9,7 +9,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args, get_type_hints
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from msgspec import UNSET, ValidationError, convert
 
@@ -21,8 +21,8 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.functions.content import Embedded
 from mcp_runtime.server.functions.input_schema import BadArguments
+from mcp_runtime.server.functions.output_schema import raw_result, tool_result
 from mcp_runtime.server.functions.signature import Signature
-from mcp_runtime.server.functions.tool_result import raw_result, tool_result
 from mcp_runtime.server.tool_option import ToolOption
 from mcp_runtime.shared.uri_template import Template
 
@@ -60,19 +60,12 @@ def listed(values: Iterable[Any] | None) -> Any:
     return UNSET if values is None else list(values)
 
 
-def embeds(function: Callable[..., Any]) -> bool:
-    """Whether a function's annotations say that it returns embedded resources.
+def embeds(returns: Any) -> bool:
+    """Whether the annotation of what a function returns names embedded resources.
 
     Source: 2025-11-25 server/tools, "Embedded Resources".
     """
-    try:
-        return _mentions(get_type_hints(function).get("return"))
-    except (NameError, TypeError):
-        return False
-
-
-def _mentions(annotation: Any) -> bool:
-    return annotation in (Embedded, t.EmbeddedResource) or any(map(_mentions, get_args(annotation)))
+    return returns in (Embedded, t.EmbeddedResource) or any(map(embeds, get_args(returns)))
 
 
 async def run(

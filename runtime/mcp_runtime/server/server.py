@@ -31,11 +31,13 @@ from mcp_runtime.core.extension import Extension, Extensions
 from mcp_runtime.core.negotiation import ServerOffer
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.core.request_state import KeyRing, StateSealer
+from mcp_runtime.core.subscriptions import Change, Notice
 from mcp_runtime.errors import RpcError
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import ALL, parse
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.server.broadcast import ChangeBroadcaster, Notice
+from mcp_runtime.server.broadcast import ChangeBroadcaster
+from mcp_runtime.server.connection import ServerWireConnection
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.decorators import Decorators
 from mcp_runtime.server.extension import attach, sharing
@@ -43,7 +45,6 @@ from mcp_runtime.server.lifespan import Lifespan
 from mcp_runtime.server.methods import ProtocolMethods, around
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.server.registry import Features, Kind, listed, or_unset
-from mcp_runtime.server.wire_connection import ServerWireConnection
 from mcp_runtime.shared import runner
 from mcp_runtime.shared.connection import Trace
 from mcp_runtime.shared.threads import Threads
@@ -164,11 +165,11 @@ class Server(Decorators):
     def _changed(self, *lists: str) -> None:
         self._offer = None
         for name in lists:
-            self._broadcaster.changed(name)
+            self._broadcaster.broadcast(Change(list=name))
 
     def resource_updated(self, uri: str) -> None:
         """Notifies subscribers of a resource that it has changed. Call it on the event loop."""
-        self._broadcaster.updated(uri)
+        self._broadcaster.broadcast(Change(uri=uri))
 
     def publish(
         self, method: str, params: Any, member: str, value: str, *, principal: str | None = None
@@ -182,7 +183,8 @@ class Server(Decorators):
         if owner is None:
             raise ValueError(f"{method}: no extension of this server has that method")
         body = parse(owner.write("params", params))
-        self._broadcaster.published(Notice(method, body, member, value, principal))
+        notice = Notice(method, body, member, value, principal)
+        self._broadcaster.broadcast(Change(notice=notice))
 
     def mirrored(self, name: object) -> ParamHeaders:
         """The headers that repeat arguments of a tool, with the paths of those arguments."""

@@ -237,7 +237,7 @@ class Connection(ABC):
         """Raises RpcError."""
         try:
             raw, called.params = called.params, b""
-            return called.terms.translation.read_params(called.method, raw)
+            return called.terms.translation.read("params", called.method, raw)
         except (DecodeError, StepError) as error:
             raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
 

@@ -15,8 +15,8 @@ from mcp_runtime.core.running import OF_PROCESS, HeldBytes
 from mcp_runtime.core.session import Session
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.connection import ServerWireConnection
 from mcp_runtime.server.http.outbox import Outbox
-from mcp_runtime.server.wire_connection import ServerWireConnection
 from mcp_runtime.transports.memory import pair
 from tests.support.session_pair import (
     HANDSHAKE,

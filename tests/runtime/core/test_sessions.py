@@ -22,6 +22,7 @@ from mcp_runtime.core.events import (
 from mcp_runtime.core.pending import Timeout
 from mcp_runtime.core.server_session import ServerSession
 from mcp_runtime.core.session import Session
+from mcp_runtime.core.subscriptions import Change
 from mcp_runtime.errors import (
     BadAnswer,
     Disconnected,
@@ -390,9 +391,9 @@ def test_what_is_lost_ends_both_ways_and_watches_nothing_more() -> None:
     calls(session, 1, NEWEST)
     listening = with_meta(NEWEST, {"notifications": {"toolsListChanged": True}})
     receive(session, request(2, "subscriptions/listen", listening))
-    assert len(session.changed("tools")) == 1
+    assert len(session.about(Change(list="tools"))) == 1
     assert [event.id for event in of(Cancelled, session.lost())] == [1, 2]
-    assert session.changed("tools") == []
+    assert session.about(Change(list="tools")) == []
     assert not session.running
 
 

@@ -309,7 +309,9 @@ class Tasks(ServerExtension):
             }
             raise RpcError(error["code"], error["message"], error.get("data"))
         translation = ctx.called.terms.translation
-        raw = translation.write_result("tools/call", t.from_wire(t.CallToolResult, record.result))
+        raw = translation.write(
+            "result", "tools/call", t.from_wire(t.CallToolResult, record.result)
+        )
         body = messages.related(messages.parsed(raw), record.id)
         return _core(ctx, "GetTaskPayloadResult", body)
 

@@ -1,4 +1,4 @@
-"""Builds the output schema of a handler from its return annotation, and checks what it returns."""
+"""Builds the output schema of a tool from its return annotation, and its results from values."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from types import GenericAlias, NoneType
 from typing import Annotated, Any, Final, NoReturn, TypeVar, Union, cast, get_args, get_origin
 
-from mcp_runtime.json_schema.to_json import BadResult
+from msgspec.structs import replace
+
+from mcp_runtime.json_schema.to_json import BadResult, to_json, to_text
 from mcp_runtime.json_schema.type_adapter import Mismatch, TypeAdapter, adapter, arms_of, bare
 from mcp_runtime.json_schema.walk import Schema, alternatives, refers
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.server.functions.content import CONTENT
+from mcp_runtime.server.functions.content import CONTENT, blocks
 from mcp_runtime.server.functions.parameters import FunctionInfo
 
-__all__ = ["StructuredOutput", "structured_output"]
+__all__ = ["StructuredOutput", "raw_result", "structured_output", "tool_result"]
 
 _RESULTS: Final = (*CONTENT, t.CallToolResult, t.PromptMessage)
 _UNKNOWN: Final = (Any, object, bytes, bytearray, memoryview)
@@ -111,3 +113,49 @@ def _object(body: Schema, defs: Schema, is_wrapped: bool) -> Schema:
         if not refers({**body, "$defs": defs}, name):
             defs = {other: one for other, one in defs.items() if other != name}
     return {"type": "object", **body, **({"$defs": defs} if defs else {})}
+
+
+# ---- results
+
+
+def tool_result(
+    value: object, output: StructuredOutput | None
+) -> t.CallToolResult | t.InputRequiredResult:
+    """The result for what a tool returned, with an output schema or without.
+
+    A result of `types` passes, its structured content as JSON. Raises BadResult if that does not
+    fit the output schema or is missing, and for what is no content.
+    """
+    if isinstance(value, t.InputRequiredResult):
+        return value
+    if isinstance(value, t.CallToolResult):
+        return _checked(value, output)
+    return _content(value) if output is None else _with_structure(output.write(value))
+
+
+def raw_result(value: object, *, is_structured: bool) -> t.CallToolResult | t.InputRequiredResult:
+    """The result of a tool whose schemas were given. Raises BadResult for what is no content."""
+    if isinstance(value, t.CallToolResult | t.InputRequiredResult):
+        return value
+    return _with_structure(to_json(value)) if is_structured else _content(value)
+
+
+def _content(value: object) -> t.CallToolResult:
+    return t.CallToolResult(content=blocks(value), result_type="complete")
+
+
+def _with_structure(value: Any) -> t.CallToolResult:
+    """With the same JSON as text, for clients that do not read structured content."""
+    text: list[t.ContentBlock] = [t.TextContent(text=to_text(value))]
+    return t.CallToolResult(content=text, structured_content=value, result_type="complete")
+
+
+def _checked(result: t.CallToolResult, output: StructuredOutput | None) -> t.CallToolResult:
+    if result.structured_content is t.UNSET:
+        if output is None or result.is_error is True:
+            return result
+        raise BadResult("$.structuredContent: expected what the output schema says, found none")
+    structured = to_json(result.structured_content)
+    if output is not None and result.is_error is not True:
+        output.check(structured)
+    return replace(result, structured_content=structured)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mcp_runtime.core import error_codes, jsonrpc, sse
 from mcp_runtime.core.jsonrpc import Batch, Frame, Id, Malformed
-from mcp_runtime.server.broadcast import Notice
+from mcp_runtime.core.subscriptions import Change
 from mcp_runtime.server.connection import ServerConnection
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.request import HttpError
@@ -44,17 +44,9 @@ class StreamingConnection(ServerConnection):
             self.protection.require_tool_scopes(frame)
         return frame
 
-    def notify_changed(self, what: str) -> None:
+    def notify_change(self, change: Change) -> None:
         if not self.stream.is_behind:
-            super().notify_changed(what)
-
-    def notify_updated(self, uri: str) -> None:
-        if not self.stream.is_behind:
-            super().notify_updated(uri)
-
-    def notify_published(self, notice: Notice) -> None:
-        if not self.stream.is_behind:
-            super().notify_published(notice)
+            super().notify_change(change)
 
     async def events(self, stream: Outbox, messages: Sequence[bytes]) -> bytes:
         """The events for messages that were taken from a stream."""

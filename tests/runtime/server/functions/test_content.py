@@ -30,9 +30,8 @@ from mcp_runtime.server.functions.content import (
     prompt_messages,
     resource_contents,
 )
-from mcp_runtime.server.functions.output_schema import StructuredOutput
+from mcp_runtime.server.functions.output_schema import StructuredOutput, tool_result
 from mcp_runtime.server.functions.signature import read
-from mcp_runtime.server.functions.tool_result import tool_result
 
 PNG = b"\x89PNG\xff"
 PNG_64 = base64.b64encode(PNG).decode()

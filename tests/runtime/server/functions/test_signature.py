@@ -614,7 +614,7 @@ from dataclasses import dataclass
 from typing import Annotated
 from msgspec import Meta
 from mcp_runtime.server.functions.signature import read
-from mcp_runtime.server.functions.tool_result import tool_result
+from mcp_runtime.server.functions.output_schema import tool_result
 
 @dataclass
 class Point:
