@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import token_urlsafe
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypedDict, TypeVar, Unpack, overload
 from urllib.parse import urlsplit
 
 from msgspec import UNSET
@@ -37,7 +37,7 @@ from mcp_runtime.shared.uri_template import is_uri
 if TYPE_CHECKING:
     from mcp_runtime.auth.server.verifier import VerifiedToken
 
-__all__ = ["Context", "Elicited", "InputNeeded"]
+__all__ = ["Asked", "Context", "Elicited", "InputNeeded"]
 
 Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 _T = TypeVar("_T")
@@ -69,6 +69,13 @@ class Elicited(Generic[_T]):
     @property
     def accepted(self) -> bool:
         return self.action == "accept"
+
+
+class Asked(TypedDict, total=False):
+    """How a question is asked: the `key` of its answer, and the seconds that it may take."""
+
+    key: str | None
+    timeout: float | None
 
 
 class Context:
@@ -191,25 +198,13 @@ class Context:
 
     @overload
     async def elicit(
-        self,
-        message: str,
-        form: type[_T],
-        *,
-        key: str | None = None,
-        timeout: float | None = None,
+        self, message: str, form: type[_T], **asked: Unpack[Asked]
     ) -> Elicited[_T]: ...
     @overload
     async def elicit(
-        self,
-        message: str,
-        form: Mapping[str, Any],
-        *,
-        key: str | None = None,
-        timeout: float | None = None,
+        self, message: str, form: Mapping[str, Any], **asked: Unpack[Asked]
     ) -> Elicited[dict[str, Any]]: ...
-    async def elicit(
-        self, message: str, form: Any, *, key: str | None = None, timeout: float | None = None
-    ) -> Any:
+    async def elicit(self, message: str, form: Any, **asked: Unpack[Asked]) -> Any:
         """Asks the user to fill in a form: a flat class of strings, numbers, booleans and choices.
 
         Raises NotOffered if the client cannot show forms, TypeError if no client could show this
@@ -218,19 +213,13 @@ class Context:
         """
         shown = elicitation_form.form(form)
         params = t.ElicitRequestFormParams(message=message, requested_schema=shown.schema)
-        answer = await self._ask(t.ElicitRequest(params=params), key, timeout)
+        answer = await self._ask(t.ElicitRequest(params=params), **asked)
         content = shown.read(answer.content) if answer.action == "accept" else None
         elicited: Elicited[Any] = Elicited(answer.action, content)
         return elicited
 
     async def elicit_url(
-        self,
-        message: str,
-        url: str,
-        *,
-        elicitation_id: str = "",
-        key: str | None = None,
-        timeout: float | None = None,
+        self, message: str, url: str, *, elicitation_id: str = "", **asked: Unpack[Asked]
     ) -> Elicited[None]:
         """Sends the user to a web page; the answer says only whether the user agreed to go.
 
@@ -238,7 +227,7 @@ class Context:
         Source: 2026-07-28 client/elicitation, "URL Mode".
         """
         params = self._page(message, url, elicitation_id)
-        answer = await self._ask(t.ElicitRequest(params=params), key, timeout)
+        answer = await self._ask(t.ElicitRequest(params=params), **asked)
         return Elicited(answer.action)
 
     def _page(self, message: str, url: str, id: str = "") -> t.ElicitRequestURLParams:
@@ -303,9 +292,8 @@ class Context:
             **more,
         )
         self._require_sound(params)
-        answer: t.CreateMessageResult = await self._ask(
-            t.CreateMessageRequest(params=params), key, timeout
-        )
+        request = t.CreateMessageRequest(params=params)
+        answer: t.CreateMessageResult = await self._ask(request, key=key, timeout=timeout)
         return answer
 
     def _require_sound(self, params: t.CreateMessageRequestParams) -> None:
@@ -322,7 +310,7 @@ class Context:
             if gated and not declares(self.client_capabilities, "sampling.context"):
                 raise NotOffered("sampling/createMessage", "sampling.context")
 
-    async def roots(self, *, key: str | None = None, timeout: float | None = None) -> list[t.Root]:
+    async def roots(self, **asked: Unpack[Asked]) -> list[t.Root]:
         """The client's roots, remembered until the client reports a change.
 
         Raises NotOffered, RemoteError, TimedOut.
@@ -331,7 +319,7 @@ class Context:
         if peer.roots is not None and declares(capabilities, "roots"):
             return list(peer.roots)
         changes = peer.root_changes
-        answer: t.ListRootsResult = await self._ask(t.ListRootsRequest(), key, timeout)
+        answer: t.ListRootsResult = await self._ask(t.ListRootsRequest(), **asked)
         reports = self.era == "handshake" and declares(capabilities, "roots.listChanged")
         if reports and changes == peer.root_changes:
             peer.roots = answer.roots
@@ -366,7 +354,9 @@ class Context:
 
         return asyncio.run_coroutine_threadsafe(awaited(), self._peer.loop).result()
 
-    async def _ask(self, request: Any, key: str | None, timeout: float | None) -> Any:
+    async def _ask(
+        self, request: Any, *, key: str | None = None, timeout: float | None = None
+    ) -> Any:
         params = getattr(request, "params", UNSET)
         try:
             capability = request.method.partition("/")[0]

@@ -168,7 +168,7 @@ class Decorators(ABC):
 
     def remove_tool(self, name: str) -> None:
         """Clients are notified. Raises KeyError."""
-        self.features.tools.remove(name)
+        del self.features.tools[name]
         self.features.options.pop(name, None)
         self._changed("tools")
 
@@ -206,8 +206,8 @@ class Decorators(ABC):
     def remove_resource(self, uri: str) -> None:
         """Removes a resource or a template; clients are notified. Raises KeyError."""
         resources, templates = self.features.resources, self.features.resource_templates
-        registry = templates if templates.get(uri) else resources
-        registry.remove(uri)
+        registry: dict[str, Any] = templates if uri in templates else resources
+        del registry[uri]
         self._changed("resources")
 
     @overload
@@ -236,7 +236,7 @@ class Decorators(ABC):
 
     def remove_prompt(self, name: str) -> None:
         """Clients are notified. Raises KeyError."""
-        self.features.prompts.remove(name)
+        del self.features.prompts[name]
         self._changed("prompts")
 
     def completion(self, of: str, argument: str) -> Callable[[_F], _F]:

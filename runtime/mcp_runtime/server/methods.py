@@ -120,7 +120,7 @@ class ProtocolMethods:
             raise RpcError(error_codes.INVALID_PARAMS, why)
         if resource := self._features.resources.get(uri):
             return _contents(await resource.run({}, ctx), uri, resource.model, ctx)
-        for template in self._features.resource_templates:
+        for template in list(self._features.resource_templates.values()):
             if (values := template.template.match(uri)) is not None:
                 try:
                     value = await template.run(values, ctx)

@@ -7,7 +7,7 @@ import inspect
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args
 
@@ -178,7 +178,7 @@ class Completer:
         return await run(self.function, self.is_async, keywords, ctx)
 
 
-class Registry(Generic[_T]):
+class Registry(dict[str, _T]):
     """Items by name, in the order of their registration, listed in pages.
 
     A cursor names the last item of the page before; it is valid while that item is registered.
@@ -186,35 +186,22 @@ class Registry(Generic[_T]):
     """
 
     def __init__(self, what: str) -> None:
+        super().__init__()
         self.what = what
-        self._items: dict[str, _T] = {}
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __iter__(self) -> Iterator[_T]:
-        return iter(list(self._items.values()))
-
-    def get(self, key: str) -> _T | None:
-        return self._items.get(key)
 
     def add(self, key: str, item: _T) -> None:
         """Raises ValueError if the name is taken."""
-        if key in self._items:
+        if key in self:
             raise ValueError(f"a {self.what} {key!r} is registered already")
-        self._items[key] = item
-
-    def remove(self, key: str) -> None:
-        """Raises KeyError."""
-        del self._items[key]
+        self[key] = item
 
     def page(self, cursor: str | None, size: int) -> tuple[list[_T], Any]:
         """Items, and the next cursor or UNSET. Raises RpcError for an unknown cursor."""
-        keys = list(self._items)
+        keys = list(self)
         start = 0 if cursor is None else self._after(cursor, keys)
         page = keys[start : start + size]
         has_more = start + size < len(keys)
-        return [self._items[key] for key in page], _cursor(page[-1]) if has_more else UNSET
+        return [self[key] for key in page], _cursor(page[-1]) if has_more else UNSET
 
     def _after(self, cursor: str, keys: list[str]) -> int:
         try:
@@ -281,9 +268,8 @@ class Features:
 
     def knows(self, uri: str) -> bool:
         """Whether `uri` is a registered resource, or matches a template."""
-        if self.resources.get(uri) is not None:
-            return True
-        return any(each.template.match(uri) is not None for each in self.resource_templates)
+        templates = [each.template for each in self.resource_templates.values()]
+        return uri in self.resources or any(each.match(uri) is not None for each in templates)
 
 
 _DECLARED: Final[dict[str, Any]] = {
