@@ -107,7 +107,7 @@ def test_messages_of_a_response_count_until_they_are_sent() -> None:
     data = outbox.pop(reader)
     assert data is not None
     assert held.count == 0
-    outbox.put_back(data)
+    outbox.put_back([data])
     assert held.count == 40_000
 
 
