@@ -54,7 +54,7 @@ OURS_LEFT_OUT: Final = (
     "telemetry.py",
 )
 """Authorization, extensions, shared stores and what the other rooms have for these alone."""
-SUPPORT: Final = ("_wire/*.py", "*_msgspec.py", "steps/__init__.py", "steps/_s*.py")
+SUPPORT: Final = ("_wire/*.py", "*_msgspec.py", "steps/__init__.py", "steps/_[!_]*.py")
 """Of the generated package: what the runtime runs on, whatever the schema says."""
 
 THEIRS: Final[Mapping[str, tuple[str, ...]]] = {

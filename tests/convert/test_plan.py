@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,6 +12,8 @@ import pytest
 
 from mcp_bindgen.convert import plan
 from mcp_bindgen.convert.model import Composed, Decision, Kept, Lost, New, StructStep, UnionStep
+from mcp_bindgen.emit.generate import generate
+from mcp_bindgen.emit.options import Options
 from mcp_bindgen.errors import DecisionError
 from mcp_bindgen.ir import decisions
 from mcp_bindgen.ir.lower import load
@@ -258,6 +262,28 @@ def test_a_member_is_composed_of_others_and_taken_apart_by_one_row(tmp_path: Pat
         assert isinstance(member, Composed)
         assert member.built == (direction.name == "up")
         assert [part.wire for part in member.parts] == ["a", "b"]
+
+
+RUN: Final = """
+from made.steps import Context, Trip, route
+apart = {"a": ["x"], "b": 1, "d": 2}
+whole = route("a", "b", "foo", "params")(apart, Trip(Context()))
+assert whole == {"d": 2, "c": ["x", {"kind": "b", "value": 1}]}, whole
+assert route("b", "a", "foo", "params")(whole, Trip(Context())) == apart
+"""
+
+
+def test_what_composes_arrays_is_copied_into_a_package_whose_steps_do(tmp_path: Path) -> None:
+    for rows, whole, is_copied in ((parts(A, B), WHOLE, True), ("", APART, False)):
+        pair = planned(tmp_path, APART, whole, rows)
+        files = generate([pair.old, pair.new], Options(models=("dataclass",)), [pair])
+        assert ("steps/_parts.py" in files) == is_copied
+        if is_copied:
+            for name, text in files.items():
+                path = tmp_path / "made" / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, "utf-8")
+            subprocess.run([sys.executable, "-c", RUN], cwd=tmp_path, check=True)
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def models(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(emitter, "FLAVOURS", ("attrs",))
     monkeypatch.setitem(sys.modules, "attrs", stand_in())
     options = Options(models=("attrs",), templates=templates)
-    files = emitter.generate([pins.load(REVISION)], options) | dict(copies((), steps=False))
+    files = emitter.generate([pins.load(REVISION)], options) | dict(copies(()))
     for name, content in {**files, "_attrs.py": support}.items():
         path = tmp_path / "fourth" / name
         path.parent.mkdir(parents=True, exist_ok=True)

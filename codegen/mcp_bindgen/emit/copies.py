@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-__all__ = ["copies"]
+__all__ = ["copies", "copies_of_steps"]
 
 _SUPPORT: Final = Path(__file__).with_name("support")
 _OF_A_FLAVOUR: Final = {
@@ -15,16 +15,21 @@ _OF_A_FLAVOUR: Final = {
     "pydantic": ("_pydantic.py", "_types_pydantic.py"),
 }
 _OF_STEPS: Final = ("steps/_step.py", "steps/_substitutes.py")
+_OF_COMPOSITION: Final = "steps/_parts.py"
 
 
-def copies(flavours: tuple[str, ...], *, steps: bool) -> Iterator[tuple[str, str]]:
-    """Path and text of what these flavours need, and the steps if there are any."""
+def copies(flavours: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Path and text of what these flavours need."""
     yield from ((path.relative_to(_SUPPORT).as_posix(), _text(path)) for path in _shared())
     for flavour, names in _OF_A_FLAVOUR.items():
         if flavour in flavours:
             yield from ((name, _text(_SUPPORT / name)) for name in names)
-    if steps:
-        yield from ((name, _text(_SUPPORT / name)) for name in _OF_STEPS)
+
+
+def copies_of_steps(*, composition: bool) -> Iterator[tuple[str, str]]:
+    """What steps need; `composition` is whether one composes an array, or takes one apart."""
+    names = (*_OF_STEPS, _OF_COMPOSITION) if composition else _OF_STEPS
+    yield from ((name, _text(_SUPPORT / name)) for name in names)
 
 
 @cache

@@ -14,7 +14,7 @@ from mcp_bindgen import paths
 from mcp_bindgen.convert.model import Pair
 from mcp_bindgen.emit.calls import answered, calls_view, extension_view, methods_view
 from mcp_bindgen.emit.codec.view import codec_view
-from mcp_bindgen.emit.copies import copies
+from mcp_bindgen.emit.copies import copies, copies_of_steps
 from mcp_bindgen.emit.models.dataclass import dataclass_view
 from mcp_bindgen.emit.models.msgspec import msgspec_view
 from mcp_bindgen.emit.models.pydantic import pydantic_view
@@ -58,7 +58,7 @@ def generate(
     files["__init__.py"] = _render(
         engine, "package.py.jinja", None, _package_view(schemas, handled)
     )
-    files.update(copies(options.models, steps=pairs is not None))
+    files.update(copies(options.models))
     for flavour in options.models:
         view = {"title": handled, "package": package(handled), "flavour": flavour}
         files[f"handlers_{flavour}.py"] = _render(engine, "handlers.py.jinja", None, view)
@@ -78,8 +78,10 @@ def _steps(
 ) -> Iterator[tuple[str, str]]:
     """The steps between neighbours, and what runs them."""
     modules = {f"{package(p.old.revision)}__{package(p.new.revision)}": p for p in pairs}
-    for name, pair in modules.items():
-        yield f"steps/{name}.py", _render(engine, "step.py.jinja", None, step_view(pair))
+    views = {name: step_view(pair) for name, pair in modules.items()}
+    yield from copies_of_steps(composition=any(view["composition"] for view in views.values()))
+    for name, view in views.items():
+        yield f"steps/{name}.py", _render(engine, "step.py.jinja", None, view)
     view = steps_view(modules, schemas, options.models)
     yield "steps/__init__.py", _render(engine, "steps.py.jinja", None, view)
     yield "convert.py", _render(engine, "convert.py.jinja", None, view)

@@ -10,6 +10,7 @@ from mcp_bindgen.convert.model import DEGRADES, Call, Decision, Direction, Pair
 from mcp_bindgen.emit.steps.functions import Writer
 from mcp_bindgen.emit.steps.parts import refusal_parts
 from mcp_bindgen.emit.steps.predicates import Admits
+from mcp_bindgen.emit.support.steps import _parts
 from mcp_bindgen.emit.text.imports import import_order
 from mcp_bindgen.emit.text.layout import STEP, Code, Group, call, lay, literal
 from mcp_bindgen.ir.model import Schema
@@ -25,6 +26,7 @@ _BOUNDS: Final = ("are_unique", "is_multiple", "matches")
 """What predicates call for the bounds that take more than a comparison."""
 
 _SUBSTITUTES: Final = frozenset(name for name, _ in DEGRADES.values())
+_PARTS: Final = frozenset(_parts.__all__)
 
 
 def step_view(pair: Pair) -> dict[str, Any]:
@@ -52,7 +54,8 @@ def step_view(pair: Pair) -> dict[str, Any]:
         "at": "at: At" in text,
         "numbers": "is_number(" in text,
         "bounds": [name for name in _BOUNDS if f"{name}(" in text],
-        "imports": sorted(used - _SUBSTITUTES, key=import_order),
+        "composition": sorted(used & _PARTS, key=import_order),
+        "imports": sorted(used - _SUBSTITUTES - _PARTS, key=import_order),
         "substitutes": sorted(used & _SUBSTITUTES, key=import_order),
         "parts": [part for part in parts if part["functions"]],
         "names": [f"{k}: Final = {literal(v)}" for k, v in sorted((up.names | down.names).items())],
