@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mcp_runtime.server.functions.content import Audio as Audio
     from mcp_runtime.server.functions.content import Embedded as Embedded
     from mcp_runtime.server.functions.content import Image as Image
-    from mcp_runtime.server.functions.signature import Header as Header
+    from mcp_runtime.server.functions.parameters import Header as Header
     from mcp_runtime.server.server import Server as Server
 
 __all__ = [
@@ -42,7 +42,7 @@ _FROM: Final = {
     "Client": "client.client",
     "Context": "server.context",
     "Embedded": "server.functions.content",
-    "Header": "server.functions.signature",
+    "Header": "server.functions.parameters",
     "Image": "server.functions.content",
     "Limits": "limits",
     "RpcError": "errors",

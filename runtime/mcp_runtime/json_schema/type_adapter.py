@@ -36,9 +36,7 @@ from mcp_runtime.json_schema.walk import Schema, every
 from mcp_runtime.revisions import is_json
 
 __all__ = [
-    "Mismatch",
     "MsgspecAdapter",
-    "Schema",
     "TypeAdapter",
     "adapter",
     "arms_of",

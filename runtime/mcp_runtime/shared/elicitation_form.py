@@ -12,7 +12,8 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from mcp_runtime.errors import BadAnswer
-from mcp_runtime.json_schema.type_adapter import Mismatch, adapter
+from mcp_runtime.json_schema.mismatch import Mismatch
+from mcp_runtime.json_schema.type_adapter import adapter
 from mcp_runtime.json_schema.walk import Schema, resolved
 from mcp_runtime.revisions import DecodeError
 from mcp_runtime.revisions import latest as t

@@ -19,7 +19,6 @@ from mcp_runtime.shared.uri_template import is_uri
 __all__ = [
     "CONTENT",
     "Audio",
-    "BadResult",
     "Embedded",
     "Image",
     "blocks",

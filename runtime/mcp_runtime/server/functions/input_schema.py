@@ -11,9 +11,9 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from mcp_runtime.json_schema.mismatch import Mismatch
 from mcp_runtime.json_schema.to_json import BadResult, to_json
 from mcp_runtime.json_schema.type_adapter import (
-    Mismatch,
     MsgspecAdapter,
     TypeAdapter,
     adapter,

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Final, NoReturn, TypeVar, Union, cast, get_ar
 
 from msgspec.structs import replace
 
+from mcp_runtime.json_schema.mismatch import Mismatch
 from mcp_runtime.json_schema.to_json import BadResult, to_json, to_text
-from mcp_runtime.json_schema.type_adapter import Mismatch, TypeAdapter, adapter, arms_of, bare
+from mcp_runtime.json_schema.type_adapter import TypeAdapter, adapter, arms_of, bare
 from mcp_runtime.json_schema.walk import Schema, alternatives, refers
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.functions.content import CONTENT, blocks

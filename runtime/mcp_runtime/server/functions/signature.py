@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Any, Final
 
-from mcp_runtime.json_schema.to_json import BadResult
 from mcp_runtime.json_schema.type_adapter import arms_of, bare
 from mcp_runtime.json_schema.walk import Schema, alternatives
 from mcp_runtime.revisions import is_json
@@ -20,19 +19,10 @@ from mcp_runtime.server.functions.output_schema import StructuredOutput, structu
 from mcp_runtime.server.functions.parameters import (
     ContextTypes,
     FunctionInfo,
-    Header,
     inspect_function,
 )
 
-__all__ = [
-    "BadArguments",
-    "BadResult",
-    "Header",
-    "Signature",
-    "read",
-    "read_prompt",
-    "read_template",
-]
+__all__ = ["Signature", "read", "read_prompt", "read_template"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,10 @@ import pydantic
 import pytest
 from msgspec import UNSET, Struct, UnsetType
 
-from mcp_runtime.json_schema.to_json import to_json
+from mcp_runtime.json_schema.to_json import BadResult, to_json
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.functions.content import (
     Audio,
-    BadResult,
     Embedded,
     Image,
     blocks,

@@ -31,13 +31,13 @@ import pytest
 from hypothesis import strategies as st
 from msgspec import Meta, Struct
 
+from mcp_runtime.json_schema.to_json import BadResult
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.functions.content import Image
+from mcp_runtime.server.functions.input_schema import BadArguments
 from mcp_runtime.server.functions.output_schema import StructuredOutput
+from mcp_runtime.server.functions.parameters import Header
 from mcp_runtime.server.functions.signature import (
-    BadArguments,
-    BadResult,
-    Header,
     Signature,
     read,
     read_prompt,
