@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Final
 
 import pytest
@@ -15,12 +18,27 @@ MOVED: Final = ROW.findall((Path(__file__).parents[1] / "CHANGELOG.md").read_tex
 
 
 def exists(name: str) -> bool:
-    """Whether a dotted name is a module, or a name that a module makes public."""
+    """Whether a dotted name is a module, or a name that a module lists or defines."""
     for candidate in (name, name.rpartition(".")[0]):
         with suppress(ModuleNotFoundError):
-            public = getattr(import_module(candidate), "__all__", ())
-            return candidate == name or name.rpartition(".")[2] in public
+            module = import_module(candidate)
+            return candidate == name or name.rpartition(".")[2] in names(module)
     return False
+
+
+def names(module: ModuleType) -> Collection[str]:
+    """What a module lists in `__all__`, or else what it defines."""
+    listed: Collection[str] | None = getattr(module, "__all__", None)
+    statements = ast.parse(Path(str(module.__file__)).read_text("utf-8")).body
+    return {name for each in statements for name in defined(each)} if listed is None else listed
+
+
+def defined(statement: ast.stmt) -> Iterator[str]:
+    """The names that a statement defines: a class, a function, or what is assigned."""
+    if isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        yield statement.name
+    targets = getattr(statement, "targets", [getattr(statement, "target", None)])
+    yield from (target.id for target in targets if isinstance(target, ast.Name))
 
 
 def test_there_are_rows() -> None:
