@@ -10,6 +10,7 @@ from msgspec import UNSET, structs
 
 from mcp_runtime.core import error_codes
 from mcp_runtime.errors import NotOffered, RpcError, SessionError, ToolError
+from mcp_runtime.json_schema.to_json import BadResult
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
@@ -105,7 +106,10 @@ class ProtocolMethods:
         except Exception as error:
             log.exception("tool %s failed", params.name)
             return _failed(f"{type(error).__name__}: {error}")
-        return tool.result(value)
+        try:
+            return tool.result(value)
+        except BadResult as error:
+            raise BadResult(f"tool {params.name}: {error}") from error
 
     async def read_resource(self, params: Any, ctx: Context) -> t.ReadResourceResult:
         contents = await self.read(params.uri, ctx)

@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Client, Context, Server
+from mcp_runtime.errors import RemoteError
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from tests.support.asgi_client import serving
@@ -179,3 +180,19 @@ def test_sys_exit_in_the_handler_of_a_notification_does_not_end_the_server(is_as
             await peer.settles()
 
     bounded(main())
+
+
+def test_a_result_that_cannot_be_sent_names_its_tool(caplog: pytest.LogCaptureFixture) -> None:
+    server = Server("s", "1")
+
+    @server.tool(name="average")
+    async def mean() -> float:
+        return float("nan")
+
+    async def main() -> None:
+        async with Client(server) as client:
+            with pytest.raises(RemoteError, match="Internal error"):
+                await client.call_tool("average")
+
+    bounded(main())
+    assert "tool average: $: expected a finite number, found nan" in caplog.text
