@@ -26,6 +26,8 @@ __all__ = ["HttpSession"]
 
 _RETRY: Final = 0.5
 """Seconds until an event that nobody waits for is stored again after a failure."""
+_COME_BACK: Final = 1000
+"""Milliseconds after which a client is to reconnect to another process, or to this one anew."""
 _STANDALONE: Final = "0"
 """How the names of streams begin that belong to no request."""
 _INITIALIZED: Final = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
@@ -217,6 +219,8 @@ class HttpSession(StreamingConnection):
             stream.finish()
 
     def stop_listening(self) -> None:
+        if self.primes and not self.stream.has_news:
+            self.stream.interrupt(_COME_BACK)
         self.stream.finish()
 
     # ---- what a store keeps

@@ -228,6 +228,16 @@ def test_what_is_no_change_on_the_bus_is_logged_and_the_next_is_heard(
     run(main)
 
 
+def test_a_process_with_keys_of_its_own_warns_when_it_shares_a_store(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MCP_STATE_KEYS", raising=False)
+    for options in ({}, {"keys": [bytes(32)]}):
+        Server("keys", "1", **options).asgi(store=MemoryStore())
+    (record,) = caplog.records
+    assert "this process has its own keys" in record.message
+
+
 # ---- what lands at a process that does not wait for it
 
 
@@ -302,6 +312,24 @@ def test_the_stream_of_get_goes_on_at_whichever_process_is_asked() -> None:
             rest = await at(other, begun).get(ids[0]).until_events(len(later))
             assert [event.id for event in rest.events][: len(later)] == later
             await rest.drop()
+
+    run(main)
+
+
+def test_the_stream_of_get_is_closed_with_a_time_to_reconnect_when_its_process_ends() -> None:
+    async def main() -> None:
+        async with two() as (one, other, _, _):
+            begun, older = await one.session(), await one.session("2025-06-18")
+            heard, silent = await begun.get().until_events(1), await older.get().until_begun()
+            await one.app.drain()
+            await heard.until_over()
+            await silent.until_over()
+            assert [event.retry for event in heard.events] == [None, 1000]
+            assert silent.events == []
+            again = await at(other, begun).get(heard.events[0].id).until_begun()
+            other.app._service.server.add_tool(_nothing, name="new")
+            await again.until(lambda again: len(again.messages) == 1)
+            await again.drop()
 
     run(main)
 
