@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,8 +11,10 @@ import pytest
 from mcp_runtime import Context, Server
 from mcp_runtime.stores import StoreUnavailable
 from mcp_runtime.stores.memory import MemoryStore
+from mcp_runtime.stores.opening import store_at
 from tests.support.asgi_client import GET, Session, run, serving
 from tests.support.faulty_store import FaultyStore
+from tests.support.redis_server import RedisServer
 
 
 class Outage:
@@ -89,6 +92,43 @@ def test_a_session_goes_on_after_an_outage_during_which_all_it_asks_is_refused()
                 assert (await client.call("echo").until_over()).status == 200
             outage.on = False
             assert "yes" in str((await session.call("echo", {"text": "yes"}).until_over()).json)
+
+    run(main)
+
+
+# ---- round trips
+
+
+def test_a_request_of_a_session_takes_one_round_trip_and_a_stream_one_more(
+    redis: RedisServer,
+) -> None:
+    async def main() -> None:
+        store, batches = store_at(redis.url), list[int]()
+        send = store._server._batches._do
+
+        async def counted(works: Sequence[Any]) -> Any:
+            if commands := [work for work in works if work[0] != "PUBLISH"]:  # nobody waits for it
+                batches.append(len(commands))
+            return await send(works)
+
+        store._server._batches._do = counted
+        server = Server("tells", "1")
+
+        @server.tool
+        async def tell(ctx: Context) -> str:
+            for number in range(3):
+                await ctx.log("error", number)
+            return "told"
+
+        async with serving(server, store=store) as client:
+            session = await client.session()
+            await session.call("tell").until_over()  # now Redis knows the scripts
+            batches.clear()
+            await session.request("ping").until_over()
+            assert batches == [1]
+            response = await session.call("tell").until_over()
+            assert batches == [1, 1, 1]
+            assert [bool(event.data) for event in response.events] == [False, *[True] * 4]
 
     run(main)
 
