@@ -125,7 +125,8 @@ class MsgspecAdapter:
 
     def write(self, value: Any) -> Any:
         json = to_json(value)
-        self.read(json)
+        if json.__class__ is not self.type:
+            self.read(json)
         return json
 
     def _error_of(self, value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Awaitable, Collection
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, TypeVar
 
@@ -42,7 +42,7 @@ class Dispatcher(ServerView[_Ctx], Protocol[_Ctx]):
         """The scopes of authorization that calling a tool needs."""
         ...
 
-    async def handle(self, method: str, params: Any, ctx: _Ctx, /) -> Any:
+    def handle(self, method: str, params: Any, ctx: _Ctx, /) -> Awaitable[Any]:
         """The result of a request. Raises RpcError, and what the handler raises."""
         ...
 

@@ -7,7 +7,7 @@ import inspect
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args
 
@@ -68,12 +68,16 @@ def embeds(returns: Any) -> bool:
     return returns in (Embedded, t.EmbeddedResource) or any(map(embeds, get_args(returns)))
 
 
-async def run(
+def run(
     function: Callable[..., Any], is_async: bool, keywords: Mapping[str, Any], ctx: Context
-) -> Any:
+) -> Awaitable[Any]:
     """A handler's value; a plain function runs in a thread, beside the event loop."""
-    if is_async:
-        return await function(**keywords)
+    return function(**keywords) if is_async else _run_in_thread(function, keywords, ctx)
+
+
+async def _run_in_thread(
+    function: Callable[..., Any], keywords: Mapping[str, Any], ctx: Context
+) -> Any:
     value = await ctx.in_thread(function, **keywords)
     return await value if asyncio.iscoroutine(value) else value
 
@@ -86,12 +90,12 @@ class Feature(Generic[_Model]):
     signature: Signature
     function: Callable[..., Any]
 
-    async def run(self, arguments: Mapping[str, Any], ctx: Context) -> Any:
+    def run(self, arguments: Mapping[str, Any], ctx: Context) -> Awaitable[Any]:
         """Raises BadArguments, and what the function raises."""
         info, keywords = self.signature.info, self.signature.read(arguments)
         if info.context is not None:
             keywords[info.context] = ctx
-        return await run(self.function, info.is_async, keywords, ctx)
+        return run(self.function, info.is_async, keywords, ctx)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ import contextlib
 import logging
 import os
 import secrets
-from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from socket import socket
@@ -198,14 +198,14 @@ class Server(Decorators):
 
     # ---- requests
 
-    async def handle(self, method: str, params: Any, ctx: Context) -> Any:
+    def handle(self, method: str, params: Any, ctx: Context) -> Awaitable[Any]:
         """The result of a request. Raises RpcError, and what the handler raises."""
         handler = self._handlers.get(method)
         if handler is None:
             raise RpcError(error_codes.METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
         for middleware in reversed(self._middleware):
             handler = around(middleware, method, handler)
-        return await handler(params, ctx)
+        return handler(params, ctx)
 
     def notified(self, method: str, params: Any, connection: Peer) -> None:
         """Calls the handlers of a notification."""

@@ -222,7 +222,8 @@ class HttpApp:
 
     def _require_allowed(self, request: HttpRequest) -> None:
         """Raises HttpError unless the hosts that the request names are allowed."""
-        names = tuple(map(request.headers.get, ("host", "x-forwarded-host", "origin")))
+        header = request.headers.get
+        names = header("host"), header("x-forwarded-host"), header("origin")
         if names not in self._allowed_names:
             require_allowed(self._hosts, request, forwarded=self._forwarded)
             if len(self._allowed_names) < _REMEMBERED:

@@ -77,7 +77,8 @@ class Outbox:
         self._size += len(data)
         if len(data) > SMALL:
             self._count(len(data))
-        self._wake()
+        if self._waiter is not None or self._listener is not None:
+            self._wake()
 
     def _count(self, by: int) -> None:
         if self._hold is None:
@@ -191,17 +192,13 @@ class Outbox:
     def has_news(self) -> bool:
         return bool(self._waiting) or self.finished or self.retry is not None
 
-    async def has_news_soon(self) -> bool:
-        """Whether there is news within two turns of the event loop, as for most handlers."""
-        for _ in range(2):
-            if self._waiting or self.finished:
-                return True
-            await asyncio.sleep(0)
-        return self.has_news
-
     async def news(self, seconds: float) -> None:
         """Returns when there is news, or after that time."""
-        if not await self.has_news_soon():
+        for _ in range(2):  # turns of the event loop, within which most handlers end
+            if self._waiting or self.finished:
+                return
+            await asyncio.sleep(0)
+        if not self.has_news:
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await self._wait()

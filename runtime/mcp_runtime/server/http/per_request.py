@@ -178,8 +178,10 @@ class PerRequestEndpoint:
         connection.receive(request.pop_content())
         response = None
         try:
-            if connection.called is not None:
-                await self._serve(connection.called, request, connection)
+            if connection.called is not None and await self._serve(
+                connection.called, request, connection
+            ):
+                pass
             elif not connection.stream.has_news and not connection.session.running:
                 await request.reply(202, b"", ())
             else:
@@ -191,8 +193,11 @@ class PerRequestEndpoint:
 
     async def _serve(
         self, called: Called, request: HttpRequest, connection: RequestConnection
-    ) -> None:
-        """Runs the handler, and beside it the response, if the handler has to wait for anything."""
+    ) -> bool:
+        """Runs the handler, and beside it the response, if the handler has to wait for anything.
+
+        Whether there was such a response, which then has ended.
+        """
         responding: list[asyncio.Task[None]] = []
         loop = connection.loop
 
@@ -208,8 +213,11 @@ class PerRequestEndpoint:
             raise
         finally:
             beginning.cancel()
+        if not responding and not connection.was_cancelled:
+            return False
         rest = responding[0] if responding else self._respond_whole(request, connection)
         await (asyncio.wait_for(rest, _LAST_RESPONSE) if connection.was_cancelled else rest)
+        return True
 
     async def _respond_whole(self, request: HttpRequest, connection: RequestConnection) -> None:
         try:

@@ -163,7 +163,7 @@ class HttpRequest:
 
         Raises ClientGone.
         """
-        length = (b"content-length", str(len(body)).encode())
+        length = (b"content-length", b"%d" % len(body))
         is_read = self._is_read or not self._has_unread_body()
         close = () if is_read else ((b"connection", b"close"),)
         try:

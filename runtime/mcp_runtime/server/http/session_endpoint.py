@@ -5,7 +5,6 @@ Source: 2025-11-25 basic/transports, "Streamable HTTP".
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Final
 
@@ -92,7 +91,7 @@ class SessionEndpoint:
         session = await self._table.find(request.headers[_SESSION_ID])
         if session is None or session.principal != self._service.principal(request):
             raise HttpError(404, "there is no such session")
-        session.used = asyncio.get_running_loop().time()
+        session.used = session.loop.time()
         return session
 
     # ---- GET
