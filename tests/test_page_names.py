@@ -181,7 +181,7 @@ def is_there(code: str) -> bool:
     """A file or folder of the checkout, or `FILE::TEST`."""
     file, _, test = code.partition("::")
     path = ROOT / file
-    return path.exists() and (not test or f"\ndef {test}(" in path.read_text("utf-8"))
+    return path.exists() and (not test or f"def {test}(" in path.read_text("utf-8"))
 
 
 @pytest.mark.parametrize("code", ["tests/no.py", "tests/test_readme.py::test_no", "codegen/no/"])

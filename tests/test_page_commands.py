@@ -1,0 +1,118 @@
+"""Commands that pages show in blocks of shell run as they stand, or another test runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from mcp_bindgen.compare.report import ignore
+from tests.support.pages import pages
+
+ROOT: Final = Path(__file__).parents[1]
+PAGES: Final = {page.path.relative_to(ROOT).as_posix(): page for page in pages(ROOT)}
+SHOWN: Final = {
+    name: [line for block in page.blocks if block.language == "sh" for line in block.lines]
+    for name, page in PAGES.items()
+}
+ELSEWHERE: Final = {
+    "pip install": "tests/support/wheels.py",
+    "make": "tests/test_docs.py",
+    "export": "tests/cli/test_run_workers.py",
+    "mcp-bindgen call --login": "tests/cli/test_sign_in.py",
+    "mcp-bindgen call --logout": "tests/cli/test_sign_in.py",
+    "mcp-bindgen call https": "tests/cli/test_call_url.py",
+    "mcp-bindgen generate --confirm": "tests/convert/test_successor.py",
+    "mcp-bindgen generate 2025-11-25 --models attrs": "tests/emit/test_fourth_flavour.py",
+    "mcp-bindgen new": "tests/cli/test_new.py",
+    "mcp-bindgen pull": "tests/cli/test_pull.py",
+    "mcp-bindgen run": "tests/cli/test_run.py",
+    "mcp-bindgen update": "tests/cli/test_update.py",
+}
+"""What needs a network, a terminal, a project or a service, and who runs it."""
+
+
+def elsewhere(line: str) -> bool:
+    return line == "mcp-bindgen generate" or line.startswith(tuple(ELSEWHERE))
+
+
+HERE: Final = {
+    name: [line for line in lines if not elsewhere(line)] for name, lines in SHOWN.items()
+}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """What the reader of a page has: schemas, lists of tools, a server, a record."""
+    for version in ("old", "new"):
+        (tmp_path / version).mkdir()
+        apps = ROOT / "schema/ext/apps/2026-01-26/schema.ts"
+        shutil.copy(apps, tmp_path / version / "spec.types.ts")
+        tools = {"tools": [{"name": version, "inputSchema": {"type": "object"}}]}
+        (tmp_path / f"{version}.json").write_text(json.dumps(tools))
+    acme = ROOT / "tests" / "corpus" / "acme"
+    schema, common = ((acme / name).read_text("utf-8") for name in ("schema.ts", "common.ts"))
+    alone = re.sub(r'(?m)^import type .* from "./common";\n', "", schema)
+    (tmp_path / "schema.ts").write_text(common + alone)
+    shutil.copy(acme / "decisions.toml", tmp_path / "rows.toml")
+    (tmp_path / "next.ts").write_text("export interface Dog { name: string }\n")
+    server = next(b.text for b in PAGES["docs/SERVER.md"].blocks if b.file == "weather.py")
+    (tmp_path / "weather.py").write_text(server)
+    (tmp_path / "wire.jsonl").write_text('{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+    (tmp_path / "card.json").write_text("{}")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", [name for name, lines in HERE.items() if lines])
+def test_the_commands_of_a_page_run_in_their_order(name: str, files: Path) -> None:
+    if name == "docs/DIFF.md":
+        shutil.copy(ROOT / "schema/ext/tasks/draft-2026-08-21/schema.ts", files / "schema.ts")
+    for line in HERE[name]:
+        done = ran(line, files)
+        assert done.returncode in (0, 1), f"{line}: {done.stderr}"
+        assert "Traceback" not in done.stderr
+
+
+def test_a_command_that_does_not_run_is_seen(files: Path) -> None:
+    assert ran("mcp-bindgen diff --tools old.json absent.json", files).returncode == 2
+
+
+def test_the_rows_that_pages_show_are_rows(files: Path) -> None:
+    shown = {name: [b.text for b in p.blocks if b.language == "toml"] for name, p in PAGES.items()}
+    assert {name for name, rows in shown.items() if rows} == {"docs/BINDINGS.md", "docs/DIFF.md"}
+    (ignored,) = shown["docs/DIFF.md"]
+    assert ignore.parse(ignored, "ignore.toml")
+    (widened,) = shown["docs/BINDINGS.md"]
+    assert widened in (files / "rows.toml").read_text("utf-8")
+
+
+def ran(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Of the commands of this environment, with one ping as standard input."""
+    program, *args = shlex.split(line)
+    assert program == "mcp-bindgen", line
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    return subprocess.run(
+        [sys.executable, "-m", "mcp_bindgen", *args],
+        cwd=folder,
+        env=env,
+        input='{"jsonrpc": "2.0", "id": 1, "method": "ping"}',
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(("start", "test"), ELSEWHERE.items())
+def test_what_is_not_run_here_is_shown_by_a_page_and_run_by_a_test(start: str, test: str) -> None:
+    assert any(line.startswith(start) for lines in SHOWN.values() for line in lines)
+    words = start.replace("https", "http").split()[1:]
+    text = (ROOT / test).read_text("utf-8")
+    assert all(re.search(rf"\b{re.escape(word.lstrip('-'))}\b", text) for word in words)
