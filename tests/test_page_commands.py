@@ -85,6 +85,14 @@ def test_a_command_that_does_not_run_is_seen(files: Path) -> None:
     assert ran("mcp-bindgen diff --tools old.json absent.json", files).returncode == 2
 
 
+def test_what_a_page_installs_has_the_command_that_it_runs() -> None:
+    for name, page in PAGES.items():
+        for lines in (block.lines for block in page.blocks if block.language == "sh"):
+            runs = any(line.startswith("mcp-bindgen") for line in lines)
+            runtime = [line for line in lines if line.startswith("pip") and "-runtime" in line]
+            assert not (runs and runtime), f"{name}: {runtime}"
+
+
 def test_the_rows_that_pages_show_are_rows(files: Path) -> None:
     shown = {name: [b.text for b in p.blocks if b.language == "toml"] for name, p in PAGES.items()}
     assert {name for name, rows in shown.items() if rows} == {"docs/BINDINGS.md", "docs/DIFF.md"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import shlex
 import subprocess
@@ -109,6 +110,14 @@ def test_a_command_that_is_not_there_is_seen(words: list[str], count: int) -> No
 def test_members_that_a_page_names_are_there(name: str) -> None:
     codes = [code for code in PAGES[name].code if code not in theirs()]
     assert [member for member in members(codes) if not has(OURS, member)] == []
+
+
+@pytest.mark.parametrize(("page", "of"), [("SERVER.md", Server), ("CLIENT.md", Client)])
+def test_a_page_has_every_option_of_its_class(page: str, of: type) -> None:
+    options = list(inspect.signature(of).parameters)
+    assert len(options) > 15
+    codes = " ".join(PAGES[f"docs/{page}"].code)
+    assert [name for name in options if not re.search(rf"\b{name}\b", codes)] == []
 
 
 @pytest.mark.parametrize("code", ["ctx.infos('x')", "client.list_tools().tols, server.nothing"])
