@@ -76,18 +76,12 @@ class ClientCallbacks:
             return self._rejected(method)
         return await _ANSWERS[method](self, params)
 
-    async def responses(self, result: t.InputRequiredResult) -> Any:
-        """The input that a result asks for; UNSET if it asks for none.
+    async def responses(self, requests: Mapping[str, Any]) -> dict[str, Any]:
+        """The input for each of these requests, by the same keys.
 
         Raises NotOffered for what was never declared, TooMuch for too many requests, NotApproved,
         and what the callbacks raise.
         """
-        if result.input_requests is UNSET:
-            return UNSET
-        return await self.responses_to(result.input_requests)
-
-    async def responses_to(self, requests: Mapping[str, Any]) -> dict[str, Any]:
-        """The input for each of these requests, by the same keys. Raises as `responses`."""
         most = self.limits.input_requests
         if len(requests) > most:
             raise TooMuch(

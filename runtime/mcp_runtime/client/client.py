@@ -368,7 +368,7 @@ class Client:
 
     async def responses(self, requests: Mapping[str, Any]) -> dict[str, Any]:
         """What the callbacks answer to requests for input, by the same keys."""
-        return await self._callbacks.responses_to(requests)
+        return await self._callbacks.responses(requests)
 
     @property
     def calls(self) -> latest_calls.ClientCalls:

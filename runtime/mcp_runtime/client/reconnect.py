@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from msgspec import UNSET
@@ -23,26 +24,19 @@ __all__ = ["Reconnector"]
 log: Final = logging.getLogger("mcp_runtime.client")
 
 
+@dataclass(eq=False)
 class Reconnector:
     """Owns the connection of one client, which may be entered again and again."""
 
-    def __init__(
-        self,
-        connect: TransportFactory,
-        settings: ClientSettings,
-        *,
-        notified: Callable[[Notified], None],
-        refresh_tools: Callable[[], Awaitable[object]],
-    ) -> None:
-        self.settings = settings
-        self.notified = notified
-        self.refresh_tools = refresh_tools
-        self._connect = connect
-        self._restarts_left = settings.restarts
-        self._restarting = asyncio.Lock()
-        self._restart_task: asyncio.Task[Any] | None = None
-        self._stack = AsyncExitStack()
-        self._connection: ClientConnection | None = None
+    connect: TransportFactory
+    settings: ClientSettings
+    notified: Callable[[Notified], None]
+    refresh_tools: Callable[[], Awaitable[object]]
+    _restarts: int = 0
+    _restarting: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _restart_task: asyncio.Task[Any] | None = None
+    _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+    _connection: ClientConnection | None = None
 
     @property
     def connection(self) -> ClientConnection:
@@ -74,7 +68,7 @@ class Reconnector:
         await self._restore_log_level()
 
     async def _start(self, log_level: str | None) -> ClientConnection:
-        self._connection = connection = await self._connect(self._stack, self)
+        self._connection = connection = await self.connect(self._stack, self)
         connection.ping_every = self.settings.ping_every
         connection.session.log_level = log_level
         return connection
@@ -127,7 +121,7 @@ class Reconnector:
 
     def may_restart(self, connection: ClientConnection) -> bool:
         """Whether the server of that connection, which is gone, may be started again."""
-        return connection is self._connection and self._restarts_left > 0
+        return connection is self._connection and self._restarts < self.settings.restarts
 
     async def ensure(self) -> None:
         """Restarts a server that is gone, unless the caller is part of that restart."""
@@ -143,7 +137,7 @@ class Reconnector:
             lost = self.connection
             if not lost.is_gone or not self.may_restart(lost):
                 return
-            self._restarts_left -= 1
+            self._restarts += 1
             log.warning("the server is gone; starting it again")
             self._restart_task = asyncio.current_task()
             try:

@@ -128,7 +128,8 @@ class ClientRequests:
             result = await self._fetch(method, params, **options)
             if not isinstance(result, t.InputRequiredResult):
                 return result
-            responses = await self._callbacks.responses(result)
+            wanted = result.input_requests
+            responses = UNSET if wanted is UNSET else await self._callbacks.responses(wanted)
             params = structs.replace(
                 first,
                 meta=self.meta(options.get("on_progress"), first.meta.extra_),

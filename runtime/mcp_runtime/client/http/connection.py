@@ -16,9 +16,10 @@ from mcp_runtime.client import eras
 from mcp_runtime.client.connection import ConnectionOwner
 from mcp_runtime.client.http.backoff import Backoff
 from mcp_runtime.client.http.event_stream import EventStream
-from mcp_runtime.client.http.exchange import Exchanges, ServerFacts
+from mcp_runtime.client.http.exchange import Exchanges
 from mcp_runtime.client.http.http import HttpSender
 from mcp_runtime.client.http.legacy_sse import LegacySse
+from mcp_runtime.client.http.server_facts import ServerFacts
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.events import Opened
 from mcp_runtime.errors import (
@@ -177,7 +178,7 @@ class HttpConnection(Exchanges):
             await self.owner.refresh_tools()
             result = await super().request(method, params, **options)
         has_headers = method == "tools/list" and self._is_per_request
-        return self._facts.tool_headers.usable(result) if has_headers else result
+        return self._facts.usable(result) if has_headers else result
 
     async def notify(self, method: str, params: Any) -> None:
         await self._ensure_open()

@@ -11,16 +11,14 @@ import logging
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
 from mcp_runtime.client.connection import ClientConnection, ConnectionOwner
-from mcp_runtime.client.eras import Mode
 from mcp_runtime.client.http.backoff import Backoff
 from mcp_runtime.client.http.event_stream import ANY_ERA, STREAM, EventStream
 from mcp_runtime.client.http.http import HttpResponse, HttpSender
-from mcp_runtime.client.http.param_headers import ToolParamHeaders
+from mcp_runtime.client.http.server_facts import ServerFacts
 from mcp_runtime.core import jsonrpc, peek
 from mcp_runtime.core.client_session import MODERN_ERRORS
 from mcp_runtime.core.http_rules import EVENT_STREAM, JSON
@@ -38,7 +36,7 @@ from mcp_runtime.errors import (
     Unauthorized,
 )
 
-__all__ = ["Exchanges", "ServerFacts"]
+__all__ = ["Exchanges"]
 
 log: Final = logging.getLogger("mcp_runtime.client")
 
@@ -46,14 +44,6 @@ _POST: Final = {"Accept": f"{JSON}, {EVENT_STREAM}", "Content-Type": JSON}
 _SESSION: Final = "Mcp-Session-Id"
 _MAYBE_LEGACY: Final = frozenset({400, 404, 405})
 """Statuses by which a server of HTTP+SSE answers a POST."""
-
-
-@dataclass(slots=True)
-class ServerFacts:
-    """What is known of the server of a URL, also after its connection."""
-
-    mode: Mode | None = None
-    tool_headers: ToolParamHeaders = field(default_factory=ToolParamHeaders)
 
 
 class Exchanges(ClientConnection):
@@ -182,7 +172,7 @@ class Exchanges(ClientConnection):
             return {}
         if request.method == "server/discover" or self._is_per_request:
             names = self.session.offer.extensions.names
-            return request_headers(request, self._facts.tool_headers.marks, names)
+            return request_headers(request, self._facts.marks, names)
         return self._session_headers()
 
     def _session_headers(self) -> dict[str, str]:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcp_runtime.client.http.event_stream import STREAM, Receive, require_stream
-from mcp_runtime.client.http.http import HttpResponse, HttpSender
+from mcp_runtime.client.http.http import HttpSender
 from mcp_runtime.core.lines import TooLong
-from mcp_runtime.core.sse import Event, Events
+from mcp_runtime.core.sse import Events
 from mcp_runtime.errors import Disconnected, SessionError
 from mcp_runtime.limits import Limits
 
@@ -53,12 +53,9 @@ class LegacySse:
                 for event in events.feed(chunk):
                     if isinstance(event, TooLong):
                         await self.receive(event)
-                    else:
-                        await self._handle(event, response)
-
-    async def _handle(self, event: Event, response: HttpResponse) -> None:
-        if event.name == "endpoint" and not self.endpoint.done():
-            self.endpoint.set_result(response.within(event.data.decode(errors="replace")))
-            self.is_named = True
-        elif event.name == "message" and self.is_named:
-            await self.receive(event.data)
+                    elif event.name == "endpoint" and not self.endpoint.done():
+                        reference = event.data.decode(errors="replace")
+                        self.endpoint.set_result(response.within(reference))
+                        self.is_named = True
+                    elif event.name == "message" and self.is_named:
+                        await self.receive(event.data)

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 
 from mcp_runtime.client.connection import ClientConnection, ConnectionOwner
 from mcp_runtime.client.http.connection import HttpConnection
-from mcp_runtime.client.http.exchange import ServerFacts
 from mcp_runtime.client.http.http import HttpClient, HttpSender
+from mcp_runtime.client.http.server_facts import ServerFacts
 from mcp_runtime.client.transports import TransportFactory
 from mcp_runtime.limits import Limits
 

@@ -1,4 +1,4 @@
-"""The parameters of listed tools that their calls repeat in HTTP headers.
+"""What a client knows of the server of a URL: what it speaks, and what its tools want in headers.
 
 Source: 2026-07-28 basic/transports/streamable-http, "Custom Headers from Tool Parameters".
 """
@@ -6,25 +6,29 @@ Source: 2026-07-28 basic/transports/streamable-http, "Custom Headers from Tool P
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass, field
 from typing import Final
 
 from msgspec import structs
 
+from mcp_runtime.client.eras import Mode
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.errors import printable
 from mcp_runtime.json_schema.header_annotations import BadParamHeader, param_headers
 from mcp_runtime.revisions import latest as t
 
-__all__ = ["ToolParamHeaders"]
+__all__ = ["ServerFacts"]
 
 log: Final = logging.getLogger("mcp_runtime.client")
 
 
-class ToolParamHeaders:
-    """`marks` has the marked parameters of each tool, by its name, as it was listed last."""
+@dataclass(slots=True)
+class ServerFacts:
+    """They outlive the connection."""
 
-    def __init__(self) -> None:
-        self.marks: dict[str, ParamHeaders] = {}
+    mode: Mode | None = None
+    marks: dict[str, ParamHeaders] = field(default_factory=dict[str, ParamHeaders])
+    """The parameters that are marked for headers, by the tool's name, as it was listed last."""
 
     def usable(self, page: t.ListToolsResult) -> t.ListToolsResult:
         """The page without the tools whose marks break a rule."""
