@@ -1,4 +1,4 @@
-"""What changes nothing is taken out of a plan: functions without effect, and calls to them."""
+"""Removes from a plan what changes nothing: functions without effect, and calls to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intersections: the type of what is both of two types. A union is met arm by arm."""
+"""Intersections: the type of what two types both accept; a union is intersected arm by arm."""
 
 from __future__ import annotations
 

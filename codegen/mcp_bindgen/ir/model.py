@@ -1,4 +1,4 @@
-"""The second coat: what a schema means. Structs with flattened fields, aliases, constants, methods.
+"""The IR: what a schema means, as structs with flattened fields, aliases, constants and methods.
 
 Every anonymous shape has a name by its place, every type parameter a value, and each reference
 names a Struct or an Alias of the same schema.

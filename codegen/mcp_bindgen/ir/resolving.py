@@ -1,4 +1,4 @@
-"""What the parts of the resolver ask of one another."""
+"""The interface that the parts of the resolver have for one another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether types do what they are for: msgspec takes them, and they take a value and give it back.
+"""Checks generated types: msgspec accepts them, and a value is read and written back unchanged.
 
 The text that is run here is our own layout of rows that `scaffold.typed` understood: classes,
 aliases, literals. Nothing of a schema is code in it.

@@ -1,4 +1,4 @@
-"""Types for a schema that has none as it stands: `Any` at the fewest and smallest places.
+"""Types for a schema that cannot be typed whole: `Any` at the fewest and smallest places.
 
 A place is loosened where the schema has types without it and none with it. Each try makes the types
 of the whole schema, so the tries are counted; when they are used up, larger places are loosened.

@@ -1,4 +1,4 @@
-"""What TypeScript has and the parser lacks, in words that it parses, at the same byte offsets."""
+"""Rewrites the TypeScript that the parser does not know as what it knows, at the same offsets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads schema text: tree-sitter's TypeScript tree to syntax nodes, refusing by name what we lack.
+"""Reads schema text: tree-sitter's TypeScript tree to syntax nodes; other syntax is refused.
 
 Above each method stands the part of the grammar that it takes. Every named node of the tree is
 taken exactly once; `Module.nodes` is their number, so that a test can count.

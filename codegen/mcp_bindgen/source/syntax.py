@@ -1,4 +1,4 @@
-"""The first coat: what a schema file says, node by node, each with its byte offset `at`.
+"""Syntax nodes: what a schema file says, each node with its byte offset `at`.
 
 Parentheses leave no trace, `Array<T>` stays a reference, and nothing is resolved.
 """

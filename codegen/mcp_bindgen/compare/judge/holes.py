@@ -1,4 +1,4 @@
-"""Messages with a hole in them, the place of a change, that both sides take as far as they can.
+"""Messages around the place of a change: a hole there, and everything else valid for both sides.
 
 A message is built along the steps to the place. Where no step leads through a union, a message is
 its writer's if all around the place is, and the value there; and the reader's fault at the place is

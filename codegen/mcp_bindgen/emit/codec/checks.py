@@ -1,4 +1,4 @@
-"""Lines that check one value in place: what readers of structs and of unions are made of."""
+"""Generates lines that check one value in place, of which the readers are made."""
 
 from __future__ import annotations
 

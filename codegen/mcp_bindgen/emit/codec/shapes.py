@@ -1,4 +1,4 @@
-"""What the classes are: which msgspec knows as Structs, and which keep what they were read from."""
+"""Which classes of a module are msgspec Structs, and which keep the JSON they came from."""
 
 from __future__ import annotations
 

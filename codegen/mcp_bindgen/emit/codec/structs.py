@@ -1,4 +1,4 @@
-"""Readers of structs: required members first; an object that has no others is done with there."""
+"""Generates readers of structs: required members first, where an object without others ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of what members take, for values that a person makes."""
+"""Generates the table by which constructors check their arguments: what each member accepts."""
 
 from __future__ import annotations
 

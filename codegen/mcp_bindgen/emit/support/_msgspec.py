@@ -1,4 +1,4 @@
-"""What the msgspec flavours share: the bases of the models, and their two gears.
+"""What the msgspec flavours share: the bases of the models, read by msgspec itself or by the codec.
 
 msgspec itself reads and writes what declares all its members. What it refuses, and what it cannot
 say (unions without a tag, open objects), goes to the codec, which decides and says where.
@@ -219,7 +219,7 @@ def present(value: Struct) -> dict[str, Json]:
     return {n: v for n, v in asdict(value).items() if v is not UNSET and v is not EMPTY}
 
 
-# ---- the two gears
+# ---- msgspec itself, and the codec
 
 
 def bind(codec: ModuleType, models: dict[str, Any]) -> Binding:
