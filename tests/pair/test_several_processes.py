@@ -163,6 +163,18 @@ def test_what_a_handler_asks_is_answered_through_any_process(store: str, revisio
     run(main)
 
 
+def test_the_process_of_a_stream_of_http_sse_answers_whichever_is_asked(store: str) -> None:
+    async def main() -> None:
+        async with served(store) as place:
+            url = f"http://127.0.0.1:{place.port}/sse"
+            async with Client.http(url, revisions=["2024-11-05"]) as client:
+                asked = (client.call_tool("who", {}) for _ in range(20))
+                (pid,) = {int(text(result)) for result in await asyncio.gather(*asked)}
+                assert pid in place.pids
+
+    run(main)
+
+
 def test_a_change_in_one_process_is_heard_by_clients_of_all(store: str) -> None:
     async def main() -> None:
         async with served(store) as place, AsyncExitStack() as stack:
