@@ -33,7 +33,11 @@ class DrainingServer(uvicorn.Server):
         started: Callable[[str], object],
     ) -> None:
         host, port = where
-        options: Any = {"log_level": "warning", "timeout_graceful_shutdown": 5}
+        options: Any = {
+            "log_level": "warning",
+            "access_log": False,  # its lines would be made for each request, and dropped
+            "timeout_graceful_shutdown": 5,
+        }
         super().__init__(uvicorn.Config(app, host=host, port=port, **options))
         self._path = path
         self._drain_app = drain
