@@ -89,6 +89,14 @@ def is_ours(package: str) -> bool:
     return False
 
 
+@pytest.mark.parametrize("name", PAGES)
+def test_what_a_page_installs_has_the_command_that_it_uses_next(name: str) -> None:
+    for block in PAGES[name].blocks:
+        text = "\n".join(block.lines)
+        if "pip install" in text and "\nmcp-bindgen " in text:
+            assert re.search(r"pip install '?mcp-bindgen(?!-)", text), text
+
+
 @pytest.mark.parametrize(
     ("words", "count"),
     [

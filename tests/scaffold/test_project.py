@@ -150,6 +150,7 @@ def test_the_readme_is_laid_out() -> None:
         assert ("--http" in text) == ("http" in chosen.transports)
         assert ("does not ask who calls" in text) == ("--http" in text and chosen.auth == "none")
         assert ("MCP_AUTH_ISSUER" in text) == (chosen.auth == "bearer")
+        assert ("--env MCP_AUTH_ISSUER --env" in text) == (chosen.auth == "bearer")
 
 
 @pytest.mark.parametrize("chosen", LAID_OUT, ids=str)
