@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Final
+from dataclasses import dataclass
 
 from mcp_runtime.core.running import SMALL, HeldBytes, Hold
 from mcp_runtime.limits import Limits
@@ -14,56 +14,36 @@ from mcp_runtime.limits import Limits
 __all__ = ["Outbox"]
 
 
+@dataclass(slots=True, eq=False)
 class Outbox:
     """Messages wait here for their reader, a response. There is one reader at a time.
 
     A new reader (`attach`) replaces the one before. `name` is unique in the session.
     """
 
-    __slots__ = (
-        "_held",
-        "_hold",
-        "_listener",
-        "_room",
-        "_size",
-        "_storing",
-        "_waiter",
-        "_waiting",
-        "finished",
-        "limits",
-        "name",
-        "note",
-        "owed",
-        "reader",
-        "readers",
-        "retry",
-        "stored",
-    )
-
-    def __init__(self, name: str, limits: Limits, held: HeldBytes | None = None) -> None:
-        self.name = name
-        self.finished = False
-        self.note = b""
-        """What is stored with its events, for a process that sends the stream on."""
-        self.stored = 0
-        """How many of its events are stored."""
-        self.owed = 0
-        """How many requests are still to be answered on this stream."""
-        self.reader = 0
-        """The number of the current reader; 0 for none."""
-        self.readers = 0
-        """How many readers there have been."""
-        self.retry: int | None = None
-        """Milliseconds after which the client is to reconnect; None while the response goes on."""
-        self._storing: asyncio.Lock | None = None
-        self.limits: Final = limits
-        self._waiting: deque[bytes] | None = None
-        self._held = held
-        self._hold: Hold | None = None
-        self._size = 0
-        self._waiter: asyncio.Future[None] | None = None
-        self._listener: Callable[[], None] | None = None
-        self._room: asyncio.Event | None = None
+    name: str
+    limits: Limits
+    _held: HeldBytes | None = None
+    finished: bool = False
+    note: bytes = b""
+    """What is stored with its events, for a process that sends the stream on."""
+    stored: int = 0
+    """How many of its events are stored."""
+    owed: int = 0
+    """How many requests are still to be answered on this stream."""
+    reader: int = 0
+    """The number of the current reader; 0 for none."""
+    readers: int = 0
+    """How many readers there have been."""
+    retry: int | None = None
+    """Milliseconds after which the client is to reconnect; None while the response goes on."""
+    _storing: asyncio.Lock | None = None
+    _waiting: deque[bytes] | None = None
+    _hold: Hold | None = None
+    _size: int = 0
+    _waiter: asyncio.Future[None] | None = None
+    _listener: Callable[[], None] | None = None
+    _room: asyncio.Event | None = None
 
     # ---- writing
 
