@@ -7,7 +7,7 @@ import inspect
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args
 
@@ -38,7 +38,6 @@ __all__ = [
     "checked",
     "converted",
     "embeds",
-    "listed",
     "or_unset",
     "require_tool_name",
 ]
@@ -53,11 +52,6 @@ _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 def or_unset(value: object) -> Any:
     """The value for a member of a model: UNSET, which leaves the member out, for None."""
     return UNSET if value is None else value
-
-
-def listed(values: Iterable[Any] | None) -> Any:
-    """As `or_unset`, for a list."""
-    return UNSET if values is None else list(values)
 
 
 def embeds(returns: Any) -> bool:

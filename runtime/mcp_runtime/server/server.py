@@ -34,7 +34,7 @@ from mcp_runtime.core.request_state import KeyRing, StateSealer
 from mcp_runtime.core.subscriptions import Change, Notice
 from mcp_runtime.errors import RpcError
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.revisions import ALL, parse
+from mcp_runtime.revisions import ALL, UNSET, parse
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.broadcast import ChangeBroadcaster
 from mcp_runtime.server.connection import ServerWireConnection
@@ -44,7 +44,7 @@ from mcp_runtime.server.extension import attach, sharing
 from mcp_runtime.server.lifespan import Lifespan
 from mcp_runtime.server.methods import ProtocolMethods, around
 from mcp_runtime.server.peer import Peer
-from mcp_runtime.server.registry import Features, Kind, listed, or_unset
+from mcp_runtime.server.registry import Features, Kind, or_unset
 from mcp_runtime.shared import runner
 from mcp_runtime.shared.connection import Trace
 from mcp_runtime.shared.threads import Threads
@@ -118,7 +118,7 @@ class Server(Decorators):
             title=or_unset(title),
             description=or_unset(description),
             website_url=or_unset(website_url),
-            icons=listed(icons),
+            icons=UNSET if icons is None else list(icons),
         )
         self.state: Any = None
         self.threads = Threads(limits.threads)
