@@ -13,8 +13,6 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
-from msgspec import UNSET
-
 from mcp_runtime.client.cache import Cache
 from mcp_runtime.client.callbacks import Approve, ClientCallbacks, OnElicit, OnSample, Roots
 from mcp_runtime.client.connection import ClientConnection
@@ -258,7 +256,7 @@ class Client:
             self._output_schemas.require_checkable(name)
         params = t.CallToolRequestParams(
             name=name,
-            arguments=UNSET if arguments is None else dict(arguments),
+            arguments=t.UNSET if arguments is None else dict(arguments),
             meta=self._requests.meta(on_progress, meta),
         )
         if self._approve is not None and not await self._approve("tools/call", params):
@@ -293,7 +291,7 @@ class Client:
         """The messages of a prompt with these arguments."""
         params = t.GetPromptRequestParams(
             name=name,
-            arguments=UNSET if arguments is None else dict(arguments),
+            arguments=t.UNSET if arguments is None else dict(arguments),
             meta=self._requests.meta(meta=meta),
         )
         result: t.GetPromptResult = await self._requests.answer(
@@ -310,7 +308,7 @@ class Client:
         chosen: Mapping[str, str] | None = None,
     ) -> t.CompleteResultCompletion:
         """Suggestions for an argument; `chosen` are the arguments that have a value already."""
-        context = t.CompleteRequestParamsContext(arguments=dict(chosen)) if chosen else UNSET
+        context = t.CompleteRequestParamsContext(arguments=dict(chosen)) if chosen else t.UNSET
         params = t.CompleteRequestParams(
             ref=ref,
             argument=t.CompleteRequestParamsArgument(name=argument, value=value),
@@ -322,7 +320,7 @@ class Client:
 
     async def ping(self) -> None:
         """Raises NotOffered if the revision has no ping (from 2026-07-28 on)."""
-        await self._requests.request("ping", UNSET)
+        await self._requests.request("ping", t.UNSET)
 
     async def set_log_level(self, level: str) -> None:
         """Asks for log messages of at least this level from now on."""
@@ -340,7 +338,7 @@ class Client:
         """Tells the server to ask for the roots again, if the revision has a message for that."""
         method = "notifications/roots/list_changed"
         if method in self.terms.translation.revision.methods:
-            await self.connection.notify(method, UNSET)
+            await self.connection.notify(method, t.UNSET)
 
     def listen(
         self,
@@ -358,10 +356,10 @@ class Client:
         Source: 2026-07-28 basic/patterns/subscriptions; 2025-11-25 server/resources.
         """
         wanted = t.SubscriptionFilter(
-            tools_list_changed=tools or UNSET,
-            prompts_list_changed=prompts or UNSET,
-            resources_list_changed=resources or UNSET,
-            resource_subscriptions=list(uris) or UNSET,
+            tools_list_changed=tools or t.UNSET,
+            prompts_list_changed=prompts or t.UNSET,
+            resources_list_changed=resources or t.UNSET,
+            resource_subscriptions=list(uris) or t.UNSET,
             extra_=dict(more or {}),
         )
         return self._reconnector.subscribed(Subscription(wanted))

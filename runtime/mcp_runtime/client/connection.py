@@ -8,8 +8,6 @@ from itertools import count
 from math import inf
 from typing import Any, Literal, Protocol, Unpack
 
-from msgspec import UNSET
-
 from mcp_runtime.client.extension import ClientExtension
 from mcp_runtime.client.options import RequestOptions
 from mcp_runtime.client.settings import ClientSettings
@@ -180,7 +178,7 @@ class ClientConnection(Connection):
         models = self.terms.translation.revision.models
         make = getattr(models, f"{verb.capitalize()}RequestParams")
         uris = subscription.wanted.resource_subscriptions
-        for uri in () if uris is UNSET else uris:
+        for uri in () if uris is t.UNSET else uris:
             await self.ask(f"resources/{verb}", make(uri=uri))
 
     async def _open_stream(self, subscription: Subscription) -> None:
@@ -212,10 +210,10 @@ class ClientConnection(Connection):
             subscription.end(error if isinstance(error, Exception) else None)
 
     def _on_notified(self, event: Notified) -> None:
-        meta = getattr(event.params, "meta", UNSET)
-        id = getattr(meta, "subscription_id", UNSET)
+        meta = getattr(event.params, "meta", t.UNSET)
+        id = getattr(meta, "subscription_id", t.UNSET)
         for subscription in self.subscriptions:
-            if id == (UNSET if subscription.id is None else subscription.id):
+            if id == (t.UNSET if subscription.id is None else subscription.id):
                 subscription.notified(event)
         for one in self.settings.offer.extensions:
             if event.method in one.methods and isinstance(one, ClientExtension):

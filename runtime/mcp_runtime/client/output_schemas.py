@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from msgspec import UNSET
-
 from mcp_runtime.errors import BadAnswer, NotInstalled
 from mcp_runtime.json_schema.validator import BadSchema, Check, checker, require_installed
 from mcp_runtime.revisions import latest as t
@@ -52,7 +50,7 @@ class OutputSchemas:
         self._outputs = {
             name: self._output(name, schema)
             for name, schema in schemas.items()
-            if schema is not UNSET
+            if schema is not t.UNSET
         }
 
     def _output(self, name: str, schema: t.ToolOutputSchema) -> _Output:
@@ -76,7 +74,7 @@ class OutputSchemas:
         output = self._outputs.get(name)
         if output is None or result.is_error is True or self._is_off:
             return
-        if result.structured_content is UNSET:
+        if result.structured_content is t.UNSET:
             raise BadAnswer(f"{name}: no structured content, though the tool has an output schema")
         try:
             fault = await threads.run(output.fault, result.structured_content)

@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from msgspec import UNSET
-
 from mcp_runtime.core.events import Notified
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.revisions import latest as t
@@ -68,7 +66,7 @@ class Subscription:
     def _watches(self, uri: str) -> bool:
         """Whether that URI, or one above it, is watched."""
         watched = self.wanted.resource_subscriptions
-        return watched is not UNSET and any(
+        return watched is not t.UNSET and any(
             uri == each or uri.startswith(each.rstrip("/") + "/") for each in watched
         )
 

@@ -16,7 +16,6 @@ from mcp_runtime.core.request_state import BoundSealer, InputRequests
 from mcp_runtime.core.server_session import ServerSession
 from mcp_runtime.core.subscriptions import Change
 from mcp_runtime.errors import NotOffered, RpcError
-from mcp_runtime.revisions import UNSET
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context, InputNeeded
 from mcp_runtime.server.dispatcher import Dispatcher
@@ -91,7 +90,7 @@ class ServerConnection(Connection):
 
     async def _attempt(self, called: Called, params: Any, ctx: Context) -> Any:
         ctx.asks_in_result = True
-        if params.input_responses is not UNSET or params.request_state is not UNSET:
+        if params.input_responses is not t.UNSET or params.request_state is not t.UNSET:
             ctx.inputs = InputRequests.from_params(
                 params, lambda text: self._sealer(called, params).open(text)
             )

@@ -16,8 +16,6 @@ from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypedDict, TypeVar, Unpack, overload
 from urllib.parse import urlsplit
 
-from msgspec import UNSET
-
 from mcp_runtime.auth.server.current import current_token
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.capabilities import declares, missing_capability, require_client
@@ -286,9 +284,9 @@ class Context:
         params = t.CreateMessageRequestParams(
             messages=list(messages),
             max_tokens=max_tokens,
-            system_prompt=UNSET if system is None else system,
-            tools=UNSET if tools is None else list(tools),
-            tool_choice=UNSET if tool_choice is None else tool_choice,
+            system_prompt=t.UNSET if system is None else system,
+            tools=t.UNSET if tools is None else list(tools),
+            tool_choice=t.UNSET if tool_choice is None else tool_choice,
             **more,
         )
         self._require_sound(params)
@@ -298,7 +296,7 @@ class Context:
 
     def _require_sound(self, params: t.CreateMessageRequestParams) -> None:
         messages, most = params.messages, self.server.limits.tool_rounds
-        tools = [] if params.tools is UNSET else params.tools
+        tools = [] if params.tools is t.UNSET else params.tools
         fault = sampling.unbalanced(messages) or sampling.unpromised(messages, tools)
         if fault:
             raise ValueError(f"messages: {fault}")
@@ -357,7 +355,7 @@ class Context:
     async def _ask(
         self, request: Any, *, key: str | None = None, timeout: float | None = None
     ) -> Any:
-        params = getattr(request, "params", UNSET)
+        params = getattr(request, "params", t.UNSET)
         try:
             capability = request.method.partition("/")[0]
             require_client(request.method, capability, params, self.client_capabilities)

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypedDict, TypeVar, Unpack, cast, overload
 
-from msgspec import UNSET
-
 from mcp_runtime.core.meta_names import require_meta
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.core.server_session import ANSWERED_AT_ONCE
@@ -115,7 +113,7 @@ class Decorators(ABC):
         scopes, added = tuple(options.pop("scopes", ())), options.pop("options", ())
         model = t.Tool(
             input_schema=t.from_wire(t.ToolInputSchema, schema),
-            output_schema=UNSET
+            output_schema=t.UNSET
             if output is None
             else t.from_wire(t.ToolOutputSchema, output.schema),
             **_members(signature, options),
@@ -225,12 +223,12 @@ class Decorators(ABC):
         arguments = [
             t.PromptArgument(
                 name=each.name,
-                description=properties[each.name].get("description") or UNSET,
+                description=properties[each.name].get("description") or t.UNSET,
                 required=each.default is None,
             )
             for each in signature.info.parameters
         ]
-        model = t.Prompt(arguments=arguments or UNSET, **_members(signature, options))
+        model = t.Prompt(arguments=arguments or t.UNSET, **_members(signature, options))
         self.features.prompts.add(model.name, Feature(model, signature, function))
         self._changed("prompts")
 
@@ -305,7 +303,7 @@ def _members(signature: Signature, options: FeatureOptions) -> dict[str, Any]:
     """
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     given["name"] = given.get("name") or signature.info.name
-    given["description"] = given.get("description") or signature.info.doc.description or UNSET
+    given["description"] = given.get("description") or signature.info.doc.description or t.UNSET
     if "icons" in given:
         given["icons"] = list(given["icons"])
     require_meta(given.get("meta", {}))

@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from msgspec import UNSET
-
 from mcp_runtime.errors import BadAnswer
 from mcp_runtime.json_schema.mismatch import Mismatch
 from mcp_runtime.json_schema.type_adapter import adapter
@@ -54,7 +52,7 @@ def _checked(schema: t.ElicitRequestFormParamsRequestedSchema, content: Any) -> 
 def mismatch(schema: t.ElicitRequestFormParamsRequestedSchema, content: Any) -> str:
     """What is wrong with the content of an answer; empty if nothing is."""
     written: Mapping[str, Any] = t.to_wire(schema)
-    given: Mapping[str, Any] = {} if content is UNSET or content is None else content
+    given: Mapping[str, Any] = {} if content is t.UNSET or content is None else content
     for name in written.get("required", ()):
         if name not in given:
             return f"{name!r} is missing"

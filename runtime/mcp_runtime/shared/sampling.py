@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import UNSET
-
 from mcp_runtime.revisions import latest as t
 
 __all__ = ["rounds", "unbalanced", "unpromised"]
@@ -40,12 +38,12 @@ def rounds(messages: Sequence[t.SamplingMessage]) -> int:
 
 def unpromised(messages: Sequence[t.SamplingMessage], tools: Sequence[t.Tool]) -> str:
     """What is wrong with structured results by the output schemas of their tools."""
-    schemas = {tool.name: tool.output_schema for tool in tools if tool.output_schema is not UNSET}
+    schemas = {tool.name: tool.output_schema for tool in tools if tool.output_schema is not t.UNSET}
     used: dict[str, str] = {}
     for block in (block for message in messages for block in _blocks(message)):
         if isinstance(block, t.ToolUseContent):
             used[block.id] = block.name
-        elif isinstance(block, t.ToolResultContent) and block.structured_content is not UNSET:
+        elif isinstance(block, t.ToolResultContent) and block.structured_content is not t.UNSET:
             name = used[block.tool_use_id]
             if name in schemas and (fault := _fault(schemas[name], block.structured_content)):
                 return f"the result of {name}: {fault}"
