@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +12,8 @@ from types import ModuleType
 from typing import Final
 
 import pytest
+
+from tests.support.public_names import defined, listed
 
 ROW: Final = re.compile(r"^\| `(mcp_runtime[\w.]*)` \| `(mcp_runtime[\w.]*)` \|$", re.MULTILINE)
 MOVED: Final = ROW.findall((Path(__file__).parents[1] / "CHANGELOG.md").read_text("utf-8"))
@@ -28,17 +30,8 @@ def exists(name: str) -> bool:
 
 def names(module: ModuleType) -> Collection[str]:
     """What a module lists in `__all__`, or else what it defines."""
-    listed: Collection[str] | None = getattr(module, "__all__", None)
-    statements = ast.parse(Path(str(module.__file__)).read_text("utf-8")).body
-    return {name for each in statements for name in defined(each)} if listed is None else listed
-
-
-def defined(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement defines: a class, a function, or what is assigned."""
-    if isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-        yield statement.name
-    targets = getattr(statement, "targets", [getattr(statement, "target", None)])
-    yield from (target.id for target in targets if isinstance(target, ast.Name))
+    tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
+    return defined(tree) if (public := listed(tree)) is None else public
 
 
 def test_there_are_rows() -> None:

@@ -6,6 +6,7 @@ is wrong; every law is also shown a module that breaks it.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import subprocess
@@ -27,6 +28,7 @@ from tests.support.imports import (
     modules,
     read_module,
 )
+from tests.support.public_names import defined, listed
 
 SOURCE_ROOTS: Final = {
     "mcp_bindgen": "codegen",
@@ -376,6 +378,25 @@ def test_nine_imports_planted_in_core_are_all_seen() -> None:
 
 def test_the_runtime_has_no_circle(root: Path) -> None:
     assert circles(edges(modules(root / "runtime", "mcp_runtime"))) == []
+
+
+def lists_its_own(text: str) -> bool:
+    """Whether a module has an `__all__` that hands on no name of another module."""
+    tree = ast.parse(text)
+    names = listed(tree)
+    return names is not None and defined(tree).issuperset(names)
+
+
+def test_a_module_of_the_runtime_lists_only_what_it_hands_on(root: Path) -> None:
+    """A package lists its names; inside, an underscore says what is private."""
+    sources = (root / "runtime" / "mcp_runtime").rglob("[!_]*.py")
+    assert [str(each) for each in sources if lists_its_own(each.read_text("utf-8"))] == []
+
+
+def test_a_list_of_own_names_is_seen() -> None:
+    assert lists_its_own('__all__ = ["a"]\ndef a(): ...')
+    assert not lists_its_own('from b import a\n__all__ = ["a"]')
+    assert not lists_its_own("def a(): ...")
 
 
 def test_no_chain_of_the_runtime_is_long(root: Path) -> None:

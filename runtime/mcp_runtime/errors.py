@@ -28,30 +28,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = [
-    "BadAnswer",
-    "BadStatus",
-    "CallCancelled",
-    "Disconnected",
-    "LocalError",
-    "NoCommonRevision",
-    "NotApproved",
-    "NotFound",
-    "NotInstalled",
-    "NotOffered",
-    "NotOpen",
-    "NotReached",
-    "NotStarted",
-    "PeerError",
-    "RemoteError",
-    "RpcError",
-    "SessionError",
-    "TimedOut",
-    "TooMuch",
-    "ToolError",
-    "Unauthorized",
-]
-
 
 def printable(text: str) -> str:
     """Lines of text of a peer, safe for a terminal and a log: what steers or hides is an escape."""

@@ -10,8 +10,6 @@ import os
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["DEFAULT", "REMEMBERED_SERVERS", "SCHEMA_VISITS", "THREADS", "Limits"]
-
 THREADS: Final = min(32, (os.cpu_count() or 1) + 4)
 """Results that the clients of a process check by JSON Schemas at one time, each in a thread."""
 

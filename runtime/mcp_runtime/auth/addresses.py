@@ -11,8 +11,6 @@ from urllib.parse import SplitResult, urlsplit
 
 from mcp_runtime.auth.errors import DiscoveryFailed
 
-__all__ = ["is_loopback", "is_public", "origin", "require_secure", "shown_host"]
-
 _MAX_URL = 4096
 _PORTS = {"http": 80, "https": 443}
 

@@ -18,19 +18,6 @@ from __future__ import annotations
 
 from mcp_runtime.errors import LocalError, PeerError
 
-__all__ = [
-    "AuthorizationError",
-    "DiscoveryFailed",
-    "IssuerMismatch",
-    "LoginAbandoned",
-    "LoginNeeded",
-    "OAuthError",
-    "RedirectRefused",
-    "RegistrationRefused",
-    "ResourceMismatch",
-    "TokenRefused",
-]
-
 _MAX_SHOWN = 200
 
 

@@ -29,8 +29,6 @@ except ModuleNotFoundError:
 if TYPE_CHECKING:
     from httpcore2 import AsyncNetworkStream
 
-__all__ = ["GuardedFetch"]
-
 _CONNECTIONS: Final = 8
 
 

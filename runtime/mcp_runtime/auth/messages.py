@@ -11,17 +11,6 @@ import msgspec
 
 from mcp_runtime.auth.errors import DiscoveryFailed, OAuthError
 
-__all__ = [
-    "AuthRequest",
-    "AuthResponse",
-    "Authorize",
-    "Fetch",
-    "Flow",
-    "form",
-    "get",
-    "oauth_error",
-]
-
 _T = TypeVar("_T")
 
 

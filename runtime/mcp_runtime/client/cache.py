@@ -17,8 +17,6 @@ from msgspec import UNSET
 
 from mcp_runtime.core.events import Notified
 
-__all__ = ["Cache", "cache_key"]
-
 _CHANGES: Final[dict[str, tuple[str, ...]]] = {
     "notifications/tools/list_changed": ("tools/list",),
     "notifications/prompts/list_changed": ("prompts/list",),

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from msgspec import UNSET
-
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.capabilities import declares, needed
 from mcp_runtime.errors import NotApproved, NotOffered, RpcError, TooMuch
@@ -18,8 +16,6 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.elicitation_form import mismatch
 from mcp_runtime.shared.sampling import rounds, unbalanced
 from mcp_runtime.shared.uri_template import is_uri
-
-__all__ = ["Approve", "ClientCallbacks", "OnElicit", "OnSample", "Roots"]
 
 OnSample: TypeAlias = Callable[[t.CreateMessageRequestParams], Awaitable[t.CreateMessageResult]]
 OnElicit: TypeAlias = Callable[[t.ElicitRequestParams], Awaitable[t.ElicitResult]]
@@ -59,11 +55,11 @@ class ClientCallbacks:
         tools: dict[str, Any] = {"tools": {}} if sample_tools else {}
         modes: dict[str, Any] = {mode: {} for mode in elicit_modes}
         capabilities = t.ClientCapabilities(
-            sampling=UNSET if self.on_sample is None else t.ClientCapabilitiesSampling(**tools),
-            elicitation=UNSET
+            sampling=t.UNSET if self.on_sample is None else t.ClientCapabilitiesSampling(**tools),
+            elicitation=t.UNSET
             if self.on_elicit is None
             else t.ClientCapabilitiesElicitation(**modes),
-            roots=UNSET if self.roots is None else t.ClientCapabilitiesRoots(),
+            roots=t.UNSET if self.roots is None else t.ClientCapabilitiesRoots(),
         )
         self.declared = t.to_wire(capabilities)
         return capabilities
@@ -96,13 +92,13 @@ class ClientCallbacks:
     async def _response(self, request: Any, at_a_time: asyncio.Semaphore) -> Any:
         try:
             async with at_a_time:
-                return await self.answer(request.method, getattr(request, "params", UNSET))
+                return await self.answer(request.method, getattr(request, "params", t.UNSET))
         except RpcError as error:
             raise NotApproved(f"{request.method}: {error}") from None
 
     def _require_declared(self, request: Any) -> None:
-        params = getattr(request, "params", UNSET)
-        written: Mapping[str, Any] = {} if params is UNSET else t.to_wire(params)
+        params = getattr(request, "params", t.UNSET)
+        written: Mapping[str, Any] = {} if params is t.UNSET else t.to_wire(params)
         for path in needed(request.method, request.method.partition("/")[0], written):
             if not declares(self.declared or {}, path):
                 raise NotOffered(request.method, f"{path}: we have not declared it")

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from mcp_runtime.auth.client.oauth import OAuth
     from mcp_runtime.transports.child_process import Stderr
 
-__all__ = ["Client"]
-
 
 class Client:
     """A client of one server: `Client(server)` in this process, `Client.stdio`, `Client.http`.

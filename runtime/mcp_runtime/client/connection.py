@@ -22,8 +22,6 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.connection import Connection, WireConnection
 from mcp_runtime.transports.wire import Wire
 
-__all__ = ["ClientConnection", "ClientWireConnection", "ConnectionOwner"]
-
 
 class ConnectionOwner(Protocol):
     """What a connection needs of the client that opened it."""

@@ -13,8 +13,6 @@ from typing import Final, Literal, TypeAlias
 
 from mcp_runtime.limits import REMEMBERED_SERVERS
 
-__all__ = ["Mode", "forget_all", "recall", "remember"]
-
 Mode: TypeAlias = Literal["per-request", "handshake", "HTTP+SSE"]
 
 _modes: Final[dict[Hashable, Mode]] = {}

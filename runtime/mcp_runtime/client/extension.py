@@ -13,9 +13,6 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.revisions import latest_calls
 from mcp_runtime.shared.connection import OnProgress
 
-__all__ = ["ClientExtension", "ClientView", "typed_calls"]
-
-
 _C = TypeVar("_C")
 
 

@@ -11,8 +11,6 @@ from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.connection import OnProgress, Trace
 
-__all__ = ["ClientOptions", "OnLog", "RequestOptions"]
-
 OnLog: TypeAlias = Callable[[t.LoggingMessageNotificationParams], object]
 
 

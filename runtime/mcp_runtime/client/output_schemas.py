@@ -16,8 +16,6 @@ from mcp_runtime.json_schema.validator import BadSchema, Check, checker, require
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared import threads
 
-__all__ = ["OutputSchemas"]
-
 log: Final = logging.getLogger("mcp_runtime.client")
 
 

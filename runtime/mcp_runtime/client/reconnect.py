@@ -19,8 +19,6 @@ from mcp_runtime.client.transports import TransportFactory
 from mcp_runtime.core.events import Notified
 from mcp_runtime.errors import NoCommonRevision, NotOpen, SessionError, TimedOut
 
-__all__ = ["Reconnector"]
-
 log: Final = logging.getLogger("mcp_runtime.client")
 
 

@@ -19,8 +19,6 @@ from mcp_runtime.revisions import HANDLERS, latest_calls, revision
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.connection import OnProgress
 
-__all__ = ["Calls", "ClientRequests", "not_found"]
-
 
 class ClientRequests:
     """The requests of one client, over whichever connection it has at the time."""

@@ -10,8 +10,6 @@ from mcp_runtime.core.negotiation import ClientOffer
 from mcp_runtime.limits import Limits
 from mcp_runtime.shared.connection import Trace
 
-__all__ = ["ClientSettings"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSettings:

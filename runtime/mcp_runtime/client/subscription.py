@@ -10,8 +10,6 @@ from mcp_runtime.core.events import Notified
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.revisions import latest as t
 
-__all__ = ["Change", "Subscription"]
-
 What: TypeAlias = Literal["tools", "prompts", "resources", "resource"]
 
 

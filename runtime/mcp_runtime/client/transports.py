@@ -24,8 +24,6 @@ _MAX_SHOWN: Final = 2000
 _MAX_LINES: Final = 20
 """Characters and lines of a server's standard error in an error of ours."""
 
-__all__ = ["LocalServer", "TransportFactory", "child_process", "in_memory"]
-
 
 class TransportFactory(Protocol):
     """Connects to a server; the connection lives as long as what is entered on `stack`."""

@@ -12,8 +12,6 @@ from mcp_runtime.core import error_codes
 from mcp_runtime.errors import NotOffered, RpcError
 from mcp_runtime.revisions import UNSET, latest
 
-__all__ = ["declares", "missing_capability", "needed", "require_client", "required"]
-
 
 def declares(capabilities: Mapping[str, Any], path: str) -> bool:
     """Whether `path` is declared, and not false; the empty path always is.

@@ -41,8 +41,6 @@ from mcp_runtime.errors import (
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import Context, DecodeError, Revision, StepError, latest, revision
 
-__all__ = ["MODERN_ERRORS", "ClientSession"]
-
 MODERN_ERRORS: Final = frozenset(
     {
         error_codes.HEADER_MISMATCH,

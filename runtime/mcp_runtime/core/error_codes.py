@@ -7,21 +7,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = [
-    "BUSY",
-    "HEADER_MISMATCH",
-    "INTERNAL_ERROR",
-    "INVALID_PARAMS",
-    "INVALID_REQUEST",
-    "METHOD_NOT_FOUND",
-    "MISSING_CLIENT_CAPABILITY",
-    "PARSE_ERROR",
-    "RESOURCE_NOT_FOUND",
-    "UNSUPPORTED_VERSION",
-    "URL_ELICITATION_REQUIRED",
-    "sendable",
-]
-
 PARSE_ERROR: Final = -32700
 """The text is not JSON."""
 INVALID_REQUEST: Final = -32600

@@ -11,19 +11,6 @@ from mcp_runtime.core.pending import Sent
 from mcp_runtime.core.translation import Terms
 from mcp_runtime.errors import SessionError
 
-__all__ = [
-    "Answered",
-    "Called",
-    "Cancelled",
-    "Event",
-    "Failed",
-    "Ignored",
-    "Notified",
-    "Opened",
-    "Progressed",
-    "Write",
-]
-
 
 class Write(Struct, frozen=True, gc=False):
     """A message to send, without a line end.

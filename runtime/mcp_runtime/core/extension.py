@@ -15,8 +15,6 @@ from mcp_runtime.core.role import Role
 from mcp_runtime.errors import RpcError
 from mcp_runtime.revisions import ALL, LATEST, UNSET, Method, Position, Revision, revision
 
-__all__ = ["NO_EXTENSIONS", "Extension", "Extensions", "accepted", "missing_extension"]
-
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 

@@ -14,19 +14,6 @@ from typing import Final
 from mcp_runtime.core import error_codes, peek
 from mcp_runtime.revisions import ALL, revision
 
-__all__ = [
-    "EVENT_STREAM",
-    "JSON",
-    "LOOPBACK",
-    "VERSION",
-    "Hosts",
-    "accepts",
-    "initializes",
-    "is_per_request",
-    "media_type",
-    "status",
-]
-
 JSON: Final = "application/json"
 EVENT_STREAM: Final = "text/event-stream"
 VERSION: Final = "mcp-protocol-version"

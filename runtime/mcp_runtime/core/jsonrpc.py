@@ -19,27 +19,6 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from mcp_runtime.core.error_codes import INVALID_REQUEST, PARSE_ERROR
 
-__all__ = [
-    "UNREADABLE",
-    "Batch",
-    "ErrorResponse",
-    "Frame",
-    "Id",
-    "Malformed",
-    "Notification",
-    "Request",
-    "Response",
-    "Single",
-    "batch",
-    "cancellation",
-    "error_response",
-    "notification",
-    "read",
-    "refusal",
-    "request",
-    "response",
-]
-
 Id: TypeAlias = str | int
 """Of a request. Source: 2025-11-25 basic/index, "Requests"."""
 

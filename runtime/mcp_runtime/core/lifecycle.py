@@ -16,8 +16,6 @@ from typing import Final
 from mcp_runtime.core.role import CLIENT, SERVER, Role
 from mcp_runtime.errors import NotOpen
 
-__all__ = ["LIFECYCLE", "State", "after"]
-
 
 class State(Enum):
     NEW = "new"

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["ENDS_BYTES", "Lines", "TooLong"]
-
 _NEWLINE: Final = b"\n"
 _BLANK: Final = b" \t\r"
 ENDS_BYTES: Final = 4096

@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-__all__ = ["require_extensions", "require_meta"]
-
 _LABEL: Final = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
 _PREFIX: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})*/")
 _NAME: Final = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?")

@@ -29,8 +29,6 @@ from mcp_runtime.revisions import (
     route,
 )
 
-__all__ = ["ClientOffer", "Offer", "ServerOffer", "common_revision", "initialize_params"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:

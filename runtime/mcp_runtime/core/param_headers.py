@@ -19,18 +19,6 @@ from mcp_runtime.core import error_codes, peek
 from mcp_runtime.core.jsonrpc import Request
 from mcp_runtime.errors import RpcError, TooMuch
 
-__all__ = [
-    "SAFE",
-    "TOKEN",
-    "ParamHeaders",
-    "Path",
-    "check_headers",
-    "check_name",
-    "decoded",
-    "encoded",
-    "request_headers",
-]
-
 Path: TypeAlias = tuple[str, ...]
 ParamHeaders: TypeAlias = Mapping[str, Path]
 """The headers of a tool, without their prefix, each with the path of its argument."""

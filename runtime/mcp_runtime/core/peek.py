@@ -14,22 +14,6 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from mcp_runtime.core.jsonrpc import UNREADABLE, Id
 
-__all__ = [
-    "ANOTHER",
-    "Cancellation",
-    "HttpMessage",
-    "RequestMeta",
-    "RequestParams",
-    "cancellation",
-    "error_code",
-    "http_message",
-    "protocol_version",
-    "request_id",
-    "request_params",
-    "response_id",
-    "supported_versions",
-]
-
 
 class RequestMeta(Struct):
     """What the `_meta` of a request says to the session.

@@ -14,8 +14,6 @@ from typing import Any
 
 from mcp_runtime.core.jsonrpc import Id
 
-__all__ = ["Pending", "Sent", "Timeout"]
-
 
 @dataclass(frozen=True, slots=True)
 class Timeout:

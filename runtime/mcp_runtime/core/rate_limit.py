@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["Bucket"]
-
 
 class Bucket:
     """Allows `rate` events a second on average, and as many at once. Times are in seconds."""

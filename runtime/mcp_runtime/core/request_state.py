@@ -24,8 +24,6 @@ from mcp_runtime.errors import RpcError, TooMuch
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import UNSET, DecodeError, latest, latest_calls
 
-__all__ = ["BoundSealer", "InputRequests", "KeyRing", "StateSealer"]
-
 _MIN_KEY: Final = 32
 _FORM: Final = b"1"
 _MAC: Final = 32

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["CLIENT", "SERVER", "Role"]
-
 Role: TypeAlias = Literal["client", "server"]
 CLIENT: Final = "client"
 SERVER: Final = "server"

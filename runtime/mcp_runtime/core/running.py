@@ -16,8 +16,6 @@ from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.translation import Terms
 from mcp_runtime.limits import Limits
 
-__all__ = ["OF_PROCESS", "SMALL", "BatchResponses", "HeldBytes", "Hold", "Running"]
-
 SMALL: Final = 4096
 """Bytes of a message that is not counted; the number of such messages is limited."""
 

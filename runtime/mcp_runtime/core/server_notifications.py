@@ -24,8 +24,6 @@ from mcp_runtime.core.translation import Terms
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest
 
-__all__ = ["LEVELS", "ServerNotifications", "tagged"]
-
 LEVELS: Final[tuple[str, ...]] = get_args(latest.LoggingLevel)
 """Of log messages, rising. Source: 2025-11-25 server/utilities/logging, "Log Levels"."""
 

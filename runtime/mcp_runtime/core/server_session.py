@@ -38,8 +38,6 @@ from mcp_runtime.revisions import (
     revision,
 )
 
-__all__ = ["ANSWERED_AT_ONCE", "ServerSession"]
-
 ANSWERED_AT_ONCE: Final = (
     "ping",
     "server/discover",

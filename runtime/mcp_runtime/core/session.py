@@ -54,8 +54,6 @@ from mcp_runtime.errors import (
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import UNSET, DecodeError, Method, StepError, latest, parse
 
-__all__ = ["Session"]
-
 
 class Session(ABC):
     """A session with one peer. `agreed` are the terms of the handshake, or of our requests."""

@@ -16,8 +16,6 @@ from collections.abc import Mapping
 from enum import Enum, auto
 from typing import Final
 
-__all__ = ["TABLE", "Action", "Event", "Shutdown", "State"]
-
 
 class State(Enum):
     """What was done last."""

@@ -11,8 +11,6 @@ from typing import Final
 
 from mcp_runtime.core.lines import ENDS_BYTES, TooLong
 
-__all__ = ["Event", "Events", "encode"]
-
 _BOM: Final = b"\xef\xbb\xbf"
 _ENDS: Final = b"\r\n"
 _MESSAGE: Final = "message"

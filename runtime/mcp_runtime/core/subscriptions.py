@@ -18,8 +18,6 @@ from mcp_runtime.core.negotiation import ServerOffer
 from mcp_runtime.errors import RpcError
 from mcp_runtime.revisions import latest
 
-__all__ = ["LISTS", "Change", "Notice", "Subscriptions"]
-
 LISTS: Final[Mapping[str, str]] = {
     list_: f"{list_}_list_changed" for list_ in ("tools", "prompts", "resources")
 }

@@ -14,8 +14,6 @@ import msgspec
 
 from mcp_runtime.revisions import DecodeError, Position, Revision, Tolerance
 
-__all__ = ["Tolerances"]
-
 
 class Tolerances:
     """The rows for what one role reads. `counts` says how often a member was repaired."""

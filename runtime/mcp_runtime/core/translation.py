@@ -29,8 +29,6 @@ from mcp_runtime.revisions import (
     route,
 )
 
-__all__ = ["Terms", "Translation", "Translations", "translation"]
-
 _HANDLED: Final = revision(HANDLERS)
 _parse: Final = msgspec.json.decode
 _dump: Final = msgspec.json.encode

@@ -11,8 +11,6 @@ from typing import Any, Final, cast
 from mcp_runtime.core.param_headers import TOKEN, ParamHeaders, Path
 from mcp_runtime.json_schema.walk import Schema, parts
 
-__all__ = ["BadParamHeader", "param_headers"]
-
 _KEYWORD: Final = "x-mcp-header"
 _PRIMITIVES: Final = frozenset({"boolean", "integer", "string"})
 _MAX_SHOWN: Final = 80

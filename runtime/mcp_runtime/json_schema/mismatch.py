@@ -9,8 +9,6 @@ from typing import Any, Final, cast
 from mcp_runtime.json_schema.to_json import Step, excerpt, place
 from mcp_runtime.json_schema.walk import Schema, alternatives
 
-__all__ = ["Mismatch", "explained"]
-
 _MOST: Final = 20
 """Values of an enumeration that a message lists."""
 

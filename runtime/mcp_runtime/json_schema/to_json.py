@@ -12,8 +12,6 @@ import msgspec
 from mcp_runtime.revisions import fault, is_json
 from mcp_runtime.revisions import latest as t
 
-__all__ = ["BadResult", "Step", "excerpt", "is_pydantic", "place", "to_json", "to_text"]
-
 Step: TypeAlias = str | int | EllipsisType
 """A name, an index, or any key of a mapping."""
 

@@ -35,17 +35,6 @@ from mcp_runtime.json_schema.to_json import (
 from mcp_runtime.json_schema.walk import Schema, every
 from mcp_runtime.revisions import is_json
 
-__all__ = [
-    "MsgspecAdapter",
-    "TypeAdapter",
-    "adapter",
-    "arms_of",
-    "bare",
-    "join",
-    "mentions",
-    "native_schema",
-]
-
 _REF: Final = "#/$defs/{name}"
 _FAULTS: Final = (msgspec.ValidationError, RecursionError, OverflowError, ValueError, TypeError)
 

@@ -17,8 +17,6 @@ from urllib.parse import unquote, urldefrag, urljoin
 from mcp_runtime.json_schema.walk import Schema, parts
 from mcp_runtime.limits import SCHEMA_VISITS
 
-__all__ = ["Unfollowed", "Work", "worker"]
-
 _Judged: TypeAlias = Callable[[Any, Any], Iterable[Any]]
 
 # Per keyword: the parts of an object, or of an array, that its schemas judge.

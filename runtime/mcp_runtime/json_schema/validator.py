@@ -14,8 +14,6 @@ from mcp_runtime.json_schema.to_json import excerpt, place
 from mcp_runtime.json_schema.validation_cost import Unfollowed, worker
 from mcp_runtime.limits import SCHEMA_VISITS
 
-__all__ = ["BadSchema", "Check", "checker", "require_installed", "validate_schema"]
-
 Check: TypeAlias = Callable[[Any], str | None]
 """Says what is wrong with parsed JSON, and where; None if nothing is."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
-__all__ = ["Part", "Schema", "alternatives", "every", "parts", "refers", "resolved"]
-
 Schema: TypeAlias = dict[str, Any]
 """A JSON Schema, as parsed JSON."""
 

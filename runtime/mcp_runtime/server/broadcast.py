@@ -13,8 +13,6 @@ import msgspec
 from mcp_runtime.core.subscriptions import Change
 from mcp_runtime.stores import Bus
 
-__all__ = ["ChangeBroadcaster", "ChangeListener"]
-
 log: Final = logging.getLogger("mcp_runtime")
 
 _TOPIC: Final = "changes"

@@ -22,8 +22,6 @@ from mcp_runtime.server.dispatcher import Dispatcher
 from mcp_runtime.shared.connection import Connection, Trace, WireConnection
 from mcp_runtime.transports.wire import Wire
 
-__all__ = ["ServerConnection", "ServerWireConnection"]
-
 _RATES: Final = {"tools/call": "call_rate", "completion/complete": "completion_rate"}
 """The name of the limit on requests a second, by method."""
 

@@ -35,8 +35,6 @@ from mcp_runtime.shared.uri_template import is_uri
 if TYPE_CHECKING:
     from mcp_runtime.auth.server.verifier import VerifiedToken
 
-__all__ = ["Asked", "Context", "Elicited", "InputNeeded"]
-
 Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 _T = TypeVar("_T")
 

@@ -32,8 +32,6 @@ from mcp_runtime.server.registry import (
 from mcp_runtime.server.tool_option import ToolOption, calling
 from mcp_runtime.shared.uri_template import Template, is_uri
 
-__all__ = ["Decorators", "FeatureOptions", "ResourceOptions", "ToolOptions"]
-
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _ANSWERED_BY_THE_SESSION: Final = frozenset(

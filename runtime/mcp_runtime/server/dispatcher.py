@@ -13,8 +13,6 @@ from mcp_runtime.server.broadcast import ChangeListener
 from mcp_runtime.server.peer import Peer, ServerView
 from mcp_runtime.stores import Store
 
-__all__ = ["Dispatcher"]
-
 _Ctx = TypeVar("_Ctx", contravariant=True)
 """The context that handlers of this server take."""
 

@@ -16,8 +16,6 @@ from mcp_runtime.core.extension import Extension
 from mcp_runtime.server.decorators import Decorators
 from mcp_runtime.stores import Store
 
-__all__ = ["ServerExtension", "attach", "sharing"]
-
 
 class ServerExtension(Extension):
     """An extension with something to do in a server; a subclass overrides what it needs."""

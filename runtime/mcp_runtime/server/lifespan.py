@@ -9,8 +9,6 @@ import asyncio
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-__all__ = ["Lifespan"]
-
 
 class Lifespan:
     """One life of a lifespan; for the next life make another."""

@@ -19,8 +19,6 @@ from mcp_runtime.server.functions.input_schema import BadArguments
 from mcp_runtime.server.registry import Features, RawTool, Registry, Tool
 from mcp_runtime.server.tool_option import shown
 
-__all__ = ["Handler", "Middleware", "ProtocolMethods", "around"]
-
 log: Final = logging.getLogger("mcp_runtime.server.server")
 
 Handler: TypeAlias = Callable[[Any, Context], Awaitable[Any]]

@@ -13,8 +13,6 @@ from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.threads import Threads
 
-__all__ = ["Peer", "ServerView"]
-
 
 class Peer(Protocol):
     """Sends messages and requests to one client."""

@@ -26,22 +26,6 @@ from mcp_runtime.server.functions.signature import Signature
 from mcp_runtime.server.tool_option import ToolOption
 from mcp_runtime.shared.uri_template import Template
 
-__all__ = [
-    "Completer",
-    "Feature",
-    "Features",
-    "Kind",
-    "RawTool",
-    "Registry",
-    "ResourceTemplate",
-    "Tool",
-    "checked",
-    "converted",
-    "embeds",
-    "or_unset",
-    "require_tool_name",
-]
-
 _T = TypeVar("_T")
 _Model = TypeVar("_Model", t.Tool, t.Prompt, t.Resource, t.ResourceTemplate)
 Kind: TypeAlias = Literal["tools", "resources", "prompts", "completions"]

@@ -56,8 +56,6 @@ if TYPE_CHECKING:
     from mcp_runtime.auth.server.bearer import BearerAuth
     from mcp_runtime.server.http.app import HttpApp
 
-__all__ = ["Server"]
-
 log: Final = logging.getLogger("mcp_runtime")
 
 _KEYS: Final = "MCP_STATE_KEYS"

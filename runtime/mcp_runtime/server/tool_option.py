@@ -9,8 +9,6 @@ from typing import Any, TypeAlias
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 
-__all__ = ["ToolOption", "calling", "shown"]
-
 _Handler: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
 
 

@@ -33,8 +33,6 @@ from mcp_runtime.revisions import UNSET, DecodeError, EncodeError, StepError
 from mcp_runtime.shared.runner import ends_the_task
 from mcp_runtime.transports.wire import Wire
 
-__all__ = ["Connection", "OnProgress", "Trace", "WireConnection"]
-
 _FAILED: Final = RpcError(error_codes.INTERNAL_ERROR, "Internal error")
 
 log: Final = logging.getLogger("mcp_runtime")

@@ -16,8 +16,6 @@ from mcp_runtime.json_schema.walk import Schema, resolved
 from mcp_runtime.revisions import DecodeError
 from mcp_runtime.revisions import latest as t
 
-__all__ = ["Form", "form", "mismatch"]
-
 
 @dataclass(frozen=True, slots=True)
 class Form:

@@ -7,8 +7,6 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeAlias, TypeVar
 
-__all__ = ["NewLoop", "ends_the_task", "run"]
-
 _T = TypeVar("_T")
 NewLoop: TypeAlias = Callable[[], asyncio.AbstractEventLoop]
 

@@ -10,8 +10,6 @@ from typing import Any
 
 from mcp_runtime.revisions import latest as t
 
-__all__ = ["rounds", "unbalanced", "unpromised"]
-
 
 def unbalanced(messages: Sequence[t.SamplingMessage]) -> str:
     """What is wrong with the uses of tools and their results; empty if nothing is."""

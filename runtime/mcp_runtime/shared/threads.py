@@ -18,8 +18,6 @@ from typing import Any, Final
 
 from mcp_runtime.limits import THREADS
 
-__all__ = ["Threads", "run"]
-
 
 class _State(Enum):
     WAITS = 1

@@ -15,8 +15,6 @@ from typing import IO, Any, Final
 
 import msgspec
 
-__all__ = ["SECRET", "TraceFile", "redacted"]
-
 SECRET: Final = re.compile(
     r"(?i)(?:^|[^a-z])(?:authorization|cookie|credentials?|passphrase|passwd|password|private[_-]?key"
     r"|api[_-]?key|secrets?|(?:access|refresh|id|auth|bearer|session)[_-]?token|requeststate)$"

@@ -17,8 +17,6 @@ from urllib.parse import unquote
 
 from mcp_runtime.limits import DEFAULT, Limits
 
-__all__ = ["Template", "TemplateError", "is_uri"]
-
 _EXPRESSION: Final = re.compile(r"\{([^{}]*)\}")
 _NAME: Final = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
 _UNSAFE: Final = re.compile(r"[\x00-\x1f\x7f\\]")

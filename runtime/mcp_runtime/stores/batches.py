@@ -8,8 +8,6 @@ from typing import Any, Generic, TypeVar
 
 from mcp_runtime.stores import StoreUnavailable
 
-__all__ = ["Batches"]
-
 _W = TypeVar("_W")
 
 

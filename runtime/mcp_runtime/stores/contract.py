@@ -20,8 +20,6 @@ from typing import Final, TypeAlias
 from mcp_runtime.limits import Limits
 from mcp_runtime.stores import Kept, NoSuchEvent, Store, TooManyTasks
 
-__all__ = ["CHECKS", "Check", "OpenStore"]
-
 OpenStore: TypeAlias = Callable[[Limits], Store]
 """Makes a store on the engine, with these limits. It is entered by the check."""
 Check: TypeAlias = Callable[[OpenStore], Awaitable[None]]

@@ -22,15 +22,6 @@ from mcp_runtime.stores import (
     TooManyTasks,
 )
 
-__all__ = [
-    "MemoryBus",
-    "MemoryEvents",
-    "MemoryLeases",
-    "MemorySessions",
-    "MemoryStore",
-    "MemoryTasks",
-]
-
 _GONE: Final = Kept(DELETED, b"")
 
 

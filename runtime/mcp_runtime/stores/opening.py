@@ -14,8 +14,6 @@ from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.stores import Store
 from mcp_runtime.stores.memory import MemoryStore
 
-__all__ = ["store_at"]
-
 
 def store_at(url: str, limits: Limits = DEFAULT) -> Store:
     """A store that is not entered yet.

@@ -13,8 +13,6 @@ from typing import Final, TypeAlias
 from mcp_runtime.limits import Limits
 from mcp_runtime.stores import StoreUnavailable
 
-__all__ = ["Message", "QueuedBus"]
-
 log: Final = logging.getLogger("mcp_runtime.stores")
 
 Message: TypeAlias = tuple[str, bytes]

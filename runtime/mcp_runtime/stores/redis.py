@@ -36,8 +36,6 @@ try:
 except ModuleNotFoundError:
     raise NotInstalled("a store on Redis", "redis", "redis") from None
 
-__all__ = ["RedisStore"]
-
 _T = TypeVar("_T")
 
 _APPEND: Final = f"""

@@ -23,8 +23,6 @@ from mcp_runtime.stores import (
 from mcp_runtime.stores.batches import Batches
 from mcp_runtime.stores.queued_bus import Message, QueuedBus
 
-__all__ = ["SQLiteStore"]
-
 _T = TypeVar("_T")
 _Work: TypeAlias = Callable[[sqlite3.Connection], Any]
 

@@ -21,8 +21,6 @@ from mcp_runtime.transports.pipes import Inlet, Pipes
 from mcp_runtime.transports.stderr import StderrView
 from mcp_runtime.transports.wire import Receiver
 
-__all__ = ["INHERITED", "Child", "Stderr", "spawn"]
-
 INHERITED: Final = frozenset(
     {"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"}
 )

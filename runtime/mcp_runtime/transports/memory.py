@@ -7,8 +7,6 @@ import asyncio
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.transports.wire import Receiver, Wire
 
-__all__ = ["pair"]
-
 
 def pair(limits: Limits = DEFAULT) -> tuple[Wire, Wire]:
     """Two wires, each the other's peer. Bytes arrive in the next iteration of the loop."""

@@ -12,8 +12,6 @@ from typing import Final
 from mcp_runtime.limits import Limits
 from mcp_runtime.transports.wire import Receiver
 
-__all__ = ["Inlet", "Outlet", "Pipes"]
-
 CHUNK: Final = (
     64 * 1024
 )  # a pipe's usual size; asking for 256 KiB costs 20 µs a read for the memory

@@ -8,8 +8,6 @@ from contextlib import suppress
 
 from mcp_runtime.errors import printable
 
-__all__ = ["StderrView"]
-
 
 class StderrView:
     """Writes chunks, which may be cut anywhere, to standard error as they come."""

@@ -15,8 +15,6 @@ from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.transports.pipes import Pipes
 from mcp_runtime.transports.wire import Wire
 
-__all__ = ["own_pipes"]
-
 STRAY_WAIT: Final = 0.25  # for the last stray output to arrive
 STRAY_BYTES: Final = 1024 * 1024  # what C may write while it keeps Python's threads from running
 

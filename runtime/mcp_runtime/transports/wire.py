@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-__all__ = ["Receiver", "Wire"]
-
 
 class Receiver(Protocol):
     """Receives what the peer sends."""

@@ -10,8 +10,6 @@ import msgspec
 
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse
 
-__all__ = ["Report", "request_line", "response_line"]
-
 Report: TypeAlias = Callable[[str], None]
 """Takes one line at a time."""
 

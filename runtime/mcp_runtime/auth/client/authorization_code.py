@@ -18,8 +18,6 @@ from mcp_runtime.auth.client.tokens import TokenRequest, TokenSet
 from mcp_runtime.auth.errors import DiscoveryFailed, OAuthError, RedirectRefused
 from mcp_runtime.auth.messages import Authorize, Flow
 
-__all__ = ["CodeRequest", "code_flow", "code_request"]
-
 
 @dataclass(frozen=True, slots=True)
 class CodeRequest:

@@ -16,8 +16,6 @@ from mcp_runtime.auth.client.tokens import TokenSet
 from mcp_runtime.auth.errors import AuthorizationError, TokenRefused
 from mcp_runtime.auth.messages import AuthResponse, Fetch
 
-__all__ = ["Authorizer"]
-
 _LEEWAY: Final = 30.0
 """Seconds before its end at which a token counts as expired."""
 _STEP_UPS: Final = 2

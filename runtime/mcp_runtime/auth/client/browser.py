@@ -10,8 +10,6 @@ from typing import Final
 
 from mcp_runtime.auth.addresses import require_secure
 
-__all__ = ["browser_command", "open_browser"]
-
 _OPENERS: Final = {"darwin": "open", "linux": "xdg-open"}
 
 

@@ -14,8 +14,6 @@ from urllib.parse import quote
 from mcp_runtime.auth.client.registered import ClientRegistration
 from mcp_runtime.errors import NotInstalled
 
-__all__ = ["ASSERTION_TYPE", "KeyPair", "authenticated", "signed"]
-
 ASSERTION_TYPE: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _LIFETIME: Final = 300
 """Seconds that an assertion of a client is valid."""

@@ -13,8 +13,6 @@ import msgspec
 from mcp_runtime.auth.addresses import require_secure
 from mcp_runtime.auth.client.registration import application_type
 
-__all__ = ["client_document", "require_document_url"]
-
 
 def client_document(
     url: str, *, name: str, redirect_uris: Sequence[str], client_uri: str | None = None

@@ -19,8 +19,6 @@ from mcp_runtime.auth.errors import DiscoveryFailed, IssuerMismatch, ResourceMis
 from mcp_runtime.auth.messages import AuthResponse, Flow, get
 from mcp_runtime.revisions import LATEST
 
-__all__ = ["AuthorizationServer", "Discovered", "ProtectedResource", "discover"]
-
 _T = TypeVar("_T")
 _RESOURCE: Final = "/.well-known/oauth-protected-resource"
 _OAUTH: Final = "/.well-known/oauth-authorization-server"

@@ -17,8 +17,6 @@ import msgspec
 from mcp_runtime.auth.addresses import origin
 from mcp_runtime.errors import NotInstalled
 
-__all__ = ["DpopKey", "proof_url", "token_hash"]
-
 _ALGORITHM = "ES256"
 _MAX_NONCES = 64
 

@@ -17,8 +17,6 @@ from mcp_runtime.auth.client.tokens import TokenRequest, TokenSet
 from mcp_runtime.auth.errors import AuthorizationError
 from mcp_runtime.auth.messages import AuthResponse, Flow, form, oauth_error
 
-__all__ = ["ClientCredentials", "EnterpriseManaged", "Grant", "WorkloadIdentity"]
-
 JWT_BEARER: Final = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 _EXCHANGE: Final = "urn:ietf:params:oauth:grant-type:token-exchange"
 _ID_JAG: Final = "urn:ietf:params:oauth:token-type:id-jag"

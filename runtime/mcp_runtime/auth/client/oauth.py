@@ -21,8 +21,6 @@ from mcp_runtime.auth.client.redirect import Redirect
 from mcp_runtime.auth.client.registered import AuthMethod
 from mcp_runtime.auth.client.storage import MemoryStorage, TokenStorage
 
-__all__ = ["OAuth"]
-
 _RANDOM_BYTES: Final = 32
 
 

@@ -15,8 +15,6 @@ from urllib.parse import urlsplit
 from mcp_runtime.auth.addresses import is_loopback, require_secure
 from mcp_runtime.auth.errors import LoginAbandoned
 
-__all__ = ["LoopbackRedirect", "PastedRedirect", "Redirect", "Visit"]
-
 _MAX_REQUEST: Final = 16 * 1024
 _READ_SECONDS: Final = 10.0
 _PAGE: Final = (

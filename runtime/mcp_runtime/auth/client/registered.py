@@ -6,8 +6,6 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-__all__ = ["AuthMethod", "ClientRegistration"]
-
 AuthMethod: TypeAlias = Literal[
     "none", "client_secret_basic", "client_secret_post", "private_key_jwt"
 ]

@@ -17,8 +17,6 @@ from mcp_runtime.auth.client.registered import AuthMethod, ClientRegistration
 from mcp_runtime.auth.errors import DiscoveryFailed, RegistrationRefused
 from mcp_runtime.auth.messages import AuthRequest, Flow, oauth_error
 
-__all__ = ["application_type", "register"]
-
 _PREFERRED: Final[tuple[AuthMethod, ...]] = ("none", "client_secret_basic", "client_secret_post")
 _DEFAULT: Final = ("client_secret_basic",)
 """What an authorization server supports that does not say it. Source: RFC 8414 section 2."""

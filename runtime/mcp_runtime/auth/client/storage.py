@@ -19,8 +19,6 @@ import msgspec
 
 from mcp_runtime.errors import NotInstalled, TooMuch
 
-__all__ = ["FileStorage", "KeyringStorage", "MemoryStorage", "TokenStorage"]
-
 _MAX_FILE = 4 * 1024 * 1024
 
 

@@ -27,8 +27,6 @@ from mcp_runtime.auth.errors import (
 )
 from mcp_runtime.auth.messages import Authorize, AuthRequest, Fetch, Flow
 
-__all__ = ["TokenSource", "decoded"]
-
 _T = TypeVar("_T")
 
 

@@ -17,8 +17,6 @@ from mcp_runtime.auth.client.registered import ClientRegistration
 from mcp_runtime.auth.errors import AuthorizationError
 from mcp_runtime.auth.messages import AuthResponse, Flow, form, oauth_error
 
-__all__ = ["ProofMaker", "TokenRequest", "TokenSet", "refreshed"]
-
 _USE_NONCE: Final = "use_dpop_nonce"
 _MAX_TOKEN: Final = 65_536
 

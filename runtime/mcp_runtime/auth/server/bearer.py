@@ -28,8 +28,6 @@ from mcp_runtime.auth.server.verifier import (
     VerifiedToken,
 )
 
-__all__ = ["AccessDenied", "BearerAuth"]
-
 _MAX_SHOWN: Final = 200
 _WELL_KNOWN: Final = "/.well-known/oauth-protected-resource"
 

@@ -12,8 +12,6 @@ import msgspec
 
 from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
 
-__all__ = ["Claims", "read_claims"]
-
 
 class _Confirmation(msgspec.Struct, frozen=True):
     jkt: str

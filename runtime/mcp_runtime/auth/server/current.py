@@ -8,7 +8,5 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from mcp_runtime.auth.server.verifier import VerifiedToken
 
-__all__ = ["current_token"]
-
 current_token: Final[ContextVar[VerifiedToken | None]] = ContextVar("current_token", default=None)
 """None where no token was asked for: on standard input and output, or without authorization."""

@@ -15,8 +15,6 @@ from mcp_runtime.auth.messages import Fetch, form
 from mcp_runtime.auth.server.claims import read_claims
 from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
 
-__all__ = ["IntrospectionVerifier"]
-
 _MOST_SECONDS = 60.0
 
 

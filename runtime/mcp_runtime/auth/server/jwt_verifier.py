@@ -22,8 +22,6 @@ try:
 except ModuleNotFoundError:
     raise NotInstalled("verifying JWTs", "pyjwt[crypto]", "auth") from None
 
-__all__ = ["JwtVerifier"]
-
 _ALGORITHMS: Final = ("ES256", "ES384", "ES512", "EdDSA", "PS256", "PS384", "PS512", "RS256")
 _MAX_TOKEN: Final = 16 * 1024
 _DAY: Final = 86_400.0

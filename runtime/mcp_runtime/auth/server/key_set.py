@@ -16,8 +16,6 @@ from mcp_runtime.auth.errors import DiscoveryFailed
 from mcp_runtime.auth.messages import Fetch, get
 from mcp_runtime.auth.server.verifier import InvalidToken
 
-__all__ = ["KeySet"]
-
 _FRESH: Final = 3600.0
 """Seconds for which fetched keys are used before they are fetched anew."""
 _MOST_KEYS: Final = 64

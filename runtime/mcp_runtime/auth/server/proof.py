@@ -26,8 +26,6 @@ try:
 except ModuleNotFoundError:
     raise NotInstalled("verifying DPoP proofs", "pyjwt[crypto]", "auth") from None
 
-__all__ = ["ALGORITHMS", "InvalidProof", "ProofVerifier"]
-
 ALGORITHMS: Final = ("ES256", "ES384", "EdDSA", "PS256", "RS256")
 _WINDOW: Final = 300.0
 """Seconds by which the time of a proof may differ from ours."""

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from hmac import compare_digest
 from typing import Any, Final, Protocol, TextIO
 
-__all__ = ["CachedVerifier", "InvalidToken", "StaticVerifier", "TokenVerifier", "VerifiedToken"]
-
 _CACHED: Final = 10_000
 """Verdicts that are kept at one time."""
 

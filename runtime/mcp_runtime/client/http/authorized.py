@@ -13,8 +13,6 @@ from mcp_runtime.client.http.http import HttpResponse, HttpSender
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["AuthorizedHttpClient"]
-
 _CHALLENGES: Final = 6
 """How often one request may be answered by a challenge; the last answer stands."""
 

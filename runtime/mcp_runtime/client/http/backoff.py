@@ -10,8 +10,6 @@ from typing import Final
 from mcp_runtime.errors import Disconnected
 from mcp_runtime.limits import Limits
 
-__all__ = ["Backoff"]
-
 _SHORTEST: Final = 0.1
 _LONGEST: Final = 30.0
 """Bounds for our own waits, in seconds."""

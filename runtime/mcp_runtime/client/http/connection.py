@@ -31,8 +31,6 @@ from mcp_runtime.errors import (
     TimedOut,
 )
 
-__all__ = ["HttpConnection"]
-
 log: Final = logging.getLogger("mcp_runtime.client")
 
 _CLOSED: Final = "the client was closed"

@@ -6,8 +6,6 @@ from http.cookiejar import Cookie, CookieJar
 
 from mcp_runtime.limits import Limits
 
-__all__ = ["LimitedCookieJar"]
-
 
 class LimitedCookieJar(CookieJar):
     """Drops a cookie that is too large, and one more than the limit."""

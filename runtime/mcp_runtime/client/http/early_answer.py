@@ -11,8 +11,6 @@ from typing import Any, Final
 
 import httpcore2
 
-__all__ = ["watch_connections"]
-
 _CONNECTED: Final = (
     ".connect_tcp.complete",
     ".start_tls.complete",

@@ -19,8 +19,6 @@ from mcp_runtime.core.sse import Events
 from mcp_runtime.errors import BadStatus, Disconnected, NotReached
 from mcp_runtime.limits import Limits
 
-__all__ = ["ANY_ERA", "STREAM", "EventStream", "Get", "Receive", "require_stream"]
-
 Get: TypeAlias = Callable[[Mapping[str, str]], AbstractAsyncContextManager[HttpResponse]]
 """Sends a GET with these headers beside those that every one has."""
 STREAM: Final = {"Accept": EVENT_STREAM, "Cache-Control": "no-store"}

@@ -36,8 +36,6 @@ from mcp_runtime.errors import (
     Unauthorized,
 )
 
-__all__ = ["Exchanges"]
-
 log: Final = logging.getLogger("mcp_runtime.client")
 
 _POST: Final = {"Accept": f"{JSON}, {EVENT_STREAM}", "Content-Type": JSON}

@@ -33,8 +33,6 @@ except ModuleNotFoundError:
 
 _EXTENSIONS: Final = {"trace": watch_connections}
 
-__all__ = ["HttpClient", "HttpResponse", "HttpSender"]
-
 _REDIRECTS: Final = frozenset({301, 302, 307, 308})
 _MAX_SHOWN: Final = 200
 _MAX_READ: Final = 4096

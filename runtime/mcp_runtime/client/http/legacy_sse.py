@@ -19,8 +19,6 @@ from mcp_runtime.limits import Limits
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["LegacySse"]
-
 
 @dataclass(eq=False)
 class LegacySse:

@@ -17,8 +17,6 @@ from mcp_runtime.errors import printable
 from mcp_runtime.json_schema.header_annotations import BadParamHeader, param_headers
 from mcp_runtime.revisions import latest as t
 
-__all__ = ["ServerFacts"]
-
 log: Final = logging.getLogger("mcp_runtime.client")
 
 

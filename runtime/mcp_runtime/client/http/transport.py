@@ -28,8 +28,6 @@ from mcp_runtime.limits import Limits
 if TYPE_CHECKING:
     from mcp_runtime.auth.client.oauth import OAuth
 
-__all__ = ["over_http"]
-
 
 def over_http(
     url: str,

@@ -22,8 +22,6 @@ from mcp_runtime.shared.connection import OnProgress
 from mcp_wire.ext.tasks.handlers_msgspec import calls
 from mcp_wire.ext.tasks.handlers_msgspec import models as m
 
-__all__ = ["ClientTasks", "TaskCancelled", "TaskHandle"]
-
 _FIRST_POLL: Final = 0.05
 """Seconds to the first poll where the server names no interval; it doubles with each."""
 _SHORTEST: Final = 0.01

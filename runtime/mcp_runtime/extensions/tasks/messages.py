@@ -13,21 +13,6 @@ from mcp_runtime.revisions import DecodeError, latest_calls, parse
 from mcp_runtime.revisions import latest as t
 from mcp_wire.ext.tasks.handlers_msgspec import models as m
 
-__all__ = [
-    "RELATED",
-    "Update",
-    "core_task",
-    "created",
-    "detailed",
-    "notice",
-    "parsed",
-    "read_update",
-    "related",
-    "request_of",
-    "require_answer",
-    "with_extra",
-]
-
 RELATED = "io.modelcontextprotocol/related-task"
 
 

@@ -11,18 +11,6 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-__all__ = [
-    "NAMES",
-    "Record",
-    "Status",
-    "answered",
-    "asked",
-    "cancelled",
-    "ended",
-    "reported",
-    "withdrawn",
-]
-
 Status: TypeAlias = Literal["working", "input_required", "completed", "failed", "cancelled"]
 NAMES: Final[Mapping[str, str]] = dict.fromkeys(
     ("tasks/get", "tasks/update", "tasks/cancel"), "taskId"

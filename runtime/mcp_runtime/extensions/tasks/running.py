@@ -26,8 +26,6 @@ from mcp_runtime.server.context import Context
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.stores import StoreUnavailable
 
-__all__ = ["Handler", "RunningTask"]
-
 log: Final = logging.getLogger("mcp_runtime.tasks")
 
 Handler: TypeAlias = Callable[[Any, Context], Awaitable[Any]]

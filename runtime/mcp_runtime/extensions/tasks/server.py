@@ -38,8 +38,6 @@ from mcp_runtime.stores import Store, StoreUnavailable
 from mcp_wire.ext.tasks.handlers_msgspec import calls
 from mcp_wire.ext.tasks.handlers_msgspec import models as m
 
-__all__ = ["Decide", "TaskOption", "Tasks"]
-
 log: Final = logging.getLogger("mcp_runtime.tasks")
 
 Decide: TypeAlias = Callable[[t.CallToolRequestParams, Context], Awaitable[bool]]

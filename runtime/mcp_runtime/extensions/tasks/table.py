@@ -20,8 +20,6 @@ from mcp_runtime.limits import Limits
 from mcp_runtime.stores import Leases, Store, StoreUnavailable, TaskStore, TooManyTasks
 from mcp_runtime.stores.memory import MemoryLeases, MemoryTasks
 
-__all__ = ["TaskTable", "unknown_task"]
-
 log: Final = logging.getLogger("mcp_runtime.tasks")
 
 _TOPIC: Final = "tasks"

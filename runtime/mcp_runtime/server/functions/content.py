@@ -16,16 +16,6 @@ from mcp_runtime.json_schema.to_json import BadResult, to_json, to_text
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.uri_template import is_uri
 
-__all__ = [
-    "CONTENT",
-    "Audio",
-    "Embedded",
-    "Image",
-    "blocks",
-    "prompt_messages",
-    "resource_contents",
-]
-
 Meta: TypeAlias = dict[str, Any] | t.Unset
 
 

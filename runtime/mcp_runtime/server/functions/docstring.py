@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from inspect import cleandoc
 from typing import Final
 
-__all__ = ["ParsedDocstring", "parse_docstring"]
-
 _PARAMETERS: Final = frozenset(("args", "arguments", "parameters", "params"))
 _SECTION: Final = re.compile(
     r"(Args|Arguments|Parameters|Params|Returns?|Raises|Yields)\s*:\s*$", re.IGNORECASE

@@ -24,8 +24,6 @@ from mcp_runtime.json_schema.type_adapter import (
 from mcp_runtime.json_schema.walk import Schema, refers, resolved
 from mcp_runtime.server.functions.parameters import Default, FunctionInfo, Header, Parameter
 
-__all__ = ["ArgumentsReader", "BadArguments", "arguments_reader"]
-
 
 class BadArguments(Exception):
     """Arguments do not fit the input schema; the text, for a model, says where and what fits."""

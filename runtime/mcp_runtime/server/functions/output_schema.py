@@ -16,8 +16,6 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.functions.content import CONTENT, blocks
 from mcp_runtime.server.functions.parameters import FunctionInfo
 
-__all__ = ["StructuredOutput", "raw_result", "structured_output", "tool_result"]
-
 _RESULTS: Final = (*CONTENT, t.CallToolResult, t.PromptMessage)
 _UNKNOWN: Final = (Any, object, bytes, bytearray, memoryview)
 _LISTS: Final = (list, tuple)

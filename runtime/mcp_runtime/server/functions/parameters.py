@@ -15,8 +15,6 @@ from mcp_runtime.json_schema.to_json import is_pydantic
 from mcp_runtime.json_schema.type_adapter import arms_of, bare
 from mcp_runtime.server.functions.docstring import ParsedDocstring, parse_docstring
 
-__all__ = ["ContextTypes", "Default", "FunctionInfo", "Header", "Parameter", "inspect_function"]
-
 ContextTypes: TypeAlias = type[Any] | tuple[type[Any], ...]
 """The classes whose parameter takes the Context."""
 _EMPTY: Final = inspect.Parameter.empty

@@ -22,8 +22,6 @@ from mcp_runtime.server.functions.parameters import (
     inspect_function,
 )
 
-__all__ = ["Signature", "read", "read_prompt", "read_template"]
-
 
 @dataclass(frozen=True, slots=True)
 class Signature:

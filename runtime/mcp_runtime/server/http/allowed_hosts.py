@@ -9,8 +9,6 @@ from typing import Final
 from mcp_runtime.core import http_rules
 from mcp_runtime.server.http.request import HttpError, HttpRequest
 
-__all__ = ["allowed_hosts", "require_allowed"]
-
 _ENV_HOSTS: Final = "MCP_ALLOWED_HOSTS"
 _ENV_ORIGINS: Final = "MCP_ALLOWED_ORIGINS"
 

@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from mcp_runtime.auth.server.bearer import BearerAuth
     from mcp_runtime.server.http.protection import Protection
 
-__all__ = ["HttpApp"]
-
 log: Final = logging.getLogger("mcp_runtime.http")
 
 _Handler: TypeAlias = Callable[[HttpRequest], Awaitable[EventResponse | None]]

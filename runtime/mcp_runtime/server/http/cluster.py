@@ -21,8 +21,6 @@ from mcp_runtime.core.jsonrpc import Batch, ErrorResponse, Frame, Id, Notificati
 from mcp_runtime.limits import Limits
 from mcp_runtime.stores import Store, StoreUnavailable
 
-__all__ = ["Cluster", "Forwarded", "owner"]
-
 log: Final = logging.getLogger("mcp_runtime.http")
 
 _NUMBER_BITS: Final = 20

@@ -11,8 +11,6 @@ from typing import Any, Final
 from mcp_runtime.core.http_rules import Hosts
 from mcp_runtime.server.http.request import App, Receive, Scope, Send
 
-__all__ = ["cross_origin"]
-
 _ORIGIN: Final = b"access-control-allow-origin"
 _METHODS: Final = b"GET, POST, DELETE"
 _EXPOSED: Final = b"Mcp-Session-Id, WWW-Authenticate"

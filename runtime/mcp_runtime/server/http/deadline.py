@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Awaitable
 from typing import Any, Final, TypeVar
 
-__all__ = ["Deadline"]
-
 _T = TypeVar("_T")
 
 

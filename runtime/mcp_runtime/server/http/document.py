@@ -8,8 +8,6 @@ from typing import Final
 
 from mcp_runtime.server.http.request import Header, HttpRequest
 
-__all__ = ["Document"]
-
 _PUBLIC: Final[tuple[Header, ...]] = (
     (b"access-control-allow-origin", b"*"),
     (b"access-control-allow-methods", b"GET"),

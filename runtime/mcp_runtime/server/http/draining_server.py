@@ -16,8 +16,6 @@ try:
 except ModuleNotFoundError:
     raise NotInstalled("a server over HTTP", "uvicorn", "http") from None
 
-__all__ = ["DrainingServer"]
-
 log: Final = logging.getLogger("mcp_runtime.http")
 
 

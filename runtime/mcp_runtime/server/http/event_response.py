@@ -17,8 +17,6 @@ from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.request import HttpRequest
 from mcp_runtime.stores import StoreUnavailable
 
-__all__ = ["EventResponse", "StreamSession"]
-
 log: Final = logging.getLogger("mcp_runtime.http")
 
 _HEADERS: Final = (

@@ -19,8 +19,6 @@ from mcp_runtime.server.http.cluster import Cluster
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.stores import NoSuchEvent, Stored, StoreUnavailable
 
-__all__ = ["FollowedStream", "encoded", "news_topic", "note_of", "place"]
-
 _DIGITS: Final = 15
 """The number of an event has fewer."""
 _LOOKS: Final = 3

@@ -17,8 +17,6 @@ from mcp_runtime.server.http.request import HttpError, HttpRequest
 from mcp_runtime.server.http.service import HttpService, new_session_id
 from mcp_runtime.server.http.streaming import StreamingConnection
 
-__all__ = ["LegacySseEndpoint", "LegacySseSession"]
-
 _DIGITS: Final = 12
 """A process has a shorter number."""
 

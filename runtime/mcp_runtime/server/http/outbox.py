@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from mcp_runtime.core.running import SMALL, HeldBytes, Hold
 from mcp_runtime.limits import Limits
 
-__all__ = ["Outbox"]
-
 
 @dataclass(slots=True, eq=False)
 class Outbox:

@@ -29,9 +29,6 @@ from mcp_runtime.server.http.request import JSON, ClientGone, HttpError, HttpReq
 from mcp_runtime.server.http.service import HttpService
 from mcp_runtime.server.http.streaming import StreamingConnection, malformed
 
-__all__ = ["PerRequestEndpoint", "RequestConnection"]
-
-
 _LAST_RESPONSE: Final = 1.0
 """Seconds for a response to end after its handler was cancelled."""
 

@@ -15,8 +15,6 @@ from mcp_runtime.core.jsonrpc import Batch, Frame, Request
 from mcp_runtime.errors import SessionError
 from mcp_runtime.server.http.request import JSON, HttpError, HttpRequest, retry_after
 
-__all__ = ["Protection"]
-
 ToolScopes: TypeAlias = Callable[[str], Collection[str]]
 """The scopes that a tool of that name needs."""
 

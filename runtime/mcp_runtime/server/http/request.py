@@ -11,20 +11,6 @@ from mcp_runtime.core.running import SMALL, HeldBytes, Hold
 from mcp_runtime.limits import Limits
 from mcp_runtime.server.http.deadline import Deadline
 
-__all__ = [
-    "JSON",
-    "App",
-    "ClientGone",
-    "Header",
-    "HttpError",
-    "HttpRequest",
-    "Receive",
-    "Scope",
-    "Send",
-    "plain_path",
-    "retry_after",
-]
-
 Scope: TypeAlias = Mapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]

@@ -16,8 +16,6 @@ from mcp_runtime.shared.connection import Trace
 if TYPE_CHECKING:
     from mcp_runtime.server.http.protection import Protection
 
-__all__ = ["HttpService", "Principal", "new_session_id"]
-
 Principal: TypeAlias = Callable[[Scope], str]
 """Names the authenticated client of a request; empty for an anonymous one."""
 

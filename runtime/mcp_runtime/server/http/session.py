@@ -22,8 +22,6 @@ from mcp_runtime.server.http.session_record import SessionRecord
 from mcp_runtime.server.http.streaming import StreamingConnection
 from mcp_runtime.stores import EventStore, StoreUnavailable
 
-__all__ = ["HttpSession"]
-
 _RETRY: Final = 0.5
 """Seconds until an event that nobody waits for is stored again after a failure."""
 _COME_BACK: Final = 1000

@@ -20,8 +20,6 @@ from mcp_runtime.server.http.session import HttpSession
 from mcp_runtime.server.http.session_table import SessionTable
 from mcp_runtime.stores import NoSuchEvent
 
-__all__ = ["SessionEndpoint"]
-
 _SESSION_ID: Final = "mcp-session-id"
 _QUIET: Final = 0.5
 """Seconds before a response without news begins as a stream, where that can be resumed."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["SessionRecord", "merged"]
-
 
 class SessionRecord(msgspec.Struct, frozen=True):
     """What the handshake agreed on, and what the client has asked for since."""

@@ -18,8 +18,6 @@ from mcp_runtime.server.http.session_record import SessionRecord, merged
 from mcp_runtime.stores import EventStore, Kept, SessionStore
 from mcp_runtime.stores.memory import MemoryEvents
 
-__all__ = ["SessionTable"]
-
 _SWEEP_EVERY: Final = 60.0
 """Seconds between two searches for idle sessions."""
 _ID_CHARS: Final = 64

@@ -16,8 +16,6 @@ from mcp_runtime.server.http.request import HttpError
 if TYPE_CHECKING:
     from mcp_runtime.server.http.protection import Protection
 
-__all__ = ["StreamingConnection", "malformed"]
-
 
 class StreamingConnection(ServerConnection):
     """One client over HTTP. `protection` asks for the scopes of tools, if there are any."""

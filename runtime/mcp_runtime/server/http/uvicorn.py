@@ -10,8 +10,6 @@ from typing import Protocol
 from mcp_runtime.server.http.cross_origin import cross_origin
 from mcp_runtime.server.http.request import Receive, Scope, Send
 
-__all__ = ["address", "new_loop", "serve"]
-
 
 class DrainableApp(Protocol):
     """An ASGI application that can end its streams in good order."""
