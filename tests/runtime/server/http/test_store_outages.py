@@ -107,8 +107,8 @@ def test_a_request_of_a_session_takes_one_round_trip_and_a_stream_one_more(
         send = store._server._batches._do
 
         async def counted(works: Sequence[Any]) -> Any:
-            if commands := [work for work in works if work[0] != "PUBLISH"]:  # nobody waits for it
-                batches.append(len(commands))
+            if scripts := [work for work in works if work[0] == "EVALSHA"]:  # no lease, no bus
+                batches.append(len(scripts))
             return await send(works)
 
         store._server._batches._do = counted
