@@ -143,7 +143,7 @@ class Model(_Base, frozen=True):
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
         """What the constructor would take."""
-        members = [(name, getattr(self, name)) for name in _wires(type(self))]
+        members = [(n, getattr(self, n, UNSET)) for n in _wires(type(self))]
         unknown = [("extra_", self.extra_)] if self.extra_ else []
         return [*((n, value) for n, value in members if value is not UNSET), *unknown]
 

@@ -239,6 +239,7 @@ def test_a_model_tells_isinstance_pickle_and_copies_what_it_is() -> None:
         assert pickle.loads(pickle.dumps(made)) == made
         assert copy.deepcopy(made) == made
     assert text.annotations is copy.deepcopy(text).annotations is m.UNSET
+    assert repr(m.Tool.model_construct(name="a")) == "Tool(name='a')"
 
 
 @pytest.mark.parametrize("revision", SCHEMAS)
