@@ -70,7 +70,7 @@ def test_a_context_is_written_into_the_message(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message", "said"),
     [
-        (("2024-11-05", "2026-07-28"), CALL, "context.client_capabilities: "),
+        (("2024-11-05", "2026-07-28"), CALL, 'for instance {"clientCapabilities": {}}'),
         (("2025-03-26", "2024-11-05"), RESULT, "--method METHOD"),
         (("2025-06-18", "2025-11-25"), {**CALL, "params": {}}, "$.params.name: expected string"),
         (("2025-06-18", "2025-11-25"), '{"a": NaN}', "NaN"),

@@ -81,7 +81,9 @@ def _converted(message: Any, from_: str, to: str, method: str | None, context: A
         raise InputError(f"no valid message of {from_}: {error}") from None
     except NeedsContext as error:
         raise InputError(
-            str(error), remedy=f"Give --context FILE with {', '.join(_CONTEXT)}."
+            str(error),
+            remedy=f"Give --context FILE with what is known of {', '.join(_CONTEXT)};"
+            ' for instance {"clientCapabilities": {}}.',
         ) from None
     except StepError as error:
         raise InputError(str(error)) from None
