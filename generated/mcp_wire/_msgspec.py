@@ -25,7 +25,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import asdict
 
 from ._types_msgspec import Checked
-from ._wire.base import Kept, shown, wire_of
+from ._wire.base import Kept, shown
 from ._wire.binding import Binding, Reader
 from ._wire.binding import bind as wire_bind
 from ._wire.faults import KINDS, fault
@@ -49,7 +49,6 @@ __all__ = [
     "present",
     "with_tag",
     "write",
-    "written",
 ]
 
 Unset: TypeAlias = UnsetType
@@ -265,14 +264,6 @@ def with_tag(T: Any) -> Any:
     member: Any = (EXTRA, Checked[Extra], field(name=NAMELESS))
     never = msgspec.defstruct("Never", [member], tag_field=config.tag_field, tag=tag)
     return T | never
-
-
-def written(value: Any, to_wire: Callable[[Any], Json]) -> Json:
-    """What msgspec does not know, as parsed JSON. Raises TypeError for what it must not write."""
-    if isinstance(value, Open):
-        wire = wire_of(value)
-        return to_wire(value) if wire is None else wire
-    raise TypeError(f"{type(value).__name__} is left to `encode`")
 
 
 BEFORE: Final = frozenset((b":", b",", b"[", b""))

@@ -35,7 +35,6 @@ from mcp_wire._msgspec import (
     has_nan,
     with_tag,
     write,
-    written,
 )
 from mcp_wire._types_msgspec import Const
 from mcp_wire._wire.binding import Reader
@@ -135,6 +134,7 @@ class StampedResult(Open):
     meta: ResultMetaObject | Unset = UNSET
     """Metadata kept apart from the outcome itself."""
     extra_: Mapping[str, Any] = EMPTY
+    wire_ = None
 
 
 class StampedNotification(
@@ -262,7 +262,9 @@ def enc_hook(obj: Any) -> Json:
 
     Raises TypeError for what `encode` alone can write: a value with unknown members.
     """
-    return written(obj, to_wire)
+    if isinstance(obj, Open):
+        return to_wire(obj) if obj.wire_ is None else obj.wire_
+    raise TypeError(f"{type(obj).__name__} is left to `encode`")
 
 
 def _reader(T: object) -> Reader:

@@ -25,7 +25,6 @@ __all__ = [
     "keep",
     "new",
     "shown",
-    "wire_of",
 ]
 
 
@@ -115,38 +114,37 @@ class Kept(Frozen):
     """The base of open objects, of which most members are JSON that few ask for.
 
     `wire_` is the JSON that such an object was read from, where that is all it holds: its members
-    are then read when they are first asked for, and it is written as it is.
+    are then read when they are first asked for, and it is written as it is. It is None where the
+    object holds members of its own.
     """
 
     __slots__ = ("wire_",)
     if TYPE_CHECKING:
         wire_: ClassVar[Json]  # an attribute of each object, but no argument
+    else:
+
+        def __init__(self, /, **members: Any) -> None:
+            keep(self, None)
+            super().__init__(**members)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (type(self), self.__dict__, wire_of(self))
+        return _again, (type(self), self.__dict__, self.wire_)
 
 
 class KeptRecord(Kept, Record):
     """A dataclass that is such an object."""
 
 
-def wire_of(value: Kept) -> Json:
-    """The JSON that a value keeps; None where it holds members of its own."""
-    return getattr(value, "wire_", None)
-
-
 def _again(cls: type[Kept], members: Mapping[str, Json], wire: Json) -> Kept:
     """A copy of a kept object, as `copy` and `pickle` make one."""
     made = new(cls)
     fill(made, {**members})
-    if wire is not None:
-        keep(made, wire)
+    keep(made, wire)
     return made
 
 
 keep: Final[Callable[[Kept, Json], None]] = Kept.__dict__["wire_"].__set__
 """Sets `wire_`."""
-_let_go: Final[Callable[[Kept], None]] = Kept.__dict__["wire_"].__delete__
 
 
 if TYPE_CHECKING:
@@ -168,7 +166,7 @@ else:
             self.name = name
 
         def __get__(self, value: Kept | None, owner: type[Kept]) -> Json:
-            wire = None if value is None else wire_of(value)
+            wire = None if value is None else value.wire_
             member = self.absent if wire is None else self.read(wire)
             if member is not self.absent:
                 value.__dict__[self.name] = member
@@ -184,10 +182,10 @@ else:
 
         def __get__(self, value: Kept | None, owner: type[Kept]) -> Json:
             member = super().__get__(value, owner)
-            if member and wire_of(value) is not None:
+            if member and value.wire_ is not None:
                 for name in value._order:
                     getattr(value, name)
-                _let_go(value)
+                keep(value, None)
             return member
 
         def read(self, wire: Json) -> Json:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from .._wire.base import keep, new, wire_of
+from .._wire.base import keep, new
 from .._wire.binding import EXTRA, Reader, fills, hold, make, present
 from .._wire.faults import DecodeError, wrong
 from .._wire.members import (
@@ -2993,7 +2993,7 @@ def _write_PaginatedRequestParams(x: PaginatedRequestParams) -> Json:
 
 
 def _write_PaginatedResult(x: PaginatedResult) -> Json:
-    if (wire := wire_of(x)) is not None:
+    if (wire := x.wire_) is not None:
         return wire
     held = x.__dict__
     o: Json = {}

@@ -40,7 +40,6 @@ from .._msgspec import (
     has_nan,
     with_tag,
     write,
-    written,
 )
 from .._types_msgspec import Checked, Const
 from .._wire.base import Late, Rest
@@ -430,6 +429,7 @@ class URLElicitationRequiredErrorErrorData(Open):
     elicitations: list[ElicitRequestURLParams]
     """All that have to be done before a retry."""
     extra_: Mapping[str, Any] = EMPTY
+    wire_ = None
 
 
 class CancelledNotificationParams(Model, frozen=True, kw_only=True):
@@ -2603,7 +2603,9 @@ def enc_hook(obj: Any) -> Json:
 
     Raises TypeError for what `encode` alone can write: a value with unknown members.
     """
-    return written(obj, to_wire)
+    if isinstance(obj, Open):
+        return to_wire(obj) if obj.wire_ is None else obj.wire_
+    raise TypeError(f"{type(obj).__name__} is left to `encode`")
 
 
 def _reader(T: object) -> Reader:

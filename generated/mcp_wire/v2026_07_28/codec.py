@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from .._wire.base import keep, new, wire_of
+from .._wire.base import keep, new
 from .._wire.binding import EXTRA, Reader, fills, hold, make, present
 from .._wire.faults import DecodeError, wrong
 from .._wire.members import (
@@ -5193,7 +5193,7 @@ def _write_RequestMetaObject(x: RequestMetaObject) -> Json:
 
 
 def _write_NotificationMetaObject(x: NotificationMetaObject) -> Json:
-    if (wire := wire_of(x)) is not None:
+    if (wire := x.wire_) is not None:
         return wire
     held = x.__dict__
     o: Json = {}
@@ -6597,7 +6597,7 @@ def _write_Tool(x: Tool) -> Json:
 
 
 def _write_ToolInputSchema(x: ToolInputSchema) -> Json:
-    if (wire := wire_of(x)) is not None:
+    if (wire := x.wire_) is not None:
         return wire
     held = x.__dict__
     o: Json = {"type": "object"}
@@ -6610,7 +6610,7 @@ def _write_ToolInputSchema(x: ToolInputSchema) -> Json:
 
 
 def _write_ToolOutputSchema(x: ToolOutputSchema) -> Json:
-    if (wire := wire_of(x)) is not None:
+    if (wire := x.wire_) is not None:
         return wire
     held = x.__dict__
     o: Json = {}

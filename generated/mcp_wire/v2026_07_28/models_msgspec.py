@@ -40,7 +40,6 @@ from .._msgspec import (
     has_nan,
     with_tag,
     write,
-    written,
 )
 from .._types_msgspec import Checked, Const
 from .._wire.base import Late, Rest
@@ -312,6 +311,7 @@ class RequestMetaObject(Open):
     OpenTelemetry instead.
     """
     extra_: Mapping[str, Any] = EMPTY
+    wire_ = None
 
 
 class NotificationMetaObject(Open):
@@ -334,6 +334,7 @@ class ResultMetaObject(Open):
     security depends on it.
     """
     extra_: Mapping[str, Any] = EMPTY
+    wire_ = None
 
 
 class RequestParams(Model, frozen=True, kw_only=True):
@@ -384,6 +385,7 @@ class Result(Open):
     meta: ResultMetaObject | Unset = UNSET
     """Metadata kept apart from the outcome itself."""
     extra_: Mapping[str, Any] = EMPTY
+    wire_ = None
 
 
 class Error(Model, frozen=True, kw_only=True):
@@ -938,6 +940,7 @@ class PaginatedResult(Open):
     meta: ResultMetaObject | Unset = UNSET
     """Metadata kept apart from the outcome itself."""
     extra_: Mapping[str, Any] = EMPTY
+    wire_ = None
 
 
 class CacheableResult(Open):
@@ -962,6 +965,7 @@ class CacheableResult(Open):
     meta: ResultMetaObject | Unset = UNSET
     """Metadata kept apart from the outcome itself."""
     extra_: Mapping[str, Any] = EMPTY
+    wire_ = None
 
 
 class ListResourcesRequest(
@@ -1233,6 +1237,7 @@ class SubscriptionsListenResultMetaObject(Open):
     security depends on it.
     """
     extra_: Mapping[str, Any] = EMPTY
+    wire_ = None
 
 
 class SubscriptionsListenResult(Model, frozen=True, kw_only=True):
@@ -2684,7 +2689,9 @@ def enc_hook(obj: Any) -> Json:
 
     Raises TypeError for what `encode` alone can write: a value with unknown members.
     """
-    return written(obj, to_wire)
+    if isinstance(obj, Open):
+        return to_wire(obj) if obj.wire_ is None else obj.wire_
+    raise TypeError(f"{type(obj).__name__} is left to `encode`")
 
 
 def _reader(T: object) -> Reader:

@@ -53,9 +53,9 @@ class Writers(Functions):
         yield Line(0, "return o")
 
     def _late(self) -> Iterator[Line]:
-        # if (wire := wire_of(x)) is not None:
+        # if (wire := x.wire_) is not None:
         #     return wire
-        yield Line(0, f"if (wire := {self.use('wire_of')}(x)) is not None:")
+        yield Line(0, "if (wire := x.wire_) is not None:")
         yield Line(1, "return wire")
 
     def _held(self, struct: Struct) -> Line:

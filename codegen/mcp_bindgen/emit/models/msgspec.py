@@ -51,7 +51,7 @@ _WIRE: Final = (
 )
 _MSGSPEC: Final = (
     *("BEFORE", "UNSET", "Bare", "Hooks", "Unset"),
-    *("bind", "has_nan", "with_tag", "write", "written"),
+    *("Open", "bind", "has_nan", "with_tag", "write"),
 )
 """What the template names."""
 
@@ -161,3 +161,5 @@ def _open_class(used: _Annotator, struct: Struct) -> Iterator[str]:
     late = used.shapes.is_late(struct)
     yield f"class {struct.name}({used.shared('Open')}):"
     yield from record_body(used.plain, struct, late, used.shapes.keeps(struct))
+    if not late:
+        yield f"{STEP}wire_ = None"

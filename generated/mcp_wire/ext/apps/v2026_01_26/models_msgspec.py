@@ -38,7 +38,6 @@ from ...._msgspec import (
     has_nan,
     with_tag,
     write,
-    written,
 )
 from ...._types_msgspec import Checked
 from ...._wire.binding import Reader
@@ -964,6 +963,7 @@ class McpUiToolMeta(Open):
     permissions: Unset = UNSET
     """Belongs to the resource."""
     extra_: Mapping[str, Any] = EMPTY
+    wire_ = None
 
 
 class McpUiClientCapabilities(Model, frozen=True, kw_only=True):
@@ -1145,7 +1145,9 @@ def enc_hook(obj: Any) -> Json:
 
     Raises TypeError for what `encode` alone can write: a value with unknown members.
     """
-    return written(obj, to_wire)
+    if isinstance(obj, Open):
+        return to_wire(obj) if obj.wire_ is None else obj.wire_
+    raise TypeError(f"{type(obj).__name__} is left to `encode`")
 
 
 def _reader(T: object) -> Reader:

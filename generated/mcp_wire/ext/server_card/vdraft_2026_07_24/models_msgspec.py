@@ -29,7 +29,6 @@ from ...._msgspec import (
     has_nan,
     with_tag,
     write,
-    written,
 )
 from ...._wire.binding import Reader
 from ...._wire.faults import DecodeError, too_deep
@@ -82,6 +81,7 @@ class ServerCard(Open):
     # "_meta"
     meta: MetaObject | Unset = UNSET
     extra_: Mapping[str, Any] = EMPTY
+    wire_ = None
 
 
 class Repository(Model, frozen=True, kw_only=True):
@@ -104,6 +104,7 @@ class Remote(Open):
     # "supportedProtocolVersions"
     supported_protocol_versions: list[str] | Unset = UNSET
     extra_: Mapping[str, Any] = EMPTY
+    wire_ = None
 
 
 class Input(Model, frozen=True, kw_only=True):
@@ -223,7 +224,9 @@ def enc_hook(obj: Any) -> Json:
 
     Raises TypeError for what `encode` alone can write: a value with unknown members.
     """
-    return written(obj, to_wire)
+    if isinstance(obj, Open):
+        return to_wire(obj) if obj.wire_ is None else obj.wire_
+    raise TypeError(f"{type(obj).__name__} is left to `encode`")
 
 
 def _reader(T: object) -> Reader:

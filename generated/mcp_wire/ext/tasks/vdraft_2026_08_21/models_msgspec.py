@@ -40,7 +40,6 @@ from ...._msgspec import (
     has_nan,
     with_tag,
     write,
-    written,
 )
 from ...._types_msgspec import Const
 from ...._wire.binding import Reader
@@ -276,6 +275,7 @@ class CreateTaskResult(Open):
     poll_interval_ms: int | float | Unset = UNSET
     """How long to wait between polls, in milliseconds. Format: int."""
     extra_: Mapping[str, Any] = EMPTY
+    wire_ = None
 
 
 class GetTaskRequest(
@@ -818,7 +818,9 @@ def enc_hook(obj: Any) -> Json:
 
     Raises TypeError for what `encode` alone can write: a value with unknown members.
     """
-    return written(obj, to_wire)
+    if isinstance(obj, Open):
+        return to_wire(obj) if obj.wire_ is None else obj.wire_
+    raise TypeError(f"{type(obj).__name__} is left to `encode`")
 
 
 def _reader(T: object) -> Reader:

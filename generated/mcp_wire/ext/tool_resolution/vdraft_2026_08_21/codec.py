@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ...._wire.base import keep, new, wire_of
+from ...._wire.base import keep, new
 from ...._wire.binding import EXTRA, Reader, fills, hold, make, present
 from ...._wire.faults import wrong
 from ...._wire.members import BOOLEAN, OBJECT, STRING, Takes, each, like, model, others
@@ -539,7 +539,7 @@ def _write_ResolvedToolAnnotations(x: ResolvedToolAnnotations) -> Json:
 
 
 def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
-    if (wire := wire_of(x)) is not None:
+    if (wire := x.wire_) is not None:
         return wire
     held = x.__dict__
     o: Json = {}
@@ -599,7 +599,7 @@ def _write_Tool(x: Tool) -> Json:
 
 
 def _write_ToolInputSchema(x: ToolInputSchema) -> Json:
-    if (wire := wire_of(x)) is not None:
+    if (wire := x.wire_) is not None:
         return wire
     held = x.__dict__
     o: Json = {"type": "object"}

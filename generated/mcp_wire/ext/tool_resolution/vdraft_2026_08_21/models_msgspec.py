@@ -40,7 +40,6 @@ from ...._msgspec import (
     has_nan,
     with_tag,
     write,
-    written,
 )
 from ...._types_msgspec import Checked, Const
 from ...._wire.base import Late, Rest
@@ -143,6 +142,7 @@ class ToolResolutionToolMetadata(Open):
 
     resolvable: ClassVar[Literal[True]] = True
     extra_: Mapping[str, Any] = EMPTY
+    wire_ = None
 
 
 class ResolvableTool(Model, frozen=True, kw_only=True):
@@ -164,17 +164,20 @@ class ResolvableToolMeta(Open):
     # "io.modelcontextprotocol/tool-resolution"
     tool_resolution: ToolResolutionToolMetadata
     extra_: Mapping[str, Any] = EMPTY
+    wire_ = None
 
 
 class ToolResolutionExtensions(Open):
     # "io.modelcontextprotocol/tool-resolution"
     tool_resolution: ToolResolutionCapability
     extra_: Mapping[str, Any] = EMPTY
+    wire_ = None
 
 
 class ToolResolutionClientCapabilities(Open):
     extensions: ToolResolutionExtensions
     extra_: Mapping[str, Any] = EMPTY
+    wire_ = None
 
 
 class ToolResolutionRequestMeta(Open):
@@ -185,6 +188,7 @@ class ToolResolutionRequestMeta(Open):
     # "io.modelcontextprotocol/clientCapabilities"
     client_capabilities: ToolResolutionClientCapabilities | Unset = UNSET
     extra_: Mapping[str, Any] = EMPTY
+    wire_ = None
 
 
 class ResolveToolRequestParams(Model, frozen=True, kw_only=True):
@@ -232,6 +236,7 @@ class ResolveToolResultResponse(
 class ToolResolutionServerCapabilities(Open):
     extensions: ToolResolutionExtensions
     extra_: Mapping[str, Any] = EMPTY
+    wire_ = None
 
 
 JsonPrimitive: TypeAlias = str | int | float | bool | None
@@ -324,7 +329,9 @@ def enc_hook(obj: Any) -> Json:
 
     Raises TypeError for what `encode` alone can write: a value with unknown members.
     """
-    return written(obj, to_wire)
+    if isinstance(obj, Open):
+        return to_wire(obj) if obj.wire_ is None else obj.wire_
+    raise TypeError(f"{type(obj).__name__} is left to `encode`")
 
 
 def _reader(T: object) -> Reader:
