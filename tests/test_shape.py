@@ -89,10 +89,10 @@ def test_functions_are_short(root: Path, source_root: str) -> None:
     assert [where for size, where in sizes if size > LONGEST] == []
 
 
-@pytest.mark.parametrize("source_root", ROOTS)
+@pytest.mark.parametrize("source_root", [*ROOTS, "bench", "docs", "tests/support"])
 def test_modules_are_short(root: Path, source_root: str) -> None:
     lines = {path: text.count("\n") for path, text in sources(root, source_root).items()}
-    assert len(lines) > 80
+    assert len(lines) > 5
     assert {path: count for path, count in lines.items() if count > MODULE} == {}
 
 

@@ -31,20 +31,15 @@ from tests.support.judges import REVISIONS, canonical, seed
 from tests.support.law_messages import (
     Message,
     Messages,
-    at,
     context,
-    differ,
-    masked,
     official_faults,
-    plain,
-    settled,
-    squatted,
-    steps,
     wire_schema,
     wrong,
 )
+from tests.support.message_comparison import at, differ, masked, plain, settled, steps
 from tests.support.official_files import find
 from tests.support.reach import Reach
+from tests.support.squatted_messages import squatted
 
 Place: TypeAlias = tuple[str | int, ...]
 

@@ -1,4 +1,4 @@
-"""Generates messages of a revision, with and without squatters, and compares two of them.
+"""Generates messages of a revision, and says what is wrong with one.
 
 A message is drawn for a method and a position: what `Generator` makes of its types, inside a
 JSON-RPC envelope, or bare where it travels inside another message.
@@ -6,8 +6,6 @@ JSON-RPC envelope, or bare where it travels inside another message.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -23,25 +21,10 @@ from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.walk import stripped
 from mcp_wire.convert import Context
 from tests.support.instances import JSON, Generator, Hand, Made
-from tests.support.judges import REVISIONS, canonical, schema_of
+from tests.support.judges import REVISIONS, schema_of
 from tests.support.reach import Reach
 
-__all__ = [
-    "MISSING",
-    "Message",
-    "Messages",
-    "at",
-    "context",
-    "differ",
-    "masked",
-    "official_faults",
-    "plain",
-    "settled",
-    "squatted",
-    "steps",
-    "wire_schema",
-    "wrong",
-]
+__all__ = ["MISSING", "Message", "Messages", "context", "official_faults", "wire_schema", "wrong"]
 
 Path: TypeAlias = tuple[str | int, ...]
 MISSING: Final = object()
@@ -207,90 +190,6 @@ def context(hand: Hand) -> Context:
     )
 
 
-# ---- squatters
-
-_ODD: Final[tuple[JSON, ...]] = (
-    None,
-    True,
-    5,
-    0.5,
-    "x",
-    "form",
-    "input_required",
-    [],
-    ["a"],
-    [{}],
-    [5],
-    {},
-    {"a": True},
-    {"type": "object", "properties": {"a": False}},
-    {"name": "n", "version": "1"},
-    {"ttl": 3},
-    {"uri": "file:///a"},
-)
-
-
-@cache
-def _members(struct: str) -> tuple[tuple[str, str, Type], ...]:
-    """The members that structs of a name have in any revision, each with its revision."""
-    members = {
-        (r, f.wire, f.type)
-        for r in REVISIONS
-        for s in (wire_schema(r).structs.get(struct),)
-        for f in (s.fields if s else ())
-    }
-    return tuple(sorted(members, key=str))
-
-
-def squatted(message: Message, hand: Hand) -> tuple[Message, set[Path]] | None:
-    """A message with members that another revision declares there, and where they are.
-
-    None if the message has no place for one, or breaks by it.
-    """
-    value, put = message.value, set[Path]()
-    for _ in range(3 if message.structs else 0):
-        path, struct = message.structs[hand.below(len(message.structs))]
-        declared = wire_schema(message.revision).structs[struct]
-        members = [
-            row for row in _members(_TWINS.get(struct, struct)) if declared.field(row[1]) is None
-        ]
-        inside = at(value, path)
-        if members and isinstance(inside, dict):
-            revision, wire, type = members[hand.below(len(members))]
-            if wire not in inside:
-                value = _put(value, path, wire, _other(revision, type, hand))
-                put.add((*path, wire))
-    made = Message(message.revision, message.method, message.position, message.bare, value)
-    return (made, put) if put and wrong(made) is None else None
-
-
-def _other(revision: str, type: Type, hand: Hand) -> JSON:
-    """A value of the type, or any other."""
-    draw = Generator(wire_schema(revision), hand)
-    draw.left = 10
-    fitting = draw.odds(1, 2)
-    return draw.fill(type, "squatter", (), False, None) if fitting else draw.one(_ODD)
-
-
-_TWINS: Final = {
-    "RequestParamsMeta": "RequestMetaObject",
-    "AnnotatedAnnotations": "Annotations",
-    "ElicitRequestParams": "ElicitRequestFormParams",
-}
-"""Structs that a later revision calls otherwise."""
-
-
-def _put(value: JSON, path: Path, name: str, item: JSON) -> JSON:
-    if not path:
-        return {**value, name: item}
-    copy = value.copy()
-    copy[path[0]] = _put(value[path[0]], path[1:], name, item)
-    return copy
-
-
-# ---- validity
-
-
 def wrong(message: Message) -> str | None:
     """What the interpreter of our schema finds wrong with a message."""
     schema = wire_schema(message.revision)
@@ -361,86 +260,3 @@ def _validator(document: dict[str, Any], name: str) -> Any:
         whole = {"$ref": f"#/{key}/{name}", key: document[key]}
         _VALIDATORS[id(document), name] = make(whole, validate_formats=False)
     return _VALIDATORS[id(document), name]
-
-
-# ---- comparison
-
-
-def plain(message: JSON) -> JSON:
-    """A message without `_meta` and `params` that say nothing: they are as good as absent."""
-    value = message
-    for wire in ("params", "result"):
-        if isinstance(value.get(wire), dict) and value[wire].get("_meta") == {}:
-            value = {**value, wire: {k: v for k, v in value[wire].items() if k != "_meta"}}
-    if value.get("_meta") == {}:
-        value = {k: v for k, v in value.items() if k != "_meta"}
-    if "method" in value and value.get("params") == {}:
-        value = {k: v for k, v in value.items() if k != "params"}
-    return value
-
-
-def settled(message: Message, to: str, context: Context) -> JSON:
-    """A message as the context has it: what one request leaves out, the context says for all.
-
-    That is so where it becomes a message of a revision in which a handshake agreed it.
-    """
-    wire = {"params": "params", "result": "result"}.get(message.position)
-    if message.method == UNKNOWN and message.position == "params":
-        return message.value
-    leaves = (schema_of(message.revision).era, schema_of(to).era) == ("per-request", "handshake")
-    if not leaves or wire is None or message.bare:
-        return message.value
-    inside = message.value.get(wire, {})
-    members = _PARAMS if wire == "params" and "id" in message.value else _RESULT
-    said = {} if wire == "params" and "id" not in message.value else members
-    meta = {_PREFIX + name: getattr(context, member) for name, member in said.items()}
-    there = {key: value for key, value in meta.items() if value is not None}
-    full = {**inside, "_meta": {**there, **inside.get("_meta", {})}}
-    return {**message.value, wire: full} if inside or wire == "result" else message.value
-
-
-_PREFIX: Final = "io.modelcontextprotocol/"
-_PARAMS: Final = {"clientInfo": "client_info", "logLevel": "log_level"}
-_RESULT: Final = {"serverInfo": "server_info"}
-
-
-def steps(path: str) -> Path:
-    """The members and indices of `$.content[0]["a b"]`."""
-    path_steps: list[str | int] = []
-    for name, index in re.findall(r'\.([A-Za-z_][A-Za-z0-9_]*)|\[(\d+|"(?:[^"\\]|\\.)*")\]', path):
-        path_steps.append(name or json.loads(index))
-    return tuple(path_steps)
-
-
-def at(value: JSON, path: Path) -> JSON:
-    """What is at a path; MISSING where nothing is."""
-    for step in path:
-        named = isinstance(value, dict) and step in value
-        numbered = isinstance(value, list) and isinstance(step, int) and step < len(value)
-        if not named and not numbered:
-            return MISSING
-        value = value[step]
-    return value
-
-
-def masked(value: JSON, paths: set[Path], here: Path = ()) -> JSON:
-    """`value` with what is at each of the paths cut out."""
-    if isinstance(value, dict):
-        return {
-            key: masked(item, paths, (*here, key))
-            for key, item in value.items()
-            if (*here, key) not in paths
-        }
-    if isinstance(value, list):
-        return [
-            masked(item, paths, (*here, i))
-            for i, item in enumerate(value)
-            if (*here, i) not in paths
-        ]
-    return value
-
-
-def differ(a: JSON, b: JSON) -> bool:
-    if a is MISSING or b is MISSING:
-        return a is not b
-    return canonical(a) != canonical(b)
