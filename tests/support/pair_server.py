@@ -180,7 +180,7 @@ def _going_on(server: Server, seen: dict[str, Any]) -> None:
     @server.tool
     async def echo_ping(ctx: Context) -> str:
         try:
-            await ctx._peer.request("ping", UNSET, about=ctx.request_id)
+            await ctx.peer.request("ping", UNSET, about=ctx.request_id)
         except SessionError as error:
             return type(error).__name__
         return "pong"

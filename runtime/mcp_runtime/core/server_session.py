@@ -117,11 +117,7 @@ class ServerSession(Session, ServerNotifications):
                 error_codes.INVALID_PARAMS, "Invalid params: `_meta` has an unknown logLevel"
             )
         capabilities = cast("dict[str, Any]", meta.client_capabilities)
-        spoken = (
-            self._translations.extended(version, offer.extensions, capabilities)
-            if offer.extensions
-            else self._translations.of(version)
-        )
+        spoken = self._translations.of(version, offer.extensions, capabilities)
         return Terms(
             spoken,
             None if meta.client_info is UNSET else meta.client_info,

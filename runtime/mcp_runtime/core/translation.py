@@ -185,26 +185,15 @@ class Translations:
 
     def __init__(self, tolerances: Tolerances) -> None:
         self.tolerances = tolerances
-        self._by_revision: dict[str, Translation] = {}
-        self._extended: dict[tuple[str, tuple[Extension, ...]], Translation] = {}
+        self._known: dict[tuple[str, Sequence[Extension]], Translation] = {}
 
-    def of(self, version: str) -> Translation:
-        """Raises KeyError for an unknown revision."""
-        if version not in self._by_revision:
-            translation = Translation(revision(version), Context(), self.tolerances)
-            self._by_revision[version] = translation
-        return self._by_revision[version]
-
-    def extended(
-        self, version: str, ours: Extensions, capabilities: Mapping[str, Any]
-    ) -> Translation:
-        """As `of`, for a client with these capabilities, where the server has extensions."""
-        key = version, ours.shared(version, capabilities)
-        if key not in self._extended:
-            self._extended[key] = translation(
-                revision(version), Context(), self.tolerances, ours, capabilities
-            )
-        return self._extended[key]
+    def of(self, version: str, ours: Extensions, theirs: Mapping[str, Any]) -> Translation:
+        """As `translation`, made once. Raises KeyError for an unknown revision."""
+        key = version, ours.shared(version, theirs) if ours else ()
+        if key not in self._known:
+            spoken, tolerances = revision(version), self.tolerances
+            self._known[key] = translation(spoken, Context(), tolerances, ours, theirs)
+        return self._known[key]
 
 
 class Terms(msgspec.Struct, frozen=True):

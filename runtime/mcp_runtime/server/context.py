@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import token_urlsafe
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Final, Generic, Literal, TypedDict, TypeVar, Unpack, overload
 from urllib.parse import urlsplit
 
 from mcp_runtime.auth.server.current import current_token
@@ -31,9 +31,6 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.peer import Peer, ServerView
 from mcp_runtime.shared import elicitation_form, sampling
 from mcp_runtime.shared.uri_template import is_uri
-
-if TYPE_CHECKING:
-    from mcp_runtime.auth.server.verifier import VerifiedToken
 
 Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 _T = TypeVar("_T")
@@ -79,8 +76,10 @@ class Context:
 
     def __init__(self, server: ServerView[Context], peer: Peer, called: Called) -> None:
         self.server = server
-        self._peer = peer
-        self._called = called
+        self.peer = peer
+        """The connection to the client, for extensions."""
+        self.called = called
+        """The request as its session has read it, for extensions."""
         self._progress_rate: Bucket | None = None
         self.asks_in_result = False
         """Whether questions to the client become part of the result."""
@@ -88,51 +87,46 @@ class Context:
         """Questions and answers of this run of the handler; None if there were none so far."""
         self.asker: Callable[[Any, str | None, float | None], Awaitable[Any]] | None = None
         """Asks the client in place of this context: takes the request, its key, the timeout."""
-        self._token = current_token.get()
+        self.token: Final = current_token.get()
+        """What the client's token says: its subject, its scopes, its claims.
+
+        None where the server asks for no token. The token itself is not here, so that it cannot
+        be passed on to another service, which it was not issued for.
+        """
 
     # ---- the request and its client
 
     @property
-    def called(self) -> Called:
-        """The request as its session has read it, for extensions."""
-        return self._called
-
-    @property
-    def peer(self) -> Peer:
-        """The connection to the client, for extensions."""
-        return self._peer
-
-    @property
     def request_id(self) -> Id:
-        return self._called.id
+        return self.called.id
 
     @property
     def method(self) -> str:
-        return self._called.method
+        return self.called.method
 
     @property
     def revision(self) -> str:
         """The revision that the client speaks."""
-        return self._called.terms.translation.revision.name
+        return self.called.terms.translation.revision.name
 
     @property
     def era(self) -> Era:
         """Whether the client introduced itself in a handshake, or in this request."""
-        return self._called.terms.translation.revision.era
+        return self.called.terms.translation.revision.era
 
     @property
     def client_info(self) -> Mapping[str, Any] | None:
         """The client's own, unverified words: for display and logs, not for decisions."""
-        return self._called.terms.info
+        return self.called.terms.info
 
     @property
     def client_capabilities(self) -> Mapping[str, Any]:
-        return self._called.terms.capabilities
+        return self.called.terms.capabilities
 
     @property
     def extensions(self) -> Mapping[str, Mapping[str, Any]]:
         """What the client has declared for each extension that the server has, too."""
-        shared = self._called.terms.translation.extensions
+        shared = self.called.terms.translation.extensions
         theirs = self.client_capabilities.get("extensions", {})
         return {one.identifier: theirs[one.identifier] for one in shared}
 
@@ -147,16 +141,7 @@ class Context:
 
         With `auth` it names the subject of the token and its issuer, in one text.
         """
-        return self._peer.principal
-
-    @property
-    def token(self) -> VerifiedToken | None:
-        """What the client's token says: its subject, its scopes, its claims.
-
-        None where the server asks for no token. The token itself is not here, so that it cannot
-        be passed on to another service, which it was not issued for.
-        """
-        return self._token
+        return self.peer.principal
 
     @property
     def lifespan(self) -> Any:
@@ -167,7 +152,7 @@ class Context:
 
     async def log(self, level: Level, data: Any, logger: str | None = None) -> None:
         """Sends a log message if the client wants that level; `data` is any JSON value."""
-        await self._peer.log(self._called, level, data, logger)
+        await self.peer.log(self.called, level, data, logger)
 
     async def debug(self, data: Any) -> None:
         await self.log("debug", data)
@@ -187,8 +172,8 @@ class Context:
         """Sends progress, if the client asked for it and `progress` has grown."""
         if self._progress_rate is None:
             self._progress_rate = Bucket(self.server.limits.progress_rate)
-        if progress == total or self._progress_rate.allow(self._peer.loop.time()):
-            await self._peer.report(self._called, progress, total, message)
+        if progress == total or self._progress_rate.allow(self.peer.loop.time()):
+            await self.peer.report(self.called, progress, total, message)
 
     # ---- questions to the client
 
@@ -254,10 +239,10 @@ class Context:
         Source: 2025-11-25 client/elicitation, "Completion Notifications".
         """
         method = "notifications/elicitation/complete"
-        revision = self._called.terms.translation.revision
+        revision = self.called.terms.translation.revision
         if method in revision.methods:
             make = revision.models.ElicitationCompleteNotificationParams
-            await self._peer.notify(method, make(elicitation_id=elicitation_id))
+            await self.peer.notify(method, make(elicitation_id=elicitation_id))
 
     async def sample(
         self,
@@ -301,7 +286,7 @@ class Context:
         if sampling.rounds(messages) > most:
             raise TooMuch(f"over {most} rounds of tools (Limits.tool_rounds)")
         if params.include_context in ("thisServer", "allServers"):
-            models = self._called.terms.translation.revision.models
+            models = self.called.terms.translation.revision.models
             gated = hasattr(models, "ClientCapabilitiesSampling")
             if gated and not declares(self.client_capabilities, "sampling.context"):
                 raise NotOffered("sampling/createMessage", "sampling.context")
@@ -311,7 +296,7 @@ class Context:
 
         Raises NotOffered, RemoteError, TimedOut.
         """
-        peer, capabilities = self._peer, self.client_capabilities
+        peer, capabilities = self.peer, self.client_capabilities
         if peer.roots is not None and declares(capabilities, "roots"):
             return list(peer.roots)
         changes = peer.root_changes
@@ -326,8 +311,8 @@ class Context:
 
         For long work over Streamable HTTP of 2025-11-25; elsewhere it does nothing.
         """
-        if self._called.terms.translation.revision.primed_streams:
-            self._peer.interrupt(self._called.id, round(retry * 1000))
+        if self.called.terms.translation.revision.primed_streams:
+            self.peer.interrupt(self.called.id, round(retry * 1000))
 
     async def read(self, uri: str) -> list[t.TextResourceContents | t.BlobResourceContents]:
         """The contents of a resource of this server. Raises RpcError if there is none."""
@@ -338,7 +323,7 @@ class Context:
 
         After a cancellation of the request it runs on, for a thread cannot be ended.
         """
-        room = self._peer.thread_room
+        room = self.peer.thread_room
         value: _T = await self.server.threads.run(room, function, *args, **given)
         return value
 
@@ -348,7 +333,7 @@ class Context:
         async def awaited() -> _T:
             return await awaitable
 
-        return asyncio.run_coroutine_threadsafe(awaited(), self._peer.loop).result()
+        return asyncio.run_coroutine_threadsafe(awaited(), self.peer.loop).result()
 
     async def _ask(
         self, request: Any, *, key: str | None = None, timeout: float | None = None
@@ -363,8 +348,8 @@ class Context:
             return await self.asker(request, key, timeout)
         if self.era == "handshake":
             wait = Timeout(timeout or self.server.limits.total)
-            return await self._peer.request(
-                request.method, params, timeout=wait, about=self._called.id
+            return await self.peer.request(
+                request.method, params, timeout=wait, about=self.called.id
             )
         if not self.asks_in_result:
             raise RpcError(error_codes.INTERNAL_ERROR, f"{self.method} cannot ask the client")

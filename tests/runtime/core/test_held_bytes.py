@@ -155,7 +155,7 @@ def test_params_are_not_kept_once_they_are_read() -> None:
         await serving
 
     asyncio.run(main())
-    assert [vars(ctx)["_called"].params for ctx in seen] == [b""]
+    assert [vars(ctx)["called"].params for ctx in seen] == [b""]
 
 
 # ---- what is too long

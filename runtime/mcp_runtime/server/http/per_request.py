@@ -9,8 +9,6 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final
 
-import msgspec
-
 from mcp_runtime.core import error_codes, http_rules, jsonrpc
 from mcp_runtime.core.events import Called, Write
 from mcp_runtime.core.jsonrpc import ErrorResponse, Id, Malformed, Request, Response
@@ -104,8 +102,8 @@ class RequestConnection(StreamingConnection):
         versions = self.server.offer().newest_first
         names = ", ".join(versions)
         why = f"Header mismatch: MCP-Protocol-Version is missing; supported: {names}"
-        data = msgspec.json.encode({"supported": versions})
-        body = jsonrpc.error_response(frame.id, error_codes.HEADER_MISMATCH, why, data)
+        data = {"supported": versions}
+        body = jsonrpc.refusal(frame.id, error_codes.HEADER_MISMATCH, why, data)
         return HttpError(400, why, body)
 
     def _on_write(self, event: Write) -> None:
