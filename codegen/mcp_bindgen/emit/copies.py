@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -11,6 +11,7 @@ __all__ = ["copies", "copies_of_steps"]
 
 _SUPPORT: Final = Path(__file__).with_name("support")
 _OF_A_FLAVOUR: Final = {
+    "dataclass": ("_dataclass.py",),
     "msgspec": ("_msgspec.py", "_types_msgspec.py"),
     "pydantic": ("_pydantic.py", "_types_pydantic.py"),
 }
@@ -18,7 +19,7 @@ _OF_STEPS: Final = ("steps/_step.py", "steps/_substitutes.py")
 _OF_COMPOSITION: Final = "steps/_parts.py"
 
 
-def copies(flavours: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def copies(flavours: Collection[str]) -> Iterator[tuple[str, str]]:
     """Path and text of what these flavours need."""
     yield from ((path.relative_to(_SUPPORT).as_posix(), _text(path)) for path in _shared())
     for flavour, names in _OF_A_FLAVOUR.items():

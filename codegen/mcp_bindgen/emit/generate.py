@@ -58,7 +58,7 @@ def generate(
     files["__init__.py"] = _render(
         engine, "package.py.jinja", None, _package_view(schemas, handled)
     )
-    files.update(copies(options.models))
+    files.update(copies(_written(options.models)))
     for flavour in options.models:
         view = {"title": handled, "package": package(handled), "flavour": flavour}
         files[f"handlers_{flavour}.py"] = _render(engine, "handlers.py.jinja", None, view)

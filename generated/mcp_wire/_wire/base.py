@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError
 from typing import TYPE_CHECKING, Any, ClassVar, Final, dataclass_transform
 
 from .faults import KINDS
@@ -17,9 +17,7 @@ from .values import EMPTY, UNSET, Json
 __all__ = [
     "Frozen",
     "Kept",
-    "KeptRecord",
     "Late",
-    "Record",
     "Rest",
     "fill",
     "keep",
@@ -95,18 +93,6 @@ def shown(value: object) -> bool:
     return value is not EMPTY and KINDS.get(value.__class__) != "nothing"
 
 
-class Record(Frozen):
-    """The base of the dataclasses.
-
-    Each subclass is a dataclass of the standard library, without the methods that it would compile
-    for every class anew.
-    """
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        dataclass(init=False, repr=False, eq=False, kw_only=True)(cls)
-
-
 # ---- values that keep what they were read from
 
 
@@ -129,10 +115,6 @@ class Kept(Frozen):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (type(self), self.__dict__, self.wire_)
-
-
-class KeptRecord(Kept, Record):
-    """A dataclass that is such an object."""
 
 
 def _again(cls: type[Kept], members: Mapping[str, Json], wire: Json) -> Kept:

@@ -22,7 +22,8 @@ from typing import (
 )
 
 from . import codec
-from .._wire.base import KeptRecord, Late, Record, Rest
+from .._dataclass import KeptRecord, Record
+from .._wire.base import Late, Rest
 from .._wire.binding import Reader, bind
 from .._wire.faults import DecodeError, too_deep
 from .._wire.text import dump, parse

@@ -41,6 +41,6 @@ def dataclass_view(schema: Schema, options: Options) -> dict[str, Any]:
 
 def _class(used: Annotator, shapes: Shapes, struct: Struct) -> Iterator[str]:
     late = shapes.is_late(struct)
-    base = used.imports.use(".._wire", "KeptRecord" if late else "Record")
+    base = used.imports.use(".._dataclass", "KeptRecord" if late else "Record")
     yield f"class {struct.name}({base}):"
     yield from record_body(used, struct, late, shapes.keeps(struct))

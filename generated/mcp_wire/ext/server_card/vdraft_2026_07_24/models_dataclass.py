@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, overload
 
 from . import codec
-from ...._wire.base import Record
+from ...._dataclass import Record
 from ...._wire.binding import Reader, bind
 from ...._wire.faults import DecodeError, too_deep
 from ...._wire.text import dump, parse

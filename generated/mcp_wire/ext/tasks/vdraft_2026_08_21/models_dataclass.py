@@ -23,7 +23,7 @@ from typing import (
 )
 
 from . import codec
-from ...._wire.base import Record
+from ...._dataclass import Record
 from ...._wire.binding import Reader, bind
 from ...._wire.faults import DecodeError, too_deep
 from ...._wire.text import dump, parse
