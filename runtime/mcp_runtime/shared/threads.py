@@ -148,16 +148,11 @@ async def run(function: Callable[..., Any], /, *args: Any, **given: Any) -> Any:
 
 def _called(job: _Job) -> Callable[[], None]:
     """What reports the end of a call to its loop."""
+    failure: BaseException
     try:
         return partial(job.settle, job.waiting.set_result, job.call())
+    except StopIteration:  # which a future does not take
+        failure = RuntimeError("the function raised StopIteration")
     except BaseException as error:
-        return partial(job.settle, job.waiting.set_exception, _raisable(error))
-
-
-def _raisable(error: BaseException) -> BaseException:
-    """A future takes no StopIteration."""
-    return (
-        RuntimeError("the function raised StopIteration")
-        if isinstance(error, StopIteration)
-        else error
-    )
+        failure = error
+    return partial(job.settle, job.waiting.set_exception, failure)

@@ -15,7 +15,7 @@ from mcp_runtime.server.http.request import HttpError, retry_after
 from mcp_runtime.server.http.service import HttpService, new_session_id
 from mcp_runtime.server.http.session import HttpSession
 from mcp_runtime.server.http.session_record import SessionRecord, merged
-from mcp_runtime.stores import EventStore, Kept, SessionStore
+from mcp_runtime.stores import EventStore, Kept
 from mcp_runtime.stores.memory import MemoryEvents
 
 _SWEEP_EVERY: Final = 60.0
@@ -39,10 +39,6 @@ class SessionTable:
         )
         self.cluster: Final = cluster
         self._service = service
-        self._limits = service.limits
-        self._store: Final[SessionStore | None] = (
-            None if cluster is None else cluster.store.sessions
-        )
         service.count(self.open)
         self._sweeper: asyncio.TimerHandle | None = None
 
@@ -55,16 +51,16 @@ class SessionTable:
 
     async def begin(self, session: HttpSession, body: bytes) -> None:
         """`body` is the client's `initialize`."""
-        if self._store is not None:
+        if self.cluster is not None:
             session.initialize = body
         self._add(session)
         await self.keep(session)
 
     async def find(self, id: str) -> HttpSession | None:
         """A session of this process, or one from the store. Raises HttpError."""
-        if self._store is None or len(id) > _ID_CHARS:
+        if self.cluster is None or len(id) > _ID_CHARS:
             return self.open.get(id)
-        kept = await self._store.get(id)
+        kept = await self.cluster.store.sessions.get(id)
         session = self.open.get(id)
         if kept is not None:
             return self._restored(id, session, kept)
@@ -92,16 +88,17 @@ class SessionTable:
 
         Raises HttpError if the session was deleted meanwhile.
         """
-        if self._store is None or (record := session.record()) == session.stored:
+        cluster = self.cluster
+        if cluster is None or (record := session.record()) == session.stored:
             return
-        before, version = session.stored or record, session.version
+        before, version, store = session.stored or record, session.version, cluster.store.sessions
         for _ in range(_TRIES):
-            if await self._store.put(session.id, msgspec.json.encode(record), version):
+            if await store.put(session.id, msgspec.json.encode(record), version):
                 self._apply(session, record, version + 1)
-                if self.cluster is not None and version:
-                    self.cluster.changed(session.id)
+                if version:
+                    cluster.changed(session.id)
                 return
-            if (kept := await self._store.get(session.id)) is None:
+            if (kept := await store.get(session.id)) is None:
                 self._remove(session)
                 raise HttpError(404, "there is no such session")
             theirs, version = _record.decode(kept.record), kept.version
@@ -113,9 +110,8 @@ class SessionTable:
     async def end(self, session: HttpSession) -> None:
         """Ends a session in all processes."""
         self._remove(session)
-        if self._store is not None:
-            await self._store.delete(session.id)
         if self.cluster is not None:
+            await self.cluster.store.sessions.delete(session.id)
             self.cluster.ended(session.id)
         await self.events.forget(session.id)
 
@@ -156,12 +152,12 @@ class SessionTable:
 
     async def _release(self, session: HttpSession) -> None:
         self._remove(session)
-        if self._store is None:
+        if self.cluster is None:
             await self.events.forget(session.id)
 
     def _sweep_later(self) -> None:
         if self._sweeper is None:
-            wait = min(_SWEEP_EVERY, self._limits.session_idle / 4)
+            wait = min(_SWEEP_EVERY, self._service.limits.session_idle / 4)
             self._sweeper = asyncio.get_running_loop().call_later(wait, self._sweep)
 
     def _sweep(self) -> None:
@@ -170,10 +166,10 @@ class SessionTable:
         The store must not give up those that have an open response and ask for nothing else.
         """
         self._sweeper = None
-        now, idle = asyncio.get_running_loop().time(), self._limits.session_idle
+        now, idle = asyncio.get_running_loop().time(), self._service.limits.session_idle
         for session in [*self.open.values()]:
             if session.responses:
-                if self._store is not None and session.synced <= now - idle / 2:
+                if self.cluster is not None and session.synced <= now - idle / 2:
                     session.spawn(self.find(session.id))
             elif session.used <= now - idle:
                 del self.open[session.id]
