@@ -36,6 +36,24 @@ def test_what_is_no_server_is_not_run(target: str, tmp_path: Path) -> None:
     assert done.stderr.startswith(b"mcp-bindgen: ")
 
 
+def test_at_a_terminal_it_says_what_it_waits_for(server: str) -> None:
+    main, terminal = os.openpty()
+    command = [*RUN, server]
+    process = subprocess.Popen(
+        command, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        os.write(main, b"\x04")  # the end of the input, as a person types it
+        served, shown = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(terminal)
+        os.close(main)
+    assert (process.returncode, served) == (0, b"")
+    assert f"mcp-bindgen call --list -- mcp-bindgen run {server}" in shown.decode()
+
+
 # ---- over HTTP
 
 

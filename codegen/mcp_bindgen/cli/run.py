@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from typing import Any
 
 import click
 
 from mcp_bindgen.cli import OK
-from mcp_bindgen.cli.show import warn
+from mcp_bindgen.cli.show import safe, warn
 from mcp_bindgen.cli.target import failure, server_of
 from mcp_bindgen.errors import BindgenError, InputError
 
@@ -75,6 +76,11 @@ def command(
     if workers > 1:
         return _run_workers(workers, target, trace, options)
     server = server_of(target)
+    if http is None and os.isatty(0):
+        warn(
+            "Waiting for the messages of a client on standard input; Ctrl-C ends this.\n"
+            f"To try the server: mcp-bindgen call --list -- mcp-bindgen run {safe(target)}"
+        )
     with ExitStack() as stack:
         try:
             server.run(trace=_trace(stack, trace), **options)
