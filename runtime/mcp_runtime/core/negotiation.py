@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Any, ClassVar, Final
 
 from msgspec import structs
@@ -99,15 +99,10 @@ class ServerOffer(Offer):
         default_factory=lambda: {"ttl_ms": 0, "cache_scope": "private"}
     )
 
-    def has(self, capability: str) -> bool:
-        """Whether a capability is declared."""
-        if capability not in self._has:
-            self._has[capability] = declares(self.declared, capability)
-        return self._has[capability]
-
     @cached_property
-    def _has(self) -> dict[str, bool]:
-        return {}
+    def has(self) -> Callable[[str], bool]:
+        """Whether a capability is declared."""
+        return cache(partial(declares, self.declared))
 
     @cached_property
     def signature(self) -> bytes:

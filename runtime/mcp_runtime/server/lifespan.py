@@ -6,43 +6,38 @@ It is entered and left in one task of its own, because some context managers req
 from __future__ import annotations
 
 import asyncio
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 
 class Lifespan:
-    """One life of a lifespan; for the next life make another."""
+    """A lifespan that `make` makes anew for each first user."""
 
-    def __init__(self, lifespan: AbstractAsyncContextManager[Any]) -> None:
-        self._lifespan = lifespan
+    def __init__(self, make: Callable[[], AbstractAsyncContextManager[Any]]) -> None:
+        self._make = make
         self._users = 0
-        self._state: asyncio.Future[Any] | None = None
-        self._over = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
 
-    async def enter(self) -> Any:
-        """What the lifespan yields. Raises what entering it raises."""
+    @asynccontextmanager
+    async def entered(self) -> AsyncGenerator[Any]:
+        """What the lifespan yields. Raises what entering and leaving it raise."""
+        if not self._users:
+            self._state, self._over = asyncio.get_running_loop().create_future(), asyncio.Event()
+            self._task = asyncio.create_task(self._live(self._state, self._over))
         self._users += 1
-        if self._state is None:
-            self._state = asyncio.get_running_loop().create_future()
-            self._task = asyncio.create_task(self._live(self._state))
-        return await asyncio.shield(self._state)
-
-    async def leave(self) -> bool:
-        """Whether that was the last user. Raises what leaving the lifespan raises."""
-        self._users -= 1
-        if self._users:
-            return False
-        self._over.set()
-        if self._task is not None:
-            await self._task
-        return True
-
-    async def _live(self, state: asyncio.Future[Any]) -> None:
         try:
-            async with self._lifespan as yielded:
+            yield await asyncio.shield(self._state)
+        finally:
+            self._users -= 1
+            if not self._users:
+                self._over.set()
+                await self._task
+
+    async def _live(self, state: asyncio.Future[Any], over: asyncio.Event) -> None:
+        try:
+            async with self._make() as yielded:
                 state.set_result(yielded)
-                await self._over.wait()
+                await over.wait()
         except BaseException as error:
             if state.done():
                 raise

@@ -23,6 +23,7 @@ import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from socket import socket
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -126,8 +127,7 @@ class Server(Decorators):
         self._broadcaster: Final = ChangeBroadcaster()
         self.connections: Final = self._broadcaster.connections
         self.auth: Final = auth
-        self._lifespan = lifespan
-        self._life: Lifespan | None = None
+        self._lifespan = None if lifespan is None else Lifespan(partial(lifespan, self))
         self._first_offer: Final = ServerOffer(
             info=self.info,
             revisions=tuple(revisions),
@@ -225,16 +225,9 @@ class Server(Decorators):
         """Keeps the server's `lifespan` entered; all users at one time share one."""
         if self._lifespan is None:
             yield
-            return
-        if self._life is None:
-            self._life = Lifespan(self._lifespan(self))
-        life = self._life
-        try:
-            self.state = await life.enter()
-            yield
-        finally:
-            if await life.leave():
-                self._life = None
+        else:
+            async with self._lifespan.entered() as self.state:
+                yield
 
     @asynccontextmanager
     async def sharing(self, store: Store) -> AsyncGenerator[None]:
