@@ -41,14 +41,6 @@ from mcp_runtime.errors import (
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import Context, DecodeError, Revision, StepError, latest, revision
 
-MODERN_ERRORS: Final = frozenset(
-    {
-        error_codes.HEADER_MISMATCH,
-        error_codes.MISSING_CLIENT_CAPABILITY,
-        error_codes.UNSUPPORTED_VERSION,
-    }
-)
-"""Errors that only servers of the per-request era send."""
 _MAX_ATTEMPTS: Final = 6
 """How many revisions are proposed before the session gives up."""
 _dump: Final = msgspec.json.Encoder().encode
@@ -188,7 +180,9 @@ class ClientSession(Session):
         supported = peek.supported_versions(frame.data)
         if sent.method == "initialize" and not supported:
             return self._give_up(sent, RemoteError(frame.code, frame.message))
-        if sent.method == "server/discover" and not (supported and frame.code in MODERN_ERRORS):
+        if sent.method == "server/discover" and not (
+            supported and frame.code in error_codes.MODERN
+        ):
             return self._fall_back(sent, f"{frame.message} ({frame.code})", now)
         return self._try_again(sent, supported, now)
 

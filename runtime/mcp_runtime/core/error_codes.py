@@ -30,19 +30,16 @@ UNSUPPORTED_VERSION: Final = -32022
 URL_ELICITATION_REQUIRED: Final = -32042
 """The user must visit URLs first; 2025-11-25 only."""
 
+MODERN: Final = frozenset({HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION})
+"""Errors that only peers of the per-request era send."""
 _KEPT: Final = range(-32768, -31999)
-_DEFINED: Final = frozenset(
-    {
-        PARSE_ERROR,
-        INVALID_REQUEST,
-        METHOD_NOT_FOUND,
-        INVALID_PARAMS,
-        INTERNAL_ERROR,
-        HEADER_MISMATCH,
-        MISSING_CLIENT_CAPABILITY,
-        UNSUPPORTED_VERSION,
-    }
-)
+_DEFINED: Final = MODERN | {
+    PARSE_ERROR,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    INVALID_PARAMS,
+    INTERNAL_ERROR,
+}
 
 
 def sendable(code: int, era: str) -> int:

@@ -22,11 +22,8 @@ class Dispatcher(ServerView[_Ctx], Protocol[_Ctx]):
 
     sealer: StateSealer
     ping_every: float | None
-
-    @property
-    def connections(self) -> set[ChangeListener]:
-        """Connections that are told of changes."""
-        ...
+    connections: set[ChangeListener]
+    """Connections that are told of changes."""
 
     def offer(self) -> ServerOffer:
         """What the server declares now."""

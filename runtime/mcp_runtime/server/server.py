@@ -125,7 +125,7 @@ class Server(Decorators):
         self._draws_keys: Final = keys is None and not os.environ.get(_KEYS)
         self.ping_every = ping_every
         self._broadcaster: Final = ChangeBroadcaster()
-        self.connections: Final = self._broadcaster.connections
+        self.connections = self._broadcaster.connections
         self.auth: Final = auth
         self._lifespan = None if lifespan is None else Lifespan(partial(lifespan, self))
         self._first_offer: Final = ServerOffer(

@@ -19,8 +19,7 @@ from mcp_runtime.client.http.backoff import Backoff
 from mcp_runtime.client.http.event_stream import ANY_ERA, STREAM, EventStream
 from mcp_runtime.client.http.http import HttpResponse, HttpSender
 from mcp_runtime.client.http.server_facts import ServerFacts
-from mcp_runtime.core import jsonrpc, peek
-from mcp_runtime.core.client_session import MODERN_ERRORS
+from mcp_runtime.core import error_codes, jsonrpc, peek
 from mcp_runtime.core.http_rules import EVENT_STREAM, JSON
 from mcp_runtime.core.jsonrpc import ErrorResponse, Frame, Id, Notification, Request
 from mcp_runtime.core.lifecycle import State
@@ -221,7 +220,7 @@ class Exchanges(ClientConnection):
     def _may_be_legacy(self, request: Request, response: HttpResponse, frame: Frame) -> bool:
         """Whether a server of HTTP+SSE may respond so."""
         first = request.method == "initialize" and self._facts.mode is None
-        modern = isinstance(frame, ErrorResponse) and frame.code in MODERN_ERRORS
+        modern = isinstance(frame, ErrorResponse) and frame.code in error_codes.MODERN
         return first and not modern and response.status in _MAYBE_LEGACY
 
     async def _receive(self, message: bytes | TooLong, request: Request | None = None) -> None:
