@@ -11,8 +11,6 @@ from typing import Final
 
 from .values import Json
 
-__all__ = ["are_unique", "is_multiple", "matches"]
-
 _compiled: Final = cache(re.compile)
 
 

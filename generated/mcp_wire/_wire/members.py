@@ -14,28 +14,6 @@ from typing import Any, Final, TypeAlias
 from .faults import KINDS, DecodeError, MemberError, kind, path
 from .values import At, Json
 
-__all__ = [
-    "ANY",
-    "BOOLEAN",
-    "NULL",
-    "NUMBER",
-    "OBJECT",
-    "STRING",
-    "SURE",
-    "TABLES",
-    "Items",
-    "Take",
-    "Takes",
-    "each",
-    "either",
-    "like",
-    "model",
-    "others",
-    "places",
-    "settled",
-    "valued",
-]
-
 See: TypeAlias = Callable[[Any, At], None]
 """Looks at a value and its place; raises MemberError."""
 

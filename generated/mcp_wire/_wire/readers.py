@@ -11,29 +11,6 @@ from typing import Final, NoReturn
 from .faults import KINDS, too_deep, wrong
 from .values import GIVEN, LARGEST, MAX_DEPTH, At, Json, is_number, is_string
 
-__all__ = [
-    "check_array",
-    "check_given",
-    "check_json",
-    "check_map",
-    "check_objects",
-    "extras",
-    "is_given",
-    "no_extras",
-    "read_array",
-    "read_boolean",
-    "read_json",
-    "read_literals",
-    "read_map",
-    "read_null",
-    "read_number",
-    "read_object",
-    "read_string",
-    "read_strings",
-    "read_tagged",
-    "read_tuple",
-]
-
 
 def read_string(x: Json, at: At) -> Json:
     if not is_string(x):

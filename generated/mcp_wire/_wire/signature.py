@@ -8,8 +8,6 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, Final
 
-__all__ = ["Signature", "order_of"]
-
 order_of: Final[Callable[[Any], tuple[str, ...]]] = attrgetter("_order")
 """The members of a class, in their order."""
 

@@ -8,22 +8,6 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any, Final, NoReturn, TypeAlias
 
-__all__ = [
-    "EMPTY",
-    "GIVEN",
-    "LARGEST",
-    "MAX_DEPTH",
-    "MAX_DIGITS",
-    "UNSET",
-    "At",
-    "Empty",
-    "Json",
-    "Unset",
-    "is_number",
-    "is_string",
-    "is_text",
-]
-
 
 class Unset(Enum):
     """The type of UNSET: a member that is not there, neither null nor a value."""

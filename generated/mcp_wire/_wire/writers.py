@@ -10,18 +10,6 @@ from typing import Any, Final, TypeAlias
 from .faults import EncodeError, path, unending
 from .values import Json
 
-__all__ = [
-    "STOPS",
-    "Writer",
-    "Writers",
-    "adopt",
-    "merge",
-    "plain_writers",
-    "write_again",
-    "write_array",
-    "write_map",
-]
-
 
 def write_array(write: Callable[[Any], Json], x: Iterable[Any]) -> list[Json]:
     """As `list(map(write, x))`; Python is called sooner by Python than by C."""

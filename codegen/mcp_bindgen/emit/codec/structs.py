@@ -9,15 +9,15 @@ from mcp_bindgen.emit.codec.functions import PLACE, Line, at_member, deeper
 from mcp_bindgen.emit.codec.shapes import Shapes
 from mcp_bindgen.emit.codec.unions import UnionReaders
 from mcp_bindgen.emit.text.annotate import expected
-from mcp_bindgen.emit.text.imports import HOMES, Imports
+from mcp_bindgen.emit.text.imports import Imports, homes
 from mcp_bindgen.emit.text.layout import Code, call, literal
 from mcp_bindgen.ir.model import Field, Struct
 from mcp_bindgen.ir.walk import is_any, is_never
 
 __all__ = ["StructReaders"]
 
-_TAKEN: Final = frozenset(("o", "x", "at", "held", "made", "tag", *HOMES))
-"""Names that the functions use themselves: a member of that name is held under another."""
+_TAKEN: Final = frozenset(("o", "x", "at", "held", "made", "tag"))
+"""Names that the functions use beside those of `_wire`: such a member is held under another."""
 
 
 class StructReaders(UnionReaders):
@@ -165,4 +165,5 @@ class StructReaders(UnionReaders):
 def _local(field: Field) -> str:
     """The variable that holds a member."""
     # schema_
-    return f"{field.name}_" if field.name in _TAKEN else field.name
+    is_taken = field.name in _TAKEN or field.name in homes()
+    return f"{field.name}_" if is_taken else field.name

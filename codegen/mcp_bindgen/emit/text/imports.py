@@ -2,46 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Final
 
-from mcp_bindgen.emit.support._wire import (
-    base,
-    binding,
-    bounds,
-    faults,
-    members,
-    methods,
-    readers,
-    text,
-    values,
-    writers,
-)
 from mcp_bindgen.emit.text.layout import STEP, WIDTH
 
-__all__ = ["HOMES", "Imports", "import_order"]
+__all__ = ["Imports", "homes", "import_order"]
 
 _WIRE: Final = ".."
 _SUPPORT: Final = ".._wire"
-HOMES: Final = {
-    name: f"{_SUPPORT}.{module.__name__.rpartition('.')[2]}"
-    for module in (
-        base,
-        binding,
-        bounds,
-        faults,
-        members,
-        methods,
-        readers,
-        text,
-        values,
-        writers,
-    )
-    for name in module.__all__
-}
-"""The module of `_wire` that defines each name."""
+_FOLDER: Final = Path(__file__).parents[1] / "support" / "_wire"
 _FIRST: Final = ("abc", "collections.abc", "typing")
 """Modules of the standard library, before other libraries and before the package's own."""
+
+
+@cache
+def homes() -> Mapping[str, str]:
+    """By each public name of `_wire`, the module there that defines it."""
+    return {
+        name: f"{_SUPPORT}.{path.stem}"
+        for path in sorted(_FOLDER.glob("*.py"))
+        for name in _defined(ast.parse(path.read_text("utf-8")).body)
+        if not name.startswith("_")
+    }
+
+
+def _defined(statements: Iterable[ast.stmt]) -> Iterator[str]:
+    """What a module defines at its top."""
+    for node in statements:
+        if isinstance(node, ast.If):
+            yield from _defined((*node.body, *node.orelse))
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.AnnAssign | ast.Assign):
+            targets = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
 
 
 class Imports:
@@ -57,7 +55,7 @@ class Imports:
 
     def use(self, module: str, name: str) -> str:
         """`name` as code; `Annotated as With` is called With."""
-        module = HOMES[name] if module == _SUPPORT else module
+        module = homes()[name] if module == _SUPPORT else module
         if module.startswith(_WIRE):
             module = self._wire + module.removeprefix(_WIRE)
         self._names.setdefault(module, set()).add(name)

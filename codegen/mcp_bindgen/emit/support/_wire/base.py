@@ -12,17 +12,6 @@ from .readers import extras
 from .signature import Signature, order_of
 from .values import EMPTY, UNSET, Json
 
-__all__ = [
-    "Frozen",
-    "Kept",
-    "Late",
-    "Rest",
-    "fill",
-    "keep",
-    "new",
-    "shown",
-]
-
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Frozen:

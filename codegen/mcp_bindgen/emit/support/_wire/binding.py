@@ -16,18 +16,6 @@ from .members import TABLES
 from .values import At, Json
 from .writers import Writers, plain_writers
 
-__all__ = [
-    "EXTRA",
-    "Binding",
-    "Borrowed",
-    "Reader",
-    "bind",
-    "fills",
-    "hold",
-    "make",
-    "present",
-]
-
 Reader: TypeAlias = Callable[[Json, At], Json]
 
 _T = TypeVar("_T")

@@ -20,20 +20,6 @@ from .values import (
     is_text,
 )
 
-__all__ = [
-    "KINDS",
-    "DecodeError",
-    "EncodeError",
-    "MemberError",
-    "WireError",
-    "fault",
-    "kind",
-    "path",
-    "too_deep",
-    "unending",
-    "wrong",
-]
-
 
 class WireError(ValueError):
     """A fault at `path` (`$.content[0].text`): what was `expected` there, and what was `found`."""

@@ -10,8 +10,6 @@ from typing import Any, Final, NoReturn
 from .faults import DecodeError, fault, too_deep
 from .values import MAX_DEPTH, MAX_DIGITS, Json
 
-__all__ = ["check_depth", "dump", "is_deep", "is_json", "parse"]
-
 _INFINITE: Final = frozenset((float("inf"), float("-inf")))
 
 

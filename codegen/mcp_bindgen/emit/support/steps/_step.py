@@ -9,18 +9,6 @@ from typing import NamedTuple, TypeAlias
 from .._wire.faults import path
 from .._wire.values import At, Json
 
-__all__ = [
-    "Context",
-    "Loss",
-    "NeedsContext",
-    "NotAMessageMatter",
-    "Refusal",
-    "Refused",
-    "Step",
-    "StepError",
-    "Trip",
-]
-
 
 class Loss(NamedTuple):
     """What the other revision cannot say: where it was in the message, what became of it, why."""
