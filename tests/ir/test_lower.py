@@ -225,6 +225,7 @@ def test_a_method_may_have_a_reserved_name() -> None:
         ("type A = B<1>; interface B { }", "takes 0 arguments"),
         ("type A = B; interface B<T> { t: T }", "lacks its argument T"),
         ("type A = B['x']; interface B { a: 1 }", "no member `x`"),
+        ("type A = Pick<B, 'a' | 'x'>; interface B { a: 1 }", "no member `x`"),
         ("type A = Omit<K, A2>; interface K { a: 1 } type A2 = A2;", ""),
         ("type A = string & number;", "nothing satisfies"),
         ("type A = void;", "`void`"),

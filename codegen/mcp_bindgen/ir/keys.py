@@ -11,7 +11,7 @@ from mcp_bindgen.ir.sameness import is_keyword
 from mcp_bindgen.source import syntax
 from mcp_bindgen.source.text import printable
 
-__all__ = ["Keys", "indexed", "keys_of", "mapped", "mapping"]
+__all__ = ["Keys", "indexed", "keys_of", "mapped", "mapping", "unlisted"]
 
 
 class Keys:
@@ -67,15 +67,16 @@ def _picked(
         return
     shape = scope.shape(owner, at)
     if keys.all:
-        yield _unlisted(scope, shape, keys.all.name, at)
+        yield unlisted(scope, shape, keys.all.name, at)
     for key in keys.names:
         member = next((m for m in shape.members if m.name == key), None)
-        yield _unlisted(scope, shape, key, at) if member is None else member.type
+        yield unlisted(scope, shape, key, at) if member is None else member.type
         if member is not None and member.optional:
             yield syntax.Keyword("undefined", at)
 
 
-def _unlisted(scope: Resolving, shape: syntax.Inline, key: str, at: int) -> syntax.Type:
+def unlisted(scope: Resolving, shape: syntax.Inline, key: str, at: int) -> syntax.Type:
+    """What a member is that only an index signature admits. Raises SchemaMeaningError."""
     if shape.index:
         return shape.index[0].type
     raise scope.error(at, f"there is no member `{printable(key)}`", "Name a member of the type.")

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from mcp_bindgen.ir.keys import Keys, mapping, without_undefined
+from mcp_bindgen.ir.keys import Keys, mapping, unlisted, without_undefined
 from mcp_bindgen.ir.meet import admits
 from mcp_bindgen.ir.resolving import Resolving
 from mcp_bindgen.ir.sameness import is_keyword, same
@@ -83,6 +83,9 @@ def _record(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -
 def _pick(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
     shape, keys = scope.shape(args[0], type.at), Keys(scope, args[1], type.at)
     members = tuple(m for m in shape.members if m.name in keys.names)
+    for key in keys.names:
+        if key not in {m.name for m in members}:
+            unlisted(scope, shape, key, type.at)
     index = shape.index if keys.all else ()
     return scope.weighed(replace(shape, members=members, index=index, at=type.at))
 
