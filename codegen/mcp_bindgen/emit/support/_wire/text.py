@@ -104,16 +104,10 @@ def is_deep(data: bytes | bytearray | memoryview | str) -> bool:
     All but brackets is cut out, then those in strings, if quotes do not stand in pairs; then every
     round takes away the innermost pairs, of one sort: which bracket closes which is for the parser.
     """
-    raw: bytes | bytearray
-    if isinstance(data, bytes | bytearray):
-        raw = data
-    elif isinstance(data, str):
-        raw = data.encode("utf-8", "surrogatepass")
-    else:
-        raw = bytes(data)
+    raw = data if type(data) is bytes else _octets(data)
     if len(raw) < 2_000 and len(raw.translate(None, _NO_BRACKETS)) <= 2 * MAX_DEPTH:
         return False
-    if b"\\" in raw:
+    if _BACKSLASH in raw:
         raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     quoted = raw.translate(_ONE_SORT, _NO_STRUCTURE)
     brackets = quoted.translate(None, b'"')
@@ -122,7 +116,13 @@ def is_deep(data: bytes | bytearray | memoryview | str) -> bool:
     return _rounds(brackets) > MAX_DEPTH
 
 
-def _rounds(brackets: bytes | bytearray) -> int:
+def _octets(data: bytes | bytearray | memoryview | str) -> bytes:
+    if isinstance(data, str):
+        return data.encode("utf-8", "surrogatepass")
+    return bytes(data)
+
+
+def _rounds(brackets: bytes) -> int:
     """How deep pairs of brackets nest, as far as it matters."""
     rounds = 0
     while rounds <= MAX_DEPTH and len(brackets) > 2 * (MAX_DEPTH - rounds):
@@ -133,6 +133,7 @@ def _rounds(brackets: bytes | bytearray) -> int:
     return rounds
 
 
+_BACKSLASH: Final = ord("\\")
 _ONE_SORT: Final = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 _NO_STRUCTURE: Final = bytes(set(range(256)) - set(b'[]{}"'))
