@@ -157,8 +157,10 @@ def members(codes: Iterable[str]) -> set[tuple[str, str]]:
 
 
 def has(owners: Mapping[str, type], member: tuple[str, str]) -> bool:
-    owner, name = member
-    return hasattr(owners[owner], name) or name in owners[owner].__annotations__
+    """Whether a class has a member, declares it, or is given it by its constructor."""
+    owner, name = owners[member[0]], member[1]
+    given = re.findall(r"self\.(\w+)(?:: \S+)? = ", inspect.getsource(owner))
+    return hasattr(owner, name) or name in owner.__annotations__ or name in given
 
 
 def theirs() -> list[str]:
