@@ -79,11 +79,11 @@ async def churn(client: Client, seed: int) -> None:
         await _request(client, dice)
         return
     session = await client.session(dice.choice(["2025-11-25", "2025-06-18", "2025-03-26"]))
-    heard = session.get() if dice.random() < 0.5 else None
+    stream = session.get() if dice.random() < 0.5 else None
     for _ in range(dice.randrange(4)):
         await _call(session, dice)
-    if heard is not None:
-        await heard.drop()
+    if stream is not None:
+        await stream.drop()
     if dice.random() < 0.1:
         await session.delete().until_over()
 

@@ -11,7 +11,7 @@ from mcp_bindgen import pins
 from tests.support.command import invoke
 
 
-def said(*args: str) -> str:
+def history_of(*args: str) -> str:
     result = invoke("diff", "--history", *args)
     assert result.exit_code == 0, result.stderr
     return result.stdout
@@ -23,7 +23,7 @@ def cells(text: str, name: str) -> list[str]:
 
 
 def test_the_matrix_has_every_method_and_declaration_of_the_newest_revision() -> None:
-    text = said()
+    text = history_of()
     schema = pins.load(pins.revisions()[-1])
     named = {line.split()[0] for line in text.splitlines() if line.startswith("  ")}
     declared = {d.name for d in schema.declarations} - {
@@ -33,7 +33,7 @@ def test_the_matrix_has_every_method_and_declaration_of_the_newest_revision() ->
 
 
 def test_a_cell_says_what_became_of_it() -> None:
-    text = said()
+    text = history_of()
     assert cells(text, "server/discover") == ["new"]
     assert cells(text, "JSONRPCBatchRequest") == ["new", "gone"]
     assert cells(text, "JSONRPC_VERSION") == ["●"] * len(pins.revisions())
@@ -41,7 +41,7 @@ def test_a_cell_says_what_became_of_it() -> None:
 
 
 def test_a_name_has_its_members_and_what_changed() -> None:
-    text = said("Tool")
+    text = history_of("Tool")
     assert cells(text, ".execution") == ["new", "gone"]
     assert "2025-11-25 → 2026-07-28" in text
     assert "Tool.execution" in text
@@ -49,24 +49,26 @@ def test_a_name_has_its_members_and_what_changed() -> None:
 
 
 def test_an_old_name_leads_to_the_row() -> None:
-    assert said("JSONRPCError").startswith("JSONRPCErrorResponse (declaration)")
+    assert history_of("JSONRPCError").startswith("JSONRPCErrorResponse (declaration)")
 
 
 def test_a_method_is_told_with_its_declarations() -> None:
-    text = said("tools/call")
+    text = history_of("tools/call")
     for name in ("tools/call (method)", "CallToolRequest (", "CallToolResult ("):
         assert name in text
 
 
 @pytest.mark.parametrize("names", [(), ("Tool", "tools/call", "CallToolRequest")])
 def test_every_row_of_markdown_has_a_cell_for_each_revision(names: tuple[str, ...]) -> None:
-    rows = [line for line in said(*names, "--format", "markdown").splitlines() if line[:1] == "|"]
+    rows = [
+        line for line in history_of(*names, "--format", "markdown").splitlines() if line[:1] == "|"
+    ]
     assert len(rows) > 10
     assert {row.count("|") for row in rows} == {len(pins.revisions()) + 2}
 
 
 def test_json_names_the_revisions_and_once_what_is_asked_twice() -> None:
-    body: dict[str, Any] = json.loads(said("Tool", "Tool", "--format", "json"))
+    body: dict[str, Any] = json.loads(history_of("Tool", "Tool", "--format", "json"))
     assert body["revisions"] == pins.revisions()
     (row,) = body["rows"]
     assert [cell["state"] for cell in row["cells"]].count("changed") == 4

@@ -14,7 +14,7 @@ from mcp_bindgen import pins
 from tests.support.command import invoke, run
 
 
-def said(*args: str | Path) -> str:
+def inspected(*args: str | Path) -> str:
     result = invoke("inspect", *args)
     assert result.exit_code == 0, result.stderr
     return result.stdout
@@ -22,7 +22,7 @@ def said(*args: str | Path) -> str:
 
 @pytest.mark.parametrize("revision", pins.revisions())
 def test_the_overview_names_everything(revision: str) -> None:
-    text = said(revision)
+    text = inspected(revision)
     schema = pins.load(revision)
     lines = {line.split()[0] for line in text.splitlines() if line.startswith("  ")}
     assert {d.name for d in schema.declarations} <= lines
@@ -30,7 +30,7 @@ def test_the_overview_names_everything(revision: str) -> None:
 
 
 def test_overlapping_arms_are_named() -> None:
-    text = said("2025-11-25")
+    text = inspected("2025-11-25")
     assert "EmptyResult" in next(
         line for line in text.splitlines() if line.startswith("    overlap: CallToolResult with")
     )
@@ -39,14 +39,14 @@ def test_overlapping_arms_are_named() -> None:
 def test_tags_that_nobody_knows_are_listed_with_their_places(tmp_path: Path) -> None:
     file = tmp_path / "a.ts"
     file.write_text("/** @internal */\ninterface A {\n  /** @minimun 5 */\n  v: number\n}\n")
-    text = said(file)
+    text = inspected(file)
     assert "Unknown tags (1), which bind nothing" in text
     assert f"{file}:4:3  A.v  @minimun 5" in text
-    assert "Unknown tags" not in said("2026-07-28")
+    assert "Unknown tags" not in inspected("2026-07-28")
 
 
 def test_a_name_has_typescript_python_and_revisions() -> None:
-    text = said("2026-07-28", "CallToolResult")
+    text = inspected("2026-07-28", "CallToolResult")
     assert "export interface CallToolResult" in text
     assert "class CallToolResult" in text
     assert text.endswith(f"in {', '.join(pins.revisions())}\n")
@@ -58,23 +58,23 @@ def test_the_typescript_is_that_statement_alone(tmp_path: Path) -> None:
         "/** First. */\nexport interface A { b: { c: string } } // tail\n\n"
         "// between\n/** Second. */\nexport type Two = A | string;\n",
     )
-    text = said(schema, "A")
+    text = inspected(schema, "A")
     assert "/** First. */\nexport interface A { b: { c: string } }" in text
     assert "between" not in text
-    assert "/** Second. */\nexport type Two = A | string;\n" in said(schema, "Two")
-    assert "/** First. */\nexport interface A { b: { c: string } }" in said(schema, "AB")
-    assert said(schema, "Two").endswith("in no pinned revision\n")
+    assert "/** Second. */\nexport type Two = A | string;\n" in inspected(schema, "Two")
+    assert "/** First. */\nexport interface A { b: { c: string } }" in inspected(schema, "AB")
+    assert inspected(schema, "Two").endswith("in no pinned revision\n")
 
 
 def test_a_method_is_a_name_too() -> None:
-    text = said("2025-11-25", "tools/call")
+    text = inspected("2025-11-25", "tools/call")
     assert text.startswith("tools/call  request, client-to-server")
     assert "interface CallToolRequest" in text
 
 
 @pytest.mark.parametrize("revision", pins.revisions())
 def test_json_names_what_the_schema_has(revision: str) -> None:
-    body = json.loads(said(revision, "--format", "json"))
+    body = json.loads(inspected(revision, "--format", "json"))
     schema = pins.load(revision)
     assert [d["name"] for d in body["declarations"]] == [d.name for d in schema.declarations]
     assert [m["name"] for m in body["methods"]] == [m.name for m in schema.methods]
@@ -83,7 +83,7 @@ def test_json_names_what_the_schema_has(revision: str) -> None:
 
 @pytest.mark.parametrize("format", ["json", "facts"])
 def test_a_name_narrows_what_machines_read(format: str) -> None:
-    body = json.loads(said("2025-11-25", "CallToolRequest", "--format", format))
+    body = json.loads(inspected("2025-11-25", "CallToolRequest", "--format", format))
     assert [d["name"] for d in body["declarations"]] == ["CallToolRequest"]
     assert [m["type"] for m in body["methods"]] == ["CallToolRequest"]
 
@@ -93,7 +93,7 @@ def test_facts_agree_with_the_typescript_compiler(
     revision: str, root: Path, tmp_path: Path
 ) -> None:
     oracle = root / "tests" / "oracle"
-    (tmp_path / "facts.json").write_text(said(revision, "--format", "facts"))
+    (tmp_path / "facts.json").write_text(inspected(revision, "--format", "facts"))
     compared = subprocess.run(
         [
             *(sys.executable, oracle / "compare.py"),
@@ -108,7 +108,7 @@ def test_facts_agree_with_the_typescript_compiler(
 
 
 def test_a_folder_stands_for_its_schema(root: Path) -> None:
-    assert said(root / "schema" / "2025-11-25") == said("2025-11-25")
+    assert inspected(root / "schema" / "2025-11-25") == inspected("2025-11-25")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_an_unknown_verb_and_the_version() -> None:
 
 
 def test_the_overview_of_an_extension_says_what_it_adds_to_the_core() -> None:
-    text = said("tasks@draft-2026-08-21")
+    text = inspected("tasks@draft-2026-08-21")
     for line in (
         "extension io.modelcontextprotocol/tasks",
         "roles client, server",
@@ -173,7 +173,7 @@ def test_the_overview_of_an_extension_says_what_it_adds_to_the_core() -> None:
 def test_a_name_of_an_extension_is_shown_where_it_is_written(
     name: str, path: str, where: str
 ) -> None:
-    text = said("tasks@draft-2026-08-21", name)
+    text = inspected("tasks@draft-2026-08-21", name)
     assert text.startswith(path)
     assert where in text.splitlines()[-1]
 
@@ -181,8 +181,8 @@ def test_a_name_of_an_extension_is_shown_where_it_is_written(
 @pytest.mark.parametrize("name", pins.extensions())
 def test_an_extension_has_every_form(name: str) -> None:
     for form in ("json", "facts", "json-schema"):
-        assert json.loads(said(name, "--format", form))
-    facts = json.loads(said(name, "--format", "facts"))
+        assert json.loads(inspected(name, "--format", form))
+    facts = json.loads(inspected(name, "--format", "facts"))
     assert {d["name"] for d in facts["declarations"]} <= {d.name for d in pins.load(name).own}
 
 

@@ -21,7 +21,7 @@ from mcp_runtime.auth.server.jwt_verifier import JwtVerifier
 from tests.interop import node
 from tests.interop.processes import free_port
 
-__all__ = ["Person", "bounded", "free_port", "issuing", "protected", "said"]
+__all__ = ["Person", "bounded", "first_text", "free_port", "issuing", "protected"]
 
 CALLBACK: Final = "http://127.0.0.1:7777/callback"
 SECONDS: Final = 20.0
@@ -114,7 +114,7 @@ class _Browser:
         return await http.post(str(page.url.join(form[1])), data=fields)
 
 
-async def said(client: Client, tool: str) -> str:
+async def first_text(client: Client, tool: str) -> str:
     result: Any = await client.call_tool(tool)
     return str(result.content[0].text)
 

@@ -9,7 +9,7 @@ import pytest
 from mcp_runtime import Client
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.revisions import ALL
-from tests.interop.oidc import Person, bounded, protected, said
+from tests.interop.oidc import Person, bounded, first_text, protected
 
 pytestmark = pytest.mark.interop
 
@@ -21,7 +21,7 @@ def test_a_client_registers_signs_in_and_is_served(revision: str) -> None:
         async with protected() as (url, issuer):
             auth = OAuth(redirect=person, client_name="interop")
             async with Client.http(url, auth=auth, revisions=[revision]) as client:
-                assert await said(client, "whoami") == "ann read"
+                assert await first_text(client, "whoami") == "ann read"
             (asked,) = person.asked
             assert asked["resource"] == [url]
             assert asked["code_challenge_method"] == ["S256"]
@@ -36,7 +36,7 @@ def test_a_token_that_ends_is_refreshed_and_its_refresh_token_rotates() -> None:
         async with protected() as (url, _):
             async with Client.http(url, auth=OAuth(redirect=person)) as client:
                 for _ in range(3):
-                    assert await said(client, "whoami") == "ann read"
+                    assert await first_text(client, "whoami") == "ann read"
                     await asyncio.sleep(2.1)
             assert person.visits == 1
 
@@ -48,9 +48,9 @@ def test_missing_scopes_are_asked_for_when_a_tool_needs_them() -> None:
         person = Person()
         async with protected() as (url, _):
             async with Client.http(url, auth=OAuth(redirect=person)) as client:
-                assert await said(client, "whoami") == "ann read"
-                assert await said(client, "change") == "changed"
-                assert await said(client, "whoami") == "ann read write"
+                assert await first_text(client, "whoami") == "ann read"
+                assert await first_text(client, "change") == "changed"
+                assert await first_text(client, "whoami") == "ann read write"
             assert person.visits == 2
 
     bounded(main())
@@ -63,7 +63,7 @@ def test_a_bound_token_is_of_use_with_its_key_alone() -> None:
         async with protected() as (url, _):
             auth = OAuth(redirect=person, dpop=True, report=seen.append)
             async with Client.http(url, auth=auth) as client:
-                assert await said(client, "whoami") == "ann read bound"
-                assert await said(client, "whoami") == "ann read bound"
+                assert await first_text(client, "whoami") == "ann read bound"
+                assert await first_text(client, "whoami") == "ann read bound"
 
     bounded(main())

@@ -16,7 +16,7 @@ from mcp_runtime import Client
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.revisions import ALL
 from tests.interop import node
-from tests.interop.oidc import CALLBACK, Person, bounded, free_port, issuing, protected, said
+from tests.interop.oidc import CALLBACK, Person, bounded, first_text, free_port, issuing, protected
 
 pytestmark = pytest.mark.interop
 
@@ -109,7 +109,7 @@ def test_our_client_signs_in_at_their_server(package: str, revision: str) -> Non
         async with theirs(package) as url:
             auth = OAuth(redirect=person, client_name="interop")
             async with Client.http(url, auth=auth, revisions=[revision]) as client:
-                assert await said(client, "whoami") == "ann read"
+                assert await first_text(client, "whoami") == "ann read"
         (query,) = person.asked
         assert query["resource"] == [url]
 

@@ -179,12 +179,12 @@ def test_a_change_in_one_process_is_heard_by_clients_of_all(store: str) -> None:
     async def main() -> None:
         async with served(store) as place, AsyncExitStack() as stack:
             clients = [place.client(revision) for revision in (SHAKEN, PER_REQUEST) * 4]
-            heard = []
+            subscriptions = []
             for client in clients:
                 await stack.enter_async_context(client)
                 changes = client.listen(uris=["note://one"])
-                heard.append(await stack.enter_async_context(changes))
-            waiting = [asyncio.create_task(anext(changes)) for changes in heard]
+                subscriptions.append(await stack.enter_async_context(changes))
+            waiting = [asyncio.create_task(anext(changes)) for changes in subscriptions]
             while not all(each.done() for each in waiting):
                 await clients[0].call_tool("change", {})
                 await asyncio.sleep(0.05)
@@ -259,11 +259,11 @@ async def _call_through_an_outage(redis: RedisServer, seconds: float) -> None:
         redis.start()
         async with place.client() as again:  # a store in memory alone has forgotten the first
             assert text(await again.call_tool("who", {}))
-        heard = asyncio.create_task(anext(changes))
-        while not heard.done():
+        change = asyncio.create_task(anext(changes))
+        while not change.done():
             await without_session.call_tool("change", {})
             await asyncio.sleep(0.05)
-        assert heard.result() == Change("resource", "note://one")
+        assert change.result() == Change("resource", "note://one")
 
 
 def test_a_store_that_is_away_is_an_error_at_once_and_calls_go_on_when_it_is_back(

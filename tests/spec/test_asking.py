@@ -285,10 +285,10 @@ async def test_a_client_checks_what_was_filled_in_before_it_sends_it(revision: s
 @pytest.mark.requirement("elicitation.mode.absent-is-form")
 @modes_of
 async def test_a_question_without_mode_is_a_form(revision: str) -> None:
-    heard: list[Any] = []
+    questions: list[Any] = []
 
     async def fill(params: Any) -> t.ElicitResult:
-        heard.append(params)
+        questions.append(params)
         return t.ElicitResult(action="accept", content={"name": "Ada"})
 
     params = {"message": "m", "requestedSchema": SCHEMA}
@@ -298,7 +298,7 @@ async def test_a_question_without_mode_is_a_form(revision: str) -> None:
             await client.call_tool("x")
         else:
             assert "result" in await server.line.request("elicitation/create", params)
-    assert isinstance(heard[0], t.ElicitRequestFormParams)
+    assert isinstance(questions[0], t.ElicitRequestFormParams)
 
 
 @pytest.mark.requirement("elicitation.mode.only-declared")
@@ -397,10 +397,10 @@ async def test_a_client_fetches_no_page_and_reads_nothing_into_its_id(revision: 
 
     listener = await asyncio.start_server(visited, "127.0.0.1", 0)
     port = listener.sockets[0].getsockname()[1]
-    heard: list[Any] = []
+    questions: list[Any] = []
 
     async def agree(params: Any) -> t.ElicitResult:
-        heard.append(params)
+        questions.append(params)
         return t.ElicitResult(action="accept")
 
     for id in ("e", "", "../x", "https://x", "ü\n"):
@@ -413,7 +413,7 @@ async def test_a_client_fetches_no_page_and_reads_nothing_into_its_id(revision: 
             else:
                 answer = await server.line.request("elicitation/create", page)
                 assert answer["result"]["action"] == "accept"
-        assert heard[-1].url == page["url"]
+        assert questions[-1].url == page["url"]
     await asyncio.sleep(0.02)
     assert visits == []
     listener.close()
@@ -760,10 +760,10 @@ async def test_what_is_noted_at_uses_and_results_is_kept(revision: str) -> None:
     _, use_again, result_again = again["params"]["messages"]
     assert blocks(use_again)[0]["_meta"] == {"com.example/a": 1}
     assert blocks(result_again)[0]["_meta"] == {"com.example/b": 2}
-    heard: list[Any] = []
+    requests: list[Any] = []
 
     async def answer_(params: Any) -> t.CreateMessageResult:
-        heard.append(params)
+        requests.append(params)
         content = [used("1", meta={"com.example/c": 3})]
         return t.CreateMessageResult(role="assistant", content=content, model="m")
 
@@ -778,7 +778,7 @@ async def test_what_is_noted_at_uses_and_results_is_kept(revision: str) -> None:
         async with raw.client(on_sample=answer_, sample_tools=True) as ours:
             await ours.call_tool("x")
         response = raw.requests("tools/call")[1]["params"]["inputResponses"]["k"]
-    assert t.to_wire(heard[0])["messages"][0]["content"][0]["_meta"] == {"a": 1}
+    assert t.to_wire(requests[0])["messages"][0]["content"][0]["_meta"] == {"a": 1}
     assert blocks(response)[0]["_meta"] == {"com.example/c": 3}
 
 

@@ -810,11 +810,11 @@ async def test_log_messages_are_checked_before_they_go(revision: str) -> None:
         await client.tool("talk", meta={f"{CORE}logLevel": "debug"} if client.is_modern else {})
         assert await client.quiet() == []
     assert len(raised) == 3
-    heard: list[Any] = []
+    logged: list[Any] = []
     raw = RawServer(revision)
-    async with raw.client(on_log=heard.append):
+    async with raw.client(on_log=logged.append):
         for params in ({"level": "loud", "data": 1}, {"level": "error"}, {"data": 1}, {}):
             raw.line.notify("notifications/message", params)
         raw.line.notify("notifications/message", {"level": "error", "data": 1})
         await raw.line.quiet()
-    assert [params.data for params in heard] == [1]
+    assert [params.data for params in logged] == [1]

@@ -342,11 +342,11 @@ async def test_progress_rises_while_the_work_goes_on(revision: str, token: Any) 
 @each
 async def test_requests_that_are_open_have_tokens_of_their_own(revision: str) -> None:
     server = RawServer(revision)
-    heard: dict[int, list[float]] = {n: [] for n in range(5)}
+    progress: dict[int, list[float]] = {n: [] for n in range(5)}
     async with server.client() as client:
         calls = [
             asyncio.create_task(
-                client.call_tool("x", on_progress=lambda p, t, m, n=n: heard[n].append(p))
+                client.call_tool("x", on_progress=lambda p, t, m, n=n: progress[n].append(p))
             )
             for n in range(5)
         ]
@@ -360,13 +360,13 @@ async def test_requests_that_are_open_have_tokens_of_their_own(revision: str) ->
             )
         server.line.notify("notifications/progress", {"progressToken": "unknown", "progress": 1})
         await server.line.quiet()
-        assert sorted(heard.values()) == [[n + 1] for n in range(5)]
+        assert sorted(progress.values()) == [[n + 1] for n in range(5)]
         for m in asked:
             server.line.answer(m["id"], with_page({"content": []}, revision))
         await asyncio.gather(*calls)
         server.line.notify("notifications/progress", {"progressToken": tokens[0], "progress": 99})
         await server.line.quiet()
-        assert sum(map(len, heard.values())) == 5
+        assert sum(map(len, progress.values())) == 5
         assert not client.connection.session.pending._tokens
 
 

@@ -110,7 +110,7 @@ def check_refused(key: str) -> None:
 @pytest.mark.requirement("meta.key.name-ends")
 @since_names
 async def test_names_that_are_some_travel_both_ways(revision: str) -> None:
-    heard: list[Any] = []
+    requests: list[Any] = []
     server = Server("s", "1")
 
     async def tool() -> Image:
@@ -125,8 +125,8 @@ async def test_names_that_are_some_travel_both_ways(revision: str) -> None:
     raw = RawServer(revision, answers={"tools/call": with_page({"content": []}, revision)})
     async with raw.client() as ours:
         await ours.call_tool("x", meta=dict.fromkeys(GOOD, "c"))
-        heard += raw.requests("tools/call")
-    assert heard[0]["params"]["_meta"].items() >= dict.fromkeys(GOOD, "c").items()
+        requests += raw.requests("tools/call")
+    assert requests[0]["params"]["_meta"].items() >= dict.fromkeys(GOOD, "c").items()
 
 
 @pytest.mark.parametrize(

@@ -209,7 +209,7 @@ async def test_a_transport_of_ones_own_changes_nothing_that_is_said(revision: st
     async def add(a: int, b: int) -> int:
         return a + b
 
-    async def said(client: RawClient) -> list[Any]:
+    async def conversation(client: RawClient) -> list[Any]:
         if not client.is_modern:
             await client.shake_hands()
         await client.tool("add", {"a": 1, "b": 2})
@@ -226,7 +226,7 @@ async def test_a_transport_of_ones_own_changes_nothing_that_is_said(revision: st
             ours, theirs = await Sockets.of(one), await Sockets.of(other)
         serving = asyncio.create_task(server.serve(theirs))
         client = RawClient(ours, revision)
-        seen.append(list(await said(client)))
+        seen.append(list(await conversation(client)))
         await client.end()
         await serving
     assert seen[0] == seen[1]

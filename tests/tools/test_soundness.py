@@ -37,7 +37,7 @@ def inputs(old: Any, new: Any) -> tuple[Finding, ...]:
     return findings
 
 
-def said(old: Any, new: Any) -> list[str]:
+def verdicts_of(old: Any, new: Any) -> list[str]:
     return [
         f"{f.rule.id} {f.change.path} {f.client} {f.server}".replace("if used", "used")
         for f in inputs(old, new)
@@ -73,19 +73,19 @@ def test_a_bound_of_zero_inside_a_union_counts(type: str, keyword: str, refused:
         return {"anyOf": [schema, NULL]}
 
     old, new = either({"type": type}), either({"type": type, keyword: 0})
-    assert said(old, new) == ["BOUNDS_TIGHTENED t.input used holds"]
-    assert said(new, old) == ["BOUNDS_LOOSENED t.input holds used"]
+    assert verdicts_of(old, new) == ["BOUNDS_TIGHTENED t.input used holds"]
+    assert verdicts_of(new, old) == ["BOUNDS_LOOSENED t.input holds used"]
     (value,) = sent(inputs(old, new), "old")
     assert jsonschema_rs.is_valid(old, value)
     assert jsonschema_rs.is_valid(old, refused)
     assert not jsonschema_rs.is_valid(new, refused)
     lists = {"type": "array", "items": old}, {"type": "array", "items": new}
-    assert said(*lists) == ["BOUNDS_TIGHTENED t.input[] used holds"]
+    assert verdicts_of(*lists) == ["BOUNDS_TIGHTENED t.input[] used holds"]
 
 
 def test_a_type_that_becomes_nullable_keeps_its_bounds() -> None:
     old = {"type": "integer", "minimum": 0}
-    assert said(old, {"anyOf": [old, NULL]}) == ["MEMBER_BECAME_NULLABLE t.input holds used"]
+    assert verdicts_of(old, {"anyOf": [old, NULL]}) == ["MEMBER_BECAME_NULLABLE t.input holds used"]
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ def test_a_type_that_becomes_nullable_keeps_its_bounds() -> None:
     ],
 )
 def test_bounds_that_mean_the_same_are_no_change(old: Any, new: Any) -> None:
-    assert said(old, new) == []
-    assert said(new, old) == []
-    assert said(member(old), member(new)) == []
+    assert verdicts_of(old, new) == []
+    assert verdicts_of(new, old) == []
+    assert verdicts_of(member(old), member(new)) == []
 
 
 @pytest.mark.parametrize(
@@ -120,11 +120,11 @@ def test_bounds_that_mean_the_same_are_no_change(old: Any, new: Any) -> None:
 def test_bounds_are_compared_where_both_sides_have_values_for_them(
     old: Any, new: Any, expected: list[str]
 ) -> None:
-    assert said(old, new) == expected
+    assert verdicts_of(old, new) == expected
 
 
 def test_true_is_not_the_number_one_among_literals() -> None:
-    assert said({"enum": [1], "const": True}, {"const": True}) == [
+    assert verdicts_of({"enum": [1], "const": True}, {"const": True}) == [
         "TYPE_WIDENED t.input holds used"
     ]
 
@@ -136,7 +136,7 @@ def test_items_that_become_places_are_compared() -> None:
     shaped = {"type": "object", "properties": {"b": STRING}, "required": ["b"]}
     old = {"type": "array", "items": {"type": "object"}}
     new = {"type": "array", "prefixItems": [STRING], "items": shaped}
-    assert said(old, new) == [
+    assert verdicts_of(old, new) == [
         "TYPE_CHANGED t.input used used",
         "MEMBER_ADDED_REQUIRED t.input[].b used holds",
     ]
@@ -217,7 +217,7 @@ def test_an_unread_keyword_of_equal_text_differs_where_what_it_depends_on_does(
 def test_an_arm_that_is_only_partly_read_hides_no_other(
     old: Any, new: Any, expected: list[str]
 ) -> None:
-    assert said(old, new) == expected
+    assert verdicts_of(old, new) == expected
 
 
 def test_a_witness_passes_the_keywords_of_its_writer_that_are_not_read() -> None:
@@ -249,15 +249,15 @@ def test_a_pattern_that_may_take_for_ever_is_not_tried(pattern: str) -> None:
 
 def test_an_optional_member_of_a_replaced_type_breaks_only_if_it_is_used() -> None:
     optional = member({"type": "array"}), member({"type": "boolean"})
-    assert said(*optional) == ["TYPE_REPLACED t.input.a used used"]
+    assert verdicts_of(*optional) == ["TYPE_REPLACED t.input.a used used"]
     required = member({"type": "array"}, required=True), member({"type": "boolean"}, required=True)
-    assert said(*required) == ["TYPE_REPLACED t.input.a breaks breaks"]
+    assert verdicts_of(*required) == ["TYPE_REPLACED t.input.a breaks breaks"]
 
 
 def test_an_open_object_in_a_union_takes_what_a_changed_arm_refuses() -> None:
     old = member(STRING, required=True)
     new = {"anyOf": [member(INTEGER, required=True), {"type": "object"}]}
-    assert said(old, new) == [
+    assert verdicts_of(old, new) == [
         "ARM_ADDED t.input holds used",
         "TYPE_REPLACED t.input.a holds used",
     ]

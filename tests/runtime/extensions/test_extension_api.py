@@ -105,10 +105,10 @@ class Receipts(ServerExtension, ClientExtension):
     async def finish(
         self, client: Any, params: Any, result: ReceiptResult, **options: Any
     ) -> t.CallToolResult:
-        got = await client.request(
+        receipt = await client.request(
             "receipts/get", GetParams(receipt_id=result.receipt_id, meta=client.meta())
         )
-        text = t.TextContent(text=f"{got.total}")
+        text = t.TextContent(text=f"{receipt.total}")
         return t.CallToolResult(content=[text], result_type="complete")
 
     def notified(self, method: str, params: PaidParams) -> None:
@@ -366,8 +366,8 @@ async def test_an_extension_of_an_older_revision_is_declared_in_its_handshake(
 
     async with Client(server, revisions=[older], extensions=[theirs]) as client:
         assert client.server_capabilities["extensions"] == {NAME: {}}
-        got = await client.request("receipts/get", GetParams(receipt_id="a"))
-        assert got == GetResult(total=5)
+        receipt = await client.request("receipts/get", GetParams(receipt_id="a"))
+        assert receipt == GetResult(total=5)
     async with connected(server, older) as raw:
         assert (await raw.error("receipts/get", {"receiptId": "a"}))["code"] == -32021
 

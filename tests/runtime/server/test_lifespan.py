@@ -30,7 +30,7 @@ def a_server(steps: list[str]) -> Server:
     return server
 
 
-async def said(client: Client) -> str:
+async def state_of(client: Client) -> str:
     return str(getattr((await client.call_tool("state")).content[0], "text", ""))
 
 
@@ -41,10 +41,10 @@ def test_clients_at_one_time_share_a_lifespan_and_later_ones_have_another() -> N
     async def main() -> list[str]:
         async with Client(server) as one:
             async with Client(server) as other:
-                words = [await said(one), await said(other)]
-            words.append(await said(one))
+                words = [await state_of(one), await state_of(other)]
+            words.append(await state_of(one))
         async with Client(server) as later:
-            return [*words, await said(later)]
+            return [*words, await state_of(later)]
 
     assert asyncio.run(main()) == ["state 1", "state 1", "state 1", "state 2"]
     assert steps == ["entered", "left in the same task"] * 2

@@ -153,11 +153,11 @@ async def test_a_session_that_cannot_be_opened_fails_the_call_and_the_next_tries
 async def test_a_new_session_is_told_what_the_last_one_was_told() -> None:
     server = Forgetful()
 
-    async def taken(asked: Asked, reply: Reply) -> None:
+    async def acknowledge(asked: Asked, reply: Reply) -> None:
         await reply.send(200, answer(asked, {}))
 
     for method in ("logging/setLevel", "resources/subscribe", "resources/unsubscribe"):
-        server.acts[method] = taken
+        server.acts[method] = acknowledge
     async with (
         server.running(),
         server.client(log_level="error") as client,

@@ -57,14 +57,14 @@ def test_a_task_asks_its_client_through_its_state() -> None:
             assert text(result) == "Name(name='first?') Name(name='second?')"
             assert place.log == ["first?", "second?"]
             handle = await started(client, tasks, "twice")
-            key = await asked(handle)
+            key = await question_key(handle)
             answer = t.ElicitResult(action="decline")
             await handle.update({"unknown": answer})
-            assert await asked(handle) == key
+            assert await question_key(handle) == key
             with pytest.raises(RemoteError, match="an answer to elicitation/create"):
                 await handle.update({key: t.ListRootsResult(roots=[])})
             await handle.update({key: answer, "unknown": answer})
-            assert await asked(handle) != key
+            assert await question_key(handle) != key
             await handle.cancel()
             with pytest.raises(TaskCancelled):
                 await handle.result()
@@ -73,7 +73,7 @@ def test_a_task_asks_its_client_through_its_state() -> None:
     run(main)
 
 
-async def asked(handle: TaskHandle) -> str:
+async def question_key(handle: TaskHandle) -> str:
     """The key of the task's only question."""
     async with asyncio.timeout(10):
         while not isinstance(state := await handle.state(), m.GetTaskResultInputRequired):

@@ -137,10 +137,10 @@ def test_what_is_cut_off_at_the_end_is_told_so(in_session: bool) -> None:
             session = await client.session() if in_session else None
             call = session.call if session else client.call
             meta = {"_meta": {"io.modelcontextprotocol/logLevel": "info"}}
-            asked = [call("stuck", {"tells": tells}, more=meta) for tells in (False, True)]
-            await asked[1].until_begun()
+            calls = [call("stuck", {"tells": tells}, more=meta) for tells in (False, True)]
+            await calls[1].until_begun()
             await client.app.drain()
-            for each in asked:
+            for each in calls:
                 await each.until_over()
                 last = each.messages[-1] if each.is_stream else each.json
                 assert "shutting down" in last["error"]["message"]

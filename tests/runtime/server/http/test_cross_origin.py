@@ -23,13 +23,13 @@ PREFLIGHT: Final = {
 }
 
 
-def asked(origins: list[str]) -> Client:
+def client_of(origins: list[str]) -> Client:
     app = Server("s", "1").asgi(origins=origins)
     return Client(cross_origin(app, app.origins))
 
 
 async def test_a_preflight_of_a_named_origin_is_answered() -> None:
-    response = await asked([PAGE]).ask("OPTIONS", "/mcp", PREFLIGHT)
+    response = await client_of([PAGE]).ask("OPTIONS", "/mcp", PREFLIGHT)
     assert response.status == 204
     assert response.headers["access-control-allow-origin"] == PAGE
     assert response.headers["access-control-allow-headers"] == "content-type,mcp-param-city"
@@ -38,13 +38,13 @@ async def test_a_preflight_of_a_named_origin_is_answered() -> None:
 
 @pytest.mark.parametrize("origin", ["https://other.example.com", "null", "http://localhost:3000"])
 async def test_a_preflight_of_another_origin_is_not_answered(origin: str) -> None:
-    response = await asked([PAGE]).ask("OPTIONS", "/mcp", {**PREFLIGHT, "origin": origin})
+    response = await client_of([PAGE]).ask("OPTIONS", "/mcp", {**PREFLIGHT, "origin": origin})
     assert response.status in (403, 405)
     assert "access-control-allow-origin" not in response.headers
 
 
 async def test_the_page_may_read_the_answer_and_the_id_of_the_session() -> None:
-    response = await asked([PAGE]).post(initialize(SHAKEN[0]), {"origin": PAGE}).until_over()
+    response = await client_of([PAGE]).post(initialize(SHAKEN[0]), {"origin": PAGE}).until_over()
     assert (response.status, response.headers["access-control-allow-origin"]) == (200, PAGE)
     assert "Mcp-Session-Id" in response.headers["access-control-expose-headers"]
 

@@ -242,8 +242,8 @@ def test_the_application_looks_at_the_headers_of_the_request(host: str | None) -
             headers = {k: v for k, v in POST.items() if k != "host"}
             if host is not None:
                 headers["host"] = host
-            asked = await client.ask("POST", "/mcp", headers)
-            assert (asked.status == 403) is (not host)
+            response = await client.ask("POST", "/mcp", headers)
+            assert (response.status == 403) is (not host)
 
     run(main)
 
@@ -251,8 +251,8 @@ def test_the_application_looks_at_the_headers_of_the_request(host: str | None) -
 def test_the_health_route_is_for_everyone() -> None:
     async def main() -> None:
         async with serving(health="/healthz") as client:
-            asked = await client.ask("GET", "/healthz", {"host": "evil.com"})
-            assert (asked.status, asked.json) == (200, {"status": "ok"})
+            response = await client.ask("GET", "/healthz", {"host": "evil.com"})
+            assert (response.status, response.json) == (200, {"status": "ok"})
 
     run(main)
 

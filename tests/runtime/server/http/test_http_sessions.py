@@ -51,9 +51,9 @@ def test_initialize_begins_a_session_under_an_id_of_its_own(revision: str) -> No
             ids = {session.id for session in sessions}
             assert len(ids) == 20
             assert all(len(id) >= 43 and all("!" <= each <= "~" for each in id) for id in ids)
-            asked = await sessions[3].call("echo", {"text": "hello"}).until_over()
-            assert asked.headers["content-type"] == "application/json"
-            assert asked.json["result"]["content"] == [{"type": "text", "text": "hello"}]
+            response = await sessions[3].call("echo", {"text": "hello"}).until_over()
+            assert response.headers["content-type"] == "application/json"
+            assert response.json["result"]["content"] == [{"type": "text", "text": "hello"}]
             modern = await client.call("echo", {"text": "hello"}).until_over()
             assert modern.json["result"]["resultType"] == "complete"
 
@@ -71,9 +71,9 @@ def test_an_initialize_that_is_refused_leaves_no_session(params: Any) -> None:
             said = {**initialize("2025-11-25"), "params": params}
             if params is None:
                 del said["params"]
-            asked = await client.post(said).until_over()
-            assert (asked.status, asked.json["id"]) == (400, 0)
-            assert "mcp-session-id" not in asked.headers
+            response = await client.post(said).until_over()
+            assert (response.status, response.json["id"]) == (400, 0)
+            assert "mcp-session-id" not in response.headers
             assert (client.app.sessions, server.connections) == ({}, set())
 
     run(main)
@@ -84,11 +84,14 @@ def test_an_initialize_that_is_refused_leaves_no_session(params: Any) -> None:
 def test_what_needs_a_session_and_names_none_is_a_bad_request(message: Any) -> None:
     async def main() -> None:
         async with serving() as client:
-            asked = await client.post(message).until_over()
-            assert asked.status == 400
+            response = await client.post(message).until_over()
+            assert response.status == 400
             for method in ("GET", "DELETE"):
-                asked = await client.ask(method, "/mcp", GET)
-                assert (asked.status, "Mcp-Session-Id" in asked.error["message"]) == (400, True)
+                response = await client.ask(method, "/mcp", GET)
+                assert (response.status, "Mcp-Session-Id" in response.error["message"]) == (
+                    400,
+                    True,
+                )
 
     run(main)
 
@@ -103,9 +106,9 @@ def test_a_session_ends_with_delete_and_is_not_found_after_that() -> None:
             deleted = await session.delete().until_over()
             assert (deleted.status, deleted.body) == (204, b"")
             assert (await stream.until_over()).over
-            for asked in (session.request("ping"), session.get(), session.delete()):
-                await asked.until_over()
-                assert (asked.status, "session" in asked.error["message"]) == (404, True)
+            for response in (session.request("ping"), session.get(), session.delete()):
+                await response.until_over()
+                assert (response.status, "session" in response.error["message"]) == (404, True)
             again = await session.post(initialize("2025-11-25")).until_over()
             assert again.status == 404
             assert (await other.request("ping").until_over()).status == 200
@@ -126,14 +129,14 @@ def test_a_session_is_there_for_who_began_it_and_for_nobody_else() -> None:
             mine = await session.get().until_begun()
             for user in ({"user": "bob"}, {"user": "Ann"}, {}):
                 stolen = Session(client, session.id, session.revision, user)
-                for asked in (
+                for response in (
                     stolen.request("ping"),
                     stolen.get(),
                     stolen.get("1.1"),
                     stolen.delete(),
                     stolen.post(initialize("2025-11-25")),
                 ):
-                    assert (await asked.until_over()).status == 404
+                    assert (await response.until_over()).status == 404
             unknown = Session(client, "x" * 43, session.revision, {"user": "ann"})
             assert (await unknown.request("ping").until_over()).status == 404
             assert (await session.request("ping").until_over()).status == 200
@@ -149,14 +152,14 @@ def test_a_version_header_that_names_no_spoken_revision_is_a_bad_request(version
         async with serving() as client:
             session = await client.session()
             wrong = {"mcp-protocol-version": version}
-            for asked in (
+            for response in (
                 session.post(PING, wrong),
                 session.get(headers=wrong),
                 client.post(initialize("2025-11-25"), wrong),
                 client.begin("DELETE", "/mcp", {**GET, **session.headers, **wrong}),
             ):
-                await asked.until_over()
-                assert (asked.status, "2025-11-25" in asked.error["message"]) == (400, True)
+                await response.until_over()
+                assert (response.status, "2025-11-25" in response.error["message"]) == (400, True)
             assert (await session.request("ping").until_over()).status == 200
 
     run(main)
@@ -167,8 +170,8 @@ def test_a_session_knows_its_revision_without_the_header() -> None:
     async def main() -> None:
         async with serving() as client:
             session = await client.session("2025-06-18")
-            asked = await client.post(PING, {"mcp-session-id": session.id}).until_over()
-            assert asked.status == 200
+            response = await client.post(PING, {"mcp-session-id": session.id}).until_over()
+            assert response.status == 200
 
     run(main)
 
@@ -188,8 +191,8 @@ def test_notifications_and_responses_are_accepted(revision: str, message: Any) -
     async def main() -> None:
         async with serving() as client:
             session = await client.session(revision)
-            asked = await session.post(message).until_over()
-            assert (asked.status, asked.body) == (202, b"")
+            response = await session.post(message).until_over()
+            assert (response.status, response.body) == (202, b"")
 
     run(main)
 
@@ -214,10 +217,10 @@ def test_what_is_no_message_is_a_bad_request_in_every_revision(
     async def main() -> None:
         async with serving() as client:
             session = await client.session(revision)
-            for asked in (session.post(body), client.post(body)):
-                await asked.until_over()
-                assert (asked.status, asked.error["code"]) == (400, code)
-                assert "id" not in asked.json
+            for response in (session.post(body), client.post(body)):
+                await response.until_over()
+                assert (response.status, response.error["code"]) == (400, code)
+                assert "id" not in response.json
 
     run(main)
 
@@ -237,9 +240,9 @@ def test_a_batch_of_the_one_revision_that_has_them_is_answered_by_a_batch() -> N
             call = {"name": "echo", "arguments": {"text": "b"}}
             slow = {"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": call}
             note = {"jsonrpc": "2.0", "method": "notifications/x"}
-            asked = await session.post([*batch(1, 2), slow, note, {"id": 5}]).until_over()
-            assert asked.headers["content-type"] == "application/json"
-            assert {each.get("id") for each in asked.json} == {1, 2, 5, 9}
+            response = await session.post([*batch(1, 2), slow, note, {"id": 5}]).until_over()
+            assert response.headers["content-type"] == "application/json"
+            assert {each.get("id") for each in response.json} == {1, 2, 5, 9}
             assert (await session.post([note, note]).until_over()).status == 202
             answers = [{"jsonrpc": "2.0", "id": 77, "result": {}}]
             assert (await session.post(answers).until_over()).status == 202
@@ -252,8 +255,8 @@ def test_a_batch_is_no_message_in_any_other(revision: str) -> None:
     async def main() -> None:
         async with serving() as client:
             session = await client.session(revision)
-            asked = await session.post(batch(1)).until_over()
-            assert (asked.status, asked.error["code"]) == (400, error_codes.INVALID_REQUEST)
+            response = await session.post(batch(1)).until_over()
+            assert (response.status, response.error["code"]) == (400, error_codes.INVALID_REQUEST)
 
     run(main)
 
@@ -270,13 +273,13 @@ def test_the_answers_to_a_batch_go_where_it_was_asked_though_its_last_request_is
 
             session = await client.session("2025-03-26")
             call = {**PING, "id": 9, "method": "tools/call", "params": {"name": "wait"}}
-            asked = session.post([*batch(1), call])
+            response = session.post([*batch(1), call])
             await until(lambda: bool(stuck.connections) and session_of(client, session).running > 0)
             cancellation = {"method": "notifications/cancelled", "params": {"requestId": 9}}
             cancelled = await session.post({"jsonrpc": "2.0", **cancellation}).until_over()
             assert (cancelled.status, cancelled.body) == (202, b"")
-            await asked.until_over()
-            answers = asked.messages[0] if asked.is_stream else asked.json
+            await response.until_over()
+            answers = response.messages[0] if response.is_stream else response.json
             assert [each["id"] for each in answers] == [1]
 
     run(main)
@@ -306,11 +309,11 @@ def test_what_a_handler_tells_goes_into_the_stream_of_its_request_alone(revision
     async def main() -> None:
         async with serving() as client:
             session = await client.session(revision)
-            heard = await session.get().until_begun()
-            asked = [
+            stream = await session.get().until_begun()
+            responses = [
                 session.call("count", {"to": 3}, {"_meta": {"progressToken": n}}) for n in "ab"
             ]
-            for number, (response, token) in enumerate(zip(asked, "ab", strict=True), 1):
+            for number, (response, token) in enumerate(zip(responses, "ab", strict=True), 1):
                 await response.until_over()
                 assert response.is_stream
                 *before, answer = response.messages
@@ -318,7 +321,7 @@ def test_what_a_handler_tells_goes_into_the_stream_of_its_request_alone(revision
                 reports = [each["params"] for each in before if "progress" in each["method"]]
                 assert [each["progress"] for each in reports] == [1, 2, 3]
                 assert {each["progressToken"] for each in reports} == {token}
-            assert heard.messages == []
+            assert stream.messages == []
 
     run(main)
 
@@ -334,18 +337,18 @@ def test_changes_come_on_the_one_stream_of_get() -> None:
         server = plain()
         async with serving(server) as client:
             session = await client.session()
-            heard = await session.get().until_begun()
-            assert heard.is_stream
-            assert heard.headers["x-accel-buffering"] == "no"
+            stream = await session.get().until_begun()
+            assert stream.is_stream
+            assert stream.headers["x-accel-buffering"] == "no"
             second = await session.get().until_over()
             assert second.status == 409
             server.remove_tool("count")
             await session.call("echo", {"text": "x"}).until_over()
-            await heard.until(lambda heard: heard.messages)
-            assert [each["method"] for each in heard.messages] == [
+            await stream.until(lambda stream: stream.messages)
+            assert [each["method"] for each in stream.messages] == [
                 "notifications/tools/list_changed"
             ]
-            await heard.drop()
+            await stream.drop()
             again = await session.get().until_begun()
             assert again.status == 200
 
@@ -362,9 +365,9 @@ def test_changes_wait_for_a_stream_up_to_a_limit() -> None:
                 server.add_tool(_none, name="new")
                 server.remove_tool("new")
             assert client.app.sessions[session.id].stream.is_behind
-            heard = await session.get().until(lambda heard: len(heard.messages) > 10)
-            assert 10 < len(heard.messages) < 25
-            assert heard.messages[0]["method"] == "notifications/tools/list_changed"
+            stream = await session.get().until(lambda stream: len(stream.messages) > 10)
+            assert 10 < len(stream.messages) < 25
+            assert stream.messages[0]["method"] == "notifications/tools/list_changed"
 
     run(main)
 
@@ -390,19 +393,19 @@ def test_a_dropped_connection_cancels_nothing_and_a_message_does() -> None:
 
         async with serving(server) as client:
             session = await client.session()
-            asked = await session.call("slow").until(lambda asked: asked.messages)
-            await asked.drop()
+            response = await session.call("slow").until(lambda response: response.messages)
+            await response.drop()
             go.set()
             await until(lambda: seen == ["done"])
             go.clear()
-            asked = await session.call("slow").until(lambda asked: asked.messages)
+            response = await session.call("slow").until(lambda response: response.messages)
             cancellation = {"method": "notifications/cancelled", "params": {"requestId": 2}}
             assert (
                 await session.post({"jsonrpc": "2.0", **cancellation}).until_over()
             ).status == 202
-            await asked.until_over()
+            await response.until_over()
             assert seen == ["done", "cancelled"]
-            assert all("result" not in each for each in asked.messages)
+            assert all("result" not in each for each in response.messages)
 
     run(main)
 
@@ -484,18 +487,18 @@ def test_a_question_goes_on_the_stream_of_its_request_and_the_answer_comes_by_po
 
         async with serving(server) as client:
             session = await client.session(revision, capabilities=ABLE)
-            heard = await session.get().until_begun()
-            asked = session.call("ask")
+            stream = await session.get().until_begun()
+            response = session.call("ask")
             for count, (method, result) in enumerate(ANSWERS.items(), 1):
-                await asked.until(lambda asked, count=count: len(asked.messages) == count)
-                question = asked.messages[-1]
+                await response.until(lambda response, count=count: len(response.messages) == count)
+                question = response.messages[-1]
                 assert question["method"] == method
                 answer = {"jsonrpc": "2.0", "id": question["id"], "result": result}
                 assert (await session.post(answer).until_over()).status == 202
-            await asked.until_over()
-            said = asked.messages[-1]["result"]["content"][0]["text"]
+            await response.until_over()
+            said = response.messages[-1]["result"]["content"][0]["text"]
             assert said == "Ann file:///tmp hello"
-            assert heard.messages == []
+            assert stream.messages == []
 
     run(main)
 
@@ -508,10 +511,16 @@ def test_sessions_have_a_cap_also_with_those_of_http_with_sse() -> None:
         async with serving(plain(limits=Limits(sessions=3))) as client:
             sessions = [await client.session() for _ in range(2)]
             old = await client.begin("GET", "/sse", GET).until_begun()
-            for asked in (client.post(initialize("2025-11-25")), client.begin("GET", "/sse", GET)):
-                await asked.until_over()
-                assert (asked.status, "Limits.sessions" in asked.error["message"]) == (503, True)
-                assert int(asked.headers["retry-after"]) > 0
+            for response in (
+                client.post(initialize("2025-11-25")),
+                client.begin("GET", "/sse", GET),
+            ):
+                await response.until_over()
+                assert (response.status, "Limits.sessions" in response.error["message"]) == (
+                    503,
+                    True,
+                )
+                assert int(response.headers["retry-after"]) > 0
             assert (await client.call("echo").until_over()).status == 200
             await sessions[0].delete().until_over()
             await client.session()
@@ -526,13 +535,13 @@ def test_a_session_that_is_not_used_is_ended_and_one_with_a_stream_is_not() -> N
         server, clock = plain(limits=Limits(session_idle=600.0)), Clock()
         async with serving(server) as client:
             idle, listens = await client.session(), await client.session()
-            heard = await listens.get().until_begun()
+            stream = await listens.get().until_begun()
             await clock.forward(700)
             await until(lambda: len(client.app.sessions) == 1)
             assert (await idle.request("ping").until_over()).status == 404
             await clock.forward(700)
             assert (await listens.request("ping").until_over()).status == 200
-            await heard.drop()
+            await stream.drop()
             await clock.forward(700)
             await until(lambda: not client.app.sessions and not server.connections)
 
@@ -546,12 +555,12 @@ def test_a_session_with_a_stream_is_kept_in_the_store_and_one_that_is_not_used_i
         store.sessions = MemorySessions(limits, clock=clock.time)
         async with serving(plain(limits=limits), store=store) as client:
             idle, listens = await client.session(), await client.session()
-            heard = await listens.get().until_begun()
+            stream = await listens.get().until_begun()
             for _ in range(6):
                 await clock.forward(200)
             assert (await idle.request("ping").until_over()).status == 404
             assert (await listens.request("ping").until_over()).status == 200
-            await heard.drop()
+            await stream.drop()
 
     run(main)
 
@@ -569,13 +578,13 @@ def test_a_session_that_is_asked_is_not_idle() -> None:
 
         async with serving(server) as client:
             session = await client.session()
-            asked = session.call("slow")
+            response = session.call("slow")
             await begun.wait()
             await clock.forward(700)
             assert [*client.app.sessions] == [session.id]
             end.set()
-            await asked.until_over()
-            assert asked.json["result"]["content"][0]["text"] == "done"
+            await response.until_over()
+            assert response.json["result"]["content"][0]["text"] == "done"
 
     run(main)
 
@@ -589,8 +598,8 @@ def test_a_body_has_a_limit_on_each_route_whether_its_length_is_told_or_not(
         most = Limits().line_bytes
         assert most == 4 * 1024 * 1024
         async with serving(plain(limits=Limits(body_seconds=0.3))) as client:
-            heard = await client.begin("GET", "/sse", GET).until_events(1)
-            query = heard.events[0].data.decode().partition("?")[2]
+            stream = await client.begin("GET", "/sse", GET).until_events(1)
+            query = stream.events[0].data.decode().partition("?")[2]
             session = await client.session()
             headers = {**POST, **session.headers, "mcp-protocol-version": version}
             announced = await client.ask(
@@ -603,12 +612,12 @@ def test_a_body_has_a_limit_on_each_route_whether_its_length_is_told_or_not(
             huge = {**headers, "content-length": "9" * 5000}
             vast = await client.ask("POST", path, huge, [], query=query)
             part = b" " * 65_536
-            asked = client.begin("POST", path, headers, [part] * 200, ends=False, query=query)
-            await asked.until_over()
-            for each in (announced, vast, asked):
+            response = client.begin("POST", path, headers, [part] * 200, ends=False, query=query)
+            await response.until_over()
+            for each in (announced, vast, response):
                 assert each.status == 413
                 assert "Limits.line_bytes" in each.error["message"]
-            assert asked.parts.qsize() == 0
+            assert response.parts.qsize() == 0
             whole = client.begin("POST", path, headers, [part] * 64, query=query)
             assert (await whole.until_over()).status == 400
 
@@ -620,13 +629,13 @@ def test_a_body_has_a_limit_on_each_route_whether_its_length_is_told_or_not(
 def test_a_body_that_does_not_come_is_cut(path: str, parts: list[bytes]) -> None:
     async def main() -> None:
         async with serving(plain(limits=Limits(body_seconds=0.05))) as client:
-            heard = await client.begin("GET", "/sse", GET).until_events(1)
-            query = heard.events[0].data.decode().partition("?")[2]
+            stream = await client.begin("GET", "/sse", GET).until_events(1)
+            query = stream.events[0].data.decode().partition("?")[2]
             headers = {**POST, "transfer-encoding": "chunked"}
-            asked = client.begin("POST", path, headers, parts, ends=False, query=query)
-            await asked.until_over()
-            assert (asked.status, asked.headers["connection"]) == (408, "close")
-            assert "Limits.body_seconds" in asked.error["message"]
+            response = client.begin("POST", path, headers, parts, ends=False, query=query)
+            await response.until_over()
+            assert (response.status, response.headers["connection"]) == (408, "close")
+            assert "Limits.body_seconds" in response.error["message"]
 
     run(main)
 
@@ -634,11 +643,11 @@ def test_a_body_that_does_not_come_is_cut(path: str, parts: list[bytes]) -> None
 def test_a_body_that_comes_in_drops_is_cut_as_a_whole() -> None:
     async def main() -> None:
         async with serving(plain(limits=Limits(body_seconds=0.1))) as client:
-            asked = client.begin("POST", "/mcp", POST, [b"{"], ends=False)
-            while not asked.task.done():
-                asked.parts.put_nowait({"type": "http.request", "body": b" ", "more_body": True})
+            response = client.begin("POST", "/mcp", POST, [b"{"], ends=False)
+            while not response.task.done():
+                response.parts.put_nowait({"type": "http.request", "body": b" ", "more_body": True})
                 await asyncio.sleep(0.01)
-            assert asked.status == 408
+            assert response.status == 408
 
     run(main)
 
@@ -646,11 +655,11 @@ def test_a_body_that_comes_in_drops_is_cut_as_a_whole() -> None:
 def test_a_client_that_is_gone_amid_its_body_leaves_nothing() -> None:
     async def main() -> None:
         async with serving() as client:
-            asked = client.begin("POST", "/mcp", POST, [b"{"], ends=False)
+            response = client.begin("POST", "/mcp", POST, [b"{"], ends=False)
             await asyncio.sleep(0)
-            asked.disconnect()
-            await asked.until_over()
-            assert (asked.status, asked.raw) == (0, [])
+            response.disconnect()
+            await response.until_over()
+            assert (response.status, response.raw) == (0, [])
 
     run(main)
 
@@ -661,8 +670,8 @@ def test_a_body_in_many_parts_is_one() -> None:
             session = await client.session()
             parts = [bytes([byte]) for byte in b'{"jsonrpc":"2.0","id":1,"method":"ping"}']
             headers = {**POST, **session.headers, "accept": BOTH}
-            asked = await client.ask("POST", "/mcp", headers, parts)
-            assert asked.json == {"jsonrpc": "2.0", "id": 1, "result": {}}
+            response = await client.ask("POST", "/mcp", headers, parts)
+            assert response.json == {"jsonrpc": "2.0", "id": 1, "result": {}}
 
     run(main)
 
@@ -687,8 +696,8 @@ def test_who_is_refused_before_the_body_is_read_is_not_waited_for_long(
                 ("POST", "/mcp", {"host": "evil.com"}),
                 ("POST", "/mcp", {"content-type": "text/plain"}),
             ):
-                asked = await client.ask(method, path, {**POST, **headers, **more}, [])
-                assert (asked.headers.get("connection") == "close") is closes
+                response = await client.ask(method, path, {**POST, **headers, **more}, [])
+                assert (response.headers.get("connection") == "close") is closes
 
     run(main)
 
@@ -702,8 +711,8 @@ def test_a_batch_of_which_nothing_can_be_accepted_is_a_bad_request(body: list[An
     async def main() -> None:
         async with serving() as client:
             session = await client.session("2025-03-26")
-            asked = await session.post(body).until_over()
-            assert (asked.status, asked.error["code"]) == (400, error_codes.INVALID_REQUEST)
+            response = await session.post(body).until_over()
+            assert (response.status, response.error["code"]) == (400, error_codes.INVALID_REQUEST)
             mixed = await session.post([*body, PING]).until_over()
             assert mixed.status == 200
 

@@ -104,8 +104,8 @@ def test_a_session_is_no_one_elses_in_any_process() -> None:
             begun = await one.session(who="ann")
             for client in (one, other):
                 for who, status in (("ann", 200), ("bob", 404), ("", 404)):
-                    asked = Session(client, begun.id, begun.revision, {"who": who})
-                    assert (await asked.call("where").until_over()).status == status
+                    session = Session(client, begun.id, begun.revision, {"who": who})
+                    assert (await session.call("where").until_over()).status == status
 
     run(main)
 
@@ -114,11 +114,11 @@ def test_a_session_that_was_deleted_is_gone_everywhere() -> None:
     async def main() -> None:
         async with two() as (one, other, shared, _):
             begun = await one.session()
-            heard = begun.get()
-            await heard.until_begun()
+            stream = begun.get()
+            await stream.until_begun()
             assert (await at(other, begun).delete().until_over()).status == 204
             assert (await begun.call("where").until_over()).status == 404
-            await heard.until_over()
+            await stream.until_over()
             assert (one.app.sessions, len(shared.sessions), len(shared.events)) == ({}, 0, 0)
 
     run(main)
@@ -151,12 +151,12 @@ def test_a_stream_is_resumed_where_it_was_not_begun() -> None:
     async def main() -> None:
         async with two() as (one, other, shared, go):
             begun = await one.session()
-            asked = begun.call("later")
-            await asked.until_events(2)
-            await asked.drop()
+            response = begun.call("later")
+            await response.until_events(2)
+            await response.drop()
             go.set()
             await until(lambda: b"result" in str(shared.events._sessions).encode())
-            rest = await at(other, begun).get(asked.events[-1].id).until_over()
+            rest = await at(other, begun).get(response.events[-1].id).until_over()
             second, answer = rest.messages
             assert second["params"]["data"] == "second"
             assert (answer["id"], answer["result"]["content"][0]["text"]) == (1, "one")
@@ -168,11 +168,11 @@ def test_what_two_processes_number_in_one_session_never_meets() -> None:
     async def main() -> None:
         async with two() as (one, other, _, _):
             begun = await one.session(capabilities={"elicitation": {}})
-            asked = [begun.call("confirm"), at(other, begun).call("confirm")]
-            for each in asked:
+            responses = [begun.call("confirm"), at(other, begun).call("confirm")]
+            for each in responses:
                 await each.until_events(2)
-            ids = [each.messages[0]["id"] for each in asked]
-            names = [each.events[0].id.partition(".")[0] for each in asked]
+            ids = [each.messages[0]["id"] for each in responses]
+            names = [each.events[0].id.partition(".")[0] for each in responses]
             assert len({*ids}) == len({*names}) == 2
             assert all(id < 2**53 for id in ids)
 
@@ -185,16 +185,16 @@ def test_a_change_is_heard_once_by_the_clients_of_every_process() -> None:
             begun = await one.session()
             watched = begun.request("resources/subscribe", {"uri": "note://one"})
             assert (await watched.until_over()).status == 200
-            heard, listened = begun.get(), one.request("subscriptions/listen", LISTEN)
+            stream, listened = begun.get(), one.request("subscriptions/listen", LISTEN)
             await other.session()
-            await heard.until_begun()
+            await stream.until_begun()
             await listened.until_events(1)
             other.app._service.server.resource_updated("note://one")
             other.app._service.server.tool(lambda: "new", name="new")
-            await heard.until(lambda it: len(it.messages) == 2)
+            await stream.until(lambda it: len(it.messages) == 2)
             await listened.until(lambda it: len(it.messages) == 2)
             await asyncio.sleep(0.01)
-            assert [message["method"] for message in heard.messages] == [
+            assert [message["method"] for message in stream.messages] == [
                 "notifications/resources/updated",
                 "notifications/tools/list_changed",
             ]
@@ -209,8 +209,8 @@ def test_what_is_no_change_on_the_bus_is_logged_and_the_next_is_heard(
 ) -> None:
     async def main() -> None:
         async with two() as (one, other, shared, _):
-            heard = one.request("subscriptions/listen", LISTEN)
-            await heard.until_events(1)
+            stream = one.request("subscriptions/listen", LISTEN)
+            await stream.until_events(1)
             await other.session()
             with caplog.at_level(logging.WARNING, "mcp_runtime"):
                 for message in (
@@ -222,7 +222,7 @@ def test_what_is_no_change_on_the_bus_is_logged_and_the_next_is_heard(
                 ):
                     shared.bus.publish("changes", message)
                 other.app._service.server.tool(lambda: "new", name="new")
-                await heard.until(lambda it: len(it.messages) == 2)
+                await stream.until(lambda it: len(it.messages) == 2)
             assert len(caplog.records) == 8  # four in each process
 
     run(main)
@@ -245,14 +245,14 @@ def test_an_answer_that_lands_on_the_wrong_process_reaches_the_right_one() -> No
     async def main() -> None:
         async with two() as (one, other, _, _):
             begun = await one.session(capabilities={"elicitation": {}})
-            asked = begun.call("confirm")
-            await asked.until_events(2)
-            question = asked.messages[0]
+            response = begun.call("confirm")
+            await response.until_events(2)
+            question = response.messages[0]
             answer = {"action": "accept", "content": {"yes": True}}
             sent = at(other, begun).post({"jsonrpc": "2.0", "id": question["id"], "result": answer})
             assert (await sent.until_over()).status == 202
-            await asked.until_over()
-            text = asked.messages[-1]["result"]["content"][0]["text"]
+            await response.until_over()
+            text = response.messages[-1]["result"]["content"][0]["text"]
             assert text == "Confirmed(yes=True)"
 
     run(main)
@@ -262,13 +262,13 @@ def test_a_cancellation_that_lands_on_the_wrong_process_cancels() -> None:
     async def main() -> None:
         async with two() as (one, other, _, _):
             begun = await one.session()
-            asked = begun.call("later")
-            await asked.until_events(2)
+            response = begun.call("later")
+            await response.until_events(2)
             id = begun.last
             cancelled = {"method": "notifications/cancelled", "params": {"requestId": id}}
             await at(other, begun).post({"jsonrpc": "2.0", **cancelled}).until_over()
-            await asked.until_over()
-            assert all("result" not in message for message in asked.messages)
+            await response.until_over()
+            assert all("result" not in message for message in response.messages)
 
     run(main)
 
@@ -277,10 +277,10 @@ def test_a_stream_goes_on_live_at_another_process() -> None:
     async def main() -> None:
         async with two() as (one, other, _, go):
             begun = await one.session()
-            asked = begun.call("later")
-            await asked.until_events(2)
-            await asked.drop()
-            rest = at(other, begun).get(asked.events[-1].id)
+            response = begun.call("later")
+            await response.until_events(2)
+            await response.drop()
+            rest = at(other, begun).get(response.events[-1].id)
             await rest.until_begun()
             await asyncio.sleep(0.02)
             assert rest.messages == []
@@ -301,11 +301,11 @@ def test_the_stream_of_get_goes_on_at_whichever_process_is_asked() -> None:
             last, ids, servers = "", list[str](), [one, other, other, one, one, other]
             for number, client in enumerate(servers):
                 session = at(client, begun)
-                heard = await (session.get(last) if number % 3 else session.get()).until_begun()
+                stream = await (session.get(last) if number % 3 else session.get()).until_begun()
                 one.app._service.server.add_tool(_nothing, name=f"tool{number}")
-                await heard.until(lambda heard: bool(heard.messages))
-                await heard.drop()
-                ids += [event.id for event in heard.events]
+                await stream.until(lambda stream: bool(stream.messages))
+                await stream.drop()
+                ids += [event.id for event in stream.events]
                 last = ids[-1]
             assert len({*ids}) == len(ids)
             later = [id for id in ids[1:] if _same(id, ids[0])]
@@ -320,13 +320,13 @@ def test_the_stream_of_get_is_closed_with_a_time_to_reconnect_when_its_process_e
     async def main() -> None:
         async with two() as (one, other, _, _):
             begun, older = await one.session(), await one.session("2025-06-18")
-            heard, silent = await begun.get().until_events(1), await older.get().until_begun()
+            stream, silent = await begun.get().until_events(1), await older.get().until_begun()
             await one.app.drain()
-            await heard.until_over()
+            await stream.until_over()
             await silent.until_over()
-            assert [event.retry for event in heard.events] == [None, 1000]
+            assert [event.retry for event in stream.events] == [None, 1000]
             assert silent.events == []
-            again = await at(other, begun).get(heard.events[0].id).until_begun()
+            again = await at(other, begun).get(stream.events[0].id).until_begun()
             other.app._service.server.add_tool(_nothing, name="new")
             await again.until(lambda again: len(again.messages) == 1)
             await again.drop()
@@ -346,13 +346,13 @@ def test_a_call_whose_process_has_died_is_answered_with_an_error_once() -> None:
     async def main() -> None:
         async with two(Limits(lease=0.1)) as (one, other, shared, _):
             begun = await one.session()
-            asked = begun.call("later")
-            await asked.until_events(2)
-            await asked.drop()
+            response = begun.call("later")
+            await response.until_events(2)
+            await response.drop()
             for task in asyncio.all_tasks():
                 if "Cluster._renew" in repr(task.get_coro()):
                     task.cancel()
-            rests = [at(other, begun).get(asked.events[-1].id) for _ in range(2)]
+            rests = [at(other, begun).get(response.events[-1].id) for _ in range(2)]
             await asyncio.gather(*(rest.until_over() for rest in rests))
             for rest in rests:
                 (answer,) = rest.messages

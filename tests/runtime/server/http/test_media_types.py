@@ -110,9 +110,9 @@ def test_a_post_in_another_type_is_refused(
 ) -> None:
     async def main() -> None:
         async with serving() as client:
-            asked = await client.request("server/discover", headers=headers).until_over()
-            assert asked.status == status
-            assert names in asked.json.get("error", {"message": ""})["message"]
+            response = await client.request("server/discover", headers=headers).until_over()
+            assert response.status == status
+            assert names in response.json.get("error", {"message": ""})["message"]
 
     run(main)
 
@@ -131,8 +131,11 @@ def test_a_post_without_types_needs_the_one_and_not_the_other() -> None:
 def test_a_get_has_to_accept_a_stream(accept: str) -> None:
     async def main() -> None:
         async with serving() as client:
-            asked = await client.ask("GET", "/mcp", {**GET, "accept": accept})
-            assert (asked.status, "text/event-stream" in asked.error["message"]) == (406, True)
+            response = await client.ask("GET", "/mcp", {**GET, "accept": accept})
+            assert (response.status, "text/event-stream" in response.error["message"]) == (
+                406,
+                True,
+            )
 
     run(main)
 

@@ -219,12 +219,12 @@ def marked() -> Server:
 
 async def refused(client: Client, said: Any, headers: Headers) -> str:
     """The error that tells of the headers."""
-    asked = await client.post(said, headers).until_over()
-    assert asked.status == 400, asked.body
-    assert asked.headers["content-type"] == "application/json"
-    assert asked.json["id"] == said["id"]
-    assert asked.error["code"] == error_codes.HEADER_MISMATCH == -32020
-    message: str = asked.error["message"]
+    response = await client.post(said, headers).until_over()
+    assert response.status == 400, response.body
+    assert response.headers["content-type"] == "application/json"
+    assert response.json["id"] == said["id"]
+    assert response.error["code"] == error_codes.HEADER_MISMATCH == -32020
+    message: str = response.error["message"]
     return message
 
 
@@ -265,8 +265,8 @@ def test_a_name_may_be_coded_and_stand_in_a_header_of_any_case() -> None:
         async with serving(marked()) as client:
             said = request("prompts/get", {"name": "grüße"})
             headers = {"mCP-pROTOCOL-vERSION": LATEST, "MCP-METHOD": "prompts/get"}
-            asked = client.post(said, {**headers, "mcp-NAME": coded("grüße")})
-            assert "result" in (await asked.until_over()).json
+            response = client.post(said, {**headers, "mcp-NAME": coded("grüße")})
+            assert "result" in (await response.until_over()).json
             assert "Mcp-Name" in await refused(client, said, {**headers, "mcp-name": "grüße"})
 
     run(main)
@@ -280,10 +280,10 @@ def test_a_header_is_demanded_for_a_marked_argument_that_is_there(absent: dict[s
     async def main() -> None:
         async with serving(marked()) as client:
             region = {"Mcp-Param-Region": "north"}
-            asked = await client.call("query", {"region": "north"}, region).until_over()
-            assert asked.json["result"]["content"][0]["text"] == "north"
-            asked = await client.call("query", absent).until_over()
-            assert asked.json["result"]["content"][0]["text"] == "nowhere"
+            response = await client.call("query", {"region": "north"}, region).until_over()
+            assert response.json["result"]["content"][0]["text"] == "north"
+            response = await client.call("query", absent).until_over()
+            assert response.json["result"]["content"][0]["text"] == "nowhere"
             said = request("tools/call", {"name": "query", "arguments": {"region": "north"}})
             for wrong in ({}, {"Mcp-Param-Region": "south"}, {"Mcp-Param-Region": "n\u00f6rth"}):
                 assert "Mcp-Param-Region" in await refused(client, said, {**mirrors(said), **wrong})
@@ -301,8 +301,8 @@ def test_a_request_without_what_each_must_tell_is_a_bad_one(lacks: str) -> None:
             said = request("tools/list")
             headers = mirrors(said)
             del said["params"]["_meta"][f"io.modelcontextprotocol/{lacks}"]
-            asked = await client.post(said, headers).until_over()
-            assert (asked.status, asked.error["code"]) == (400, error_codes.INVALID_PARAMS)
+            response = await client.post(said, headers).until_over()
+            assert (response.status, response.error["code"]) == (400, error_codes.INVALID_PARAMS)
 
     run(main)
 
@@ -313,9 +313,12 @@ def test_a_version_that_is_not_spoken_is_told_with_those_that_are(version: str) 
     async def main() -> None:
         async with serving(Server("new", "1", revisions=[LATEST])) as client:
             said = request("tools/list", version=version)
-            asked = await client.post(said, mirrors(said)).until_over()
-            assert (asked.status, asked.error["code"]) == (400, error_codes.UNSUPPORTED_VERSION)
-            assert asked.error["data"] == {"supported": [LATEST], "requested": version}
+            response = await client.post(said, mirrors(said)).until_over()
+            assert (response.status, response.error["code"]) == (
+                400,
+                error_codes.UNSUPPORTED_VERSION,
+            )
+            assert response.error["data"] == {"supported": [LATEST], "requested": version}
 
     run(main)
 
@@ -388,7 +391,7 @@ def test_an_integer_that_not_every_peer_reads_exactly_is_no_argument(number: int
             for sign, fails in ((0, True), (-1 if number > 0 else 1, False)):
                 value = number + sign
                 headers = {"Mcp-Param-Number": str(value)}
-                asked = await client.call("read", {"number": value}, headers).until_over()
-                assert asked.json["result"].get("isError", False) is fails
+                response = await client.call("read", {"number": value}, headers).until_over()
+                assert response.json["result"].get("isError", False) is fails
 
     run(main)

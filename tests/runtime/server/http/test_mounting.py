@@ -84,8 +84,8 @@ def test_both_eras_are_served_at_the_endpoint_below_the_path(
     async def main() -> None:
         async with mounted(host, root, path) as (client, scope):
             at: dict[str, Any] = {"path": root + place + path, **scope}
-            asked = await client.call("echo", {"text": "one"}, **at).until_over()
-            assert text(asked.json) == "one"
+            response = await client.call("echo", {"text": "one"}, **at).until_over()
+            assert text(response.json) == "one"
             session = await client.session(SHAKEN[0], **at)
             assert text((await session.call("echo", {"text": "two"}).until_over()).json) == "two"
             headers = {**GET, **session.headers}
@@ -120,8 +120,8 @@ def test_what_lies_beside_the_endpoint_is_told_apart_from_what_lies_beside_the_p
         async with mounted(host, path="/mcp") as (client, _):
             message = request("server/discover")
             for path, is_ours in ((f"{place}/other", True), ("/mcp", False), ("/toolsmcp", False)):
-                asked = await client.post(message, mirrors(message), path=path).until_over()
-                assert (asked.status, b"jsonrpc" in asked.body) == (404, is_ours)
+                response = await client.post(message, mirrors(message), path=path).until_over()
+                assert (response.status, b"jsonrpc" in response.body) == (404, is_ours)
 
     run(main)
 
@@ -130,8 +130,11 @@ def test_what_lies_beside_the_endpoint_is_told_apart_from_what_lies_beside_the_p
 def test_the_path_itself_leads_to_the_endpoint_below_it(host: Host, place: str) -> None:
     async def main() -> None:
         async with mounted(host) as (client, _):
-            asked = await client.call("echo", path=place, scheme="http").until_over()
-            assert (asked.status, asked.headers["location"]) == (307, f"http://localhost{place}/")
+            response = await client.call("echo", path=place, scheme="http").until_over()
+            assert (response.status, response.headers["location"]) == (
+                307,
+                f"http://localhost{place}/",
+            )
 
     run(main)
 
@@ -178,8 +181,8 @@ def test_the_lifespan_is_entered_at_the_first_request_and_left_where_the_host_en
         assert (await sent.get())["type"] == "lifespan.startup.complete"
         assert log == ["host entered"]
         client = Client(outer)
-        asked = [client.call("state", path=f"{place}/") for _ in range(5)]
-        for each in asked:
+        responses = [client.call("state", path=f"{place}/") for _ in range(5)]
+        for each in responses:
             assert text((await each.until_over()).json) == "state"
         assert log == ["host entered", "entered"]
         session = await client.session(path=f"{place}/")
@@ -211,8 +214,8 @@ def test_a_page_of_another_origin_is_served_behind_the_middleware_of_the_host() 
 
     async def main() -> None:
         app: Any = plain().asgi(origins=[PAGE])
-        asked = await Client(app).ask("OPTIONS", "/mcp", PREFLIGHT)
-        assert (asked.status, asked.headers["allow"]) == (405, "DELETE, GET, POST")
+        response = await Client(app).ask("OPTIONS", "/mcp", PREFLIGHT)
+        assert (response.status, response.headers["allow"]) == (405, "DELETE, GET, POST")
         client = Client(
             CORSMiddleware(
                 app,
@@ -222,18 +225,18 @@ def test_a_page_of_another_origin_is_served_behind_the_middleware_of_the_host() 
                 expose_headers=["Mcp-Session-Id"],
             )
         )
-        asked = await client.ask("OPTIONS", "/mcp", PREFLIGHT)
-        assert asked.status == 200
-        assert asked.headers["access-control-allow-origin"] == PAGE
-        assert "mcp-name" in asked.headers["access-control-allow-headers"]
+        response = await client.ask("OPTIONS", "/mcp", PREFLIGHT)
+        assert response.status == 200
+        assert response.headers["access-control-allow-origin"] == PAGE
+        assert "mcp-name" in response.headers["access-control-allow-headers"]
         begun = await client.post(initialize(SHAKEN[0]), {"origin": PAGE}).until_over()
         assert begun.headers["access-control-allow-origin"] == PAGE
         assert begun.headers["access-control-expose-headers"] == "Mcp-Session-Id"
         message = request("server/discover")
         refused = {**mirrors(message), "origin": "https://evil.example"}
         assert (await client.post(message, refused).until_over()).status == 403
-        asked = await client.post(message, {**mirrors(message), "origin": PAGE}).until_over()
-        assert LATEST in asked.json["result"]["supportedVersions"]
+        response = await client.post(message, {**mirrors(message), "origin": PAGE}).until_over()
+        assert LATEST in response.json["result"]["supportedVersions"]
         await app.drain()
 
     run(main)

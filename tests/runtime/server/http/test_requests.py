@@ -40,13 +40,13 @@ from tests.support.wires import until
 def test_a_request_by_itself_is_answered_in_json_and_without_a_session() -> None:
     async def main() -> None:
         async with serving() as client:
-            asked = await client.call("echo", {"text": "hello"}).until_over()
-            assert asked.status == 200
-            assert asked.headers["content-type"] == "application/json"
-            assert "mcp-session-id" not in asked.headers
-            assert asked.json["result"]["content"] == [{"type": "text", "text": "hello"}]
-            asked = await client.request("server/discover").until_over()
-            assert LATEST in asked.json["result"]["supportedVersions"]
+            response = await client.call("echo", {"text": "hello"}).until_over()
+            assert response.status == 200
+            assert response.headers["content-type"] == "application/json"
+            assert "mcp-session-id" not in response.headers
+            assert response.json["result"]["content"] == [{"type": "text", "text": "hello"}]
+            response = await client.request("server/discover").until_over()
+            assert LATEST in response.json["result"]["supportedVersions"]
             assert client.app.sessions == {}
 
     run(main)
@@ -90,11 +90,11 @@ def test_a_handler_that_tells_more_is_answered_by_a_stream() -> None:
 def test_an_unknown_method_has_a_status_of_its_own_in_this_era_only() -> None:
     async def main() -> None:
         async with serving() as client:
-            asked = await client.request("no/such").until_over()
-            assert (asked.status, asked.error["code"]) == (404, error_codes.METHOD_NOT_FOUND)
+            response = await client.request("no/such").until_over()
+            assert (response.status, response.error["code"]) == (404, error_codes.METHOD_NOT_FOUND)
             session = await client.session()
-            asked = await session.request("no/such").until_over()
-            assert (asked.status, asked.error["code"]) == (200, error_codes.METHOD_NOT_FOUND)
+            response = await session.request("no/such").until_over()
+            assert (response.status, response.error["code"]) == (200, error_codes.METHOD_NOT_FOUND)
 
     run(main)
 
@@ -110,8 +110,8 @@ def test_a_capability_that_a_client_lacks_is_a_bad_request() -> None:
             return "asked"
 
         async with serving(server) as client:
-            asked = await client.call("ask").until_over()
-            assert (asked.status, asked.error["code"]) == (
+            response = await client.call("ask").until_over()
+            assert (response.status, response.error["code"]) == (
                 400,
                 error_codes.MISSING_CLIENT_CAPABILITY,
             )
@@ -132,11 +132,11 @@ def test_an_error_of_a_handler_is_an_answer_like_any_other() -> None:
             return {"error": {"code": error_codes.METHOD_NOT_FOUND, "message": "x"}}
 
         async with serving(server) as client:
-            asked = await client.call("refuse").until_over()
-            assert (asked.status, asked.error["code"]) == (200, 7)
+            response = await client.call("refuse").until_over()
+            assert (response.status, response.error["code"]) == (200, 7)
             assert (await client.call("confuse").until_over()).status == 200
-            asked = await client.call("no such tool").until_over()
-            assert (asked.status, asked.error["code"]) == (200, error_codes.INVALID_PARAMS)
+            response = await client.call("no such tool").until_over()
+            assert (response.status, response.error["code"]) == (200, error_codes.INVALID_PARAMS)
 
     run(main)
 
@@ -147,8 +147,8 @@ def test_a_notification_is_accepted(method: str) -> None:
     async def main() -> None:
         async with serving() as client:
             said = {"jsonrpc": "2.0", "method": method, "params": {"requestId": 1}}
-            asked = await client.post(said, {"MCP-Protocol-Version": LATEST}).until_over()
-            assert (asked.status, asked.body) == (202, b"")
+            response = await client.post(said, {"MCP-Protocol-Version": LATEST}).until_over()
+            assert (response.status, response.body) == (202, b"")
 
     run(main)
 
@@ -175,9 +175,9 @@ def test_a_notification_is_accepted(method: str) -> None:
 def test_what_is_no_request_or_notification_is_a_bad_one(body: bytes, code: int) -> None:
     async def main() -> None:
         async with serving() as client:
-            asked = await client.post(body, {"MCP-Protocol-Version": LATEST}).until_over()
-            assert (asked.status, asked.error["code"]) == (400, code)
-            assert asked.headers["content-type"] == "application/json"
+            response = await client.post(body, {"MCP-Protocol-Version": LATEST}).until_over()
+            assert (response.status, response.error["code"]) == (400, code)
+            assert response.headers["content-type"] == "application/json"
 
     run(main)
 
@@ -209,15 +209,15 @@ def test_closing_the_response_cancels_the_request(streams: bool) -> None:
             return "never"
 
         async with serving(server) as client:
-            asked = client.call("slow", more={"_meta": {"progressToken": 1}})
+            response = client.call("slow", more={"_meta": {"progressToken": 1}})
             await until(lambda: bool(seen))
             if streams:
-                await asked.until_events(1)
-            asked.disconnect()
-            await asked.until_over()
+                await response.until_events(1)
+            response.disconnect()
+            await response.until_over()
             await until(lambda: len(seen) == 2)
             assert seen == ["begun", "cancelled"]
-            assert len(asked.events) == streams
+            assert len(response.events) == streams
 
     run(main)
 
@@ -238,9 +238,9 @@ def test_what_a_handler_leaves_running_says_nothing_after_the_answer() -> None:
 
         async with serving(server) as client:
             meta = {"io.modelcontextprotocol/logLevel": "info"}
-            asked = await client.call("late", more={"_meta": meta}).until_over()
+            response = await client.call("late", more={"_meta": meta}).until_over()
             await asyncio.gather(*left)
-            assert [each.get("method", "answer") for each in asked.messages] == [
+            assert [each.get("method", "answer") for each in response.messages] == [
                 "notifications/message",
                 "answer",
             ]
@@ -259,14 +259,14 @@ def test_a_subscription_is_a_stream_kept_open_by_comments() -> None:
     async def main() -> None:
         server = plain(limits=Limits(keep_alive=0.02))
         async with serving(server) as client:
-            asked = await client.request("subscriptions/listen", LISTEN).until_events(1)
-            assert asked.messages[0]["method"] == "notifications/subscriptions/acknowledged"
-            await asked.until(lambda asked: asked.sent.count(b":\n\n") > 2)
+            response = await client.request("subscriptions/listen", LISTEN).until_events(1)
+            assert response.messages[0]["method"] == "notifications/subscriptions/acknowledged"
+            await response.until(lambda response: response.sent.count(b":\n\n") > 2)
             server.remove_tool("count")
-            await asked.until_events(2)
-            assert asked.messages[1]["method"] == "notifications/tools/list_changed"
+            await response.until_events(2)
+            assert response.messages[1]["method"] == "notifications/tools/list_changed"
             assert len(server.connections) == 1
-            await asked.drop()
+            await response.drop()
             assert len(server.connections) == 0
 
     run(main)
@@ -283,12 +283,12 @@ def test_a_slow_handler_is_answered_by_a_stream_kept_open_by_comments() -> None:
 
         async with serving(server) as client:
             session = await client.session()
-            for asked in (client.call("slow"), session.call("slow")):
+            for response in (client.call("slow"), session.call("slow")):
                 go.clear()
-                await asked.until(lambda asked: asked.sent.count(b":\n\n") > 2)
+                await response.until(lambda response: response.sent.count(b":\n\n") > 2)
                 go.set()
-                await asked.until_over()
-                assert asked.messages[-1]["result"]["content"][0]["text"] == "at last"
+                await response.until_over()
+                assert response.messages[-1]["result"]["content"][0]["text"] == "at last"
 
     run(main)
 
@@ -297,16 +297,16 @@ def test_a_subscriber_that_does_not_read_is_told_no_more_than_a_limit() -> None:
     async def main() -> None:
         server = plain(limits=Limits(unread_bytes=1000))
         async with serving(server) as client:
-            asked = client.request("subscriptions/listen", LISTEN)
-            await asked.until_events(1)
+            response = client.request("subscriptions/listen", LISTEN)
+            await response.until_events(1)
             for number in range(1000):  # without a turn of the loop: nobody reads
                 server.add_tool(_none, name=f"tool-{number}")
             await asyncio.sleep(0.05)
-            size = sum(len(event.data) for event in asked.events[1:])
+            size = sum(len(event.data) for event in response.events[1:])
             assert 1000 < size < 1300
             server.remove_tool("count")
-            count = len(asked.events)
-            await asked.until_events(count + 1)
+            count = len(response.events)
+            await response.until_events(count + 1)
 
     run(main)
 
@@ -321,11 +321,11 @@ def test_a_subscriber_hears_that_the_last_tool_is_gone() -> None:
     async def main() -> None:
         server = plain()
         async with serving(server) as client:
-            asked = await client.request("subscriptions/listen", LISTEN).until_events(1)
+            response = await client.request("subscriptions/listen", LISTEN).until_events(1)
             for count, name in enumerate(("echo", "count"), 2):
                 server.remove_tool(name)
-                await asked.until_events(count)
-                assert asked.messages[-1]["method"] == "notifications/tools/list_changed"
+                await response.until_events(count)
+                assert response.messages[-1]["method"] == "notifications/tools/list_changed"
 
     run(main)
 
@@ -340,13 +340,13 @@ def test_a_server_of_this_era_alone_knows_post_alone() -> None:
     async def main() -> None:
         async with serving(plain(revisions=[LATEST])) as client:
             for method in ("GET", "DELETE", "PUT"):
-                asked = await client.ask(method, "/mcp", {**GET, "mcp-session-id": "x"})
-                assert (asked.status, asked.headers["allow"]) == (405, "POST")
+                response = await client.ask(method, "/mcp", {**GET, "mcp-session-id": "x"})
+                assert (response.status, response.headers["allow"]) == (405, "POST")
             assert (await client.ask("GET", "/sse", GET)).status == 404
             headers = {"mcp-session-id": "x", "last-event-id": "1.1"}
-            asked = await client.call("echo", {"text": "a"}, headers).until_over()
-            assert asked.status == 200
-            assert "mcp-session-id" not in asked.headers
+            response = await client.call("echo", {"text": "a"}, headers).until_over()
+            assert response.status == 200
+            assert "mcp-session-id" not in response.headers
 
     run(main)
 
@@ -362,10 +362,10 @@ def test_a_server_of_this_era_alone_tells_its_versions_to_who_names_none(
 ) -> None:
     async def main() -> None:
         async with serving(plain(revisions=[LATEST])) as client:
-            asked = await client.post(said).until_over()
-            assert (asked.status, asked.error["code"]) == (400, error_codes.HEADER_MISMATCH)
-            assert asked.error["data"] == {"supported": [LATEST]}
-            assert asked.json["id"] == said["id"]
+            response = await client.post(said).until_over()
+            assert (response.status, response.error["code"]) == (400, error_codes.HEADER_MISMATCH)
+            assert response.error["data"] == {"supported": [LATEST]}
+            assert response.json["id"] == said["id"]
 
     run(main)
 
@@ -377,11 +377,11 @@ def test_a_path_without_a_route_and_a_method_without_a_meaning_are_told_apart() 
     async def main() -> None:
         async with serving(path="/here", sse=None) as client:
             for path in ("/mcp", "/", "/sse", "/messages", "/here/x", "//here"):
-                asked = await client.ask("POST", path, POST)
-                assert (asked.status, "id" in asked.json) == (404, False)
+                response = await client.ask("POST", path, POST)
+                assert (response.status, "id" in response.json) == (404, False)
             for method in ("PUT", "PATCH", "OPTIONS", "HEAD", "TRACE", "post"):
-                asked = await client.ask(method, "/here", POST)
-                assert (asked.status, asked.headers["allow"]) == (405, "DELETE, GET, POST")
+                response = await client.ask(method, "/here", POST)
+                assert (response.status, response.headers["allow"]) == (405, "DELETE, GET, POST")
 
     run(main)
 
@@ -404,8 +404,8 @@ def test_the_path_counts_from_where_the_application_is_mounted(
     async def main() -> None:
         async with serving() as client:
             said = request("server/discover")
-            asked = client.post(said, mirrors(said), path=path, root_path=root)
-            assert (await asked.until_over()).status == status
+            response = client.post(said, mirrors(said), path=path, root_path=root)
+            assert (await response.until_over()).status == status
 
     run(main)
 
@@ -428,8 +428,8 @@ def test_a_revision_without_these_methods_is_told_so(method: str) -> None:
     async def main() -> None:
         async with serving() as client:
             headers = {**GET, "mcp-protocol-version": LATEST}
-            asked = await client.ask(method, "/mcp", headers)
-            assert (asked.status, asked.headers["allow"]) == (405, "POST")
+            response = await client.ask(method, "/mcp", headers)
+            assert (response.status, response.headers["allow"]) == (405, "POST")
 
     run(main)
 
@@ -438,8 +438,8 @@ def test_a_revision_without_these_methods_is_told_so(method: str) -> None:
 def test_a_slash_at_the_end_of_the_endpoint_makes_no_difference(path: str, asked_at: str) -> None:
     async def main() -> None:
         async with serving(path=path) as client:
-            asked = await client.call("echo", path=asked_at).until_over()
-            assert asked.status == 200
+            response = await client.call("echo", path=asked_at).until_over()
+            assert response.status == 200
 
     run(main)
 
@@ -451,8 +451,8 @@ def test_a_slash_at_the_end_of_the_endpoint_makes_no_difference(path: str, asked
 def test_calls_without_a_session_have_a_rate_together() -> None:
     async def main() -> None:
         async with serving(plain(limits=Limits(call_rate=1))) as client:
-            asked = [await client.call("echo").until_over() for _ in range(4)]
-            assert ["error" in each.json for each in asked] == [False, True, True, True]
+            responses = [await client.call("echo").until_over() for _ in range(4)]
+            assert ["error" in each.json for each in responses] == [False, True, True, True]
 
     run(main)
 
@@ -460,12 +460,12 @@ def test_calls_without_a_session_have_a_rate_together() -> None:
 def test_requests_without_a_session_are_worked_on_up_to_a_limit() -> None:
     async def main() -> None:
         async with serving(plain(limits=Limits(sessions=2))) as client:
-            asked = [client.request("subscriptions/listen", LISTEN) for _ in range(4)]
-            for each in asked:
+            responses = [client.request("subscriptions/listen", LISTEN) for _ in range(4)]
+            for each in responses:
                 await each.until_begun()
-            assert [each.status for each in asked] == [200, 200, 503, 503]
-            assert "Limits.sessions" in asked[2].error["message"]
-            await asked[0].drop()
+            assert [each.status for each in responses] == [200, 200, 503, 503]
+            assert "Limits.sessions" in responses[2].error["message"]
+            await responses[0].drop()
             assert (await client.call("echo").until_over()).status == 200
 
     run(main)

@@ -197,10 +197,10 @@ def test_ids_of_events_are_unique_in_their_session_and_name_their_stream() -> No
     async def main() -> None:
         async with serving(teller(Schedule("", (0,) * 5, frozenset(), (), 0))) as client:
             session = await client.session()
-            asked = [session.call("tell") for _ in range(3)]
-            for each in asked:
+            responses = [session.call("tell") for _ in range(3)]
+            for each in responses:
                 await each.until_over()
-            ids = [[event.id for event in each.events] for each in asked]
+            ids = [[event.id for event in each.events] for each in responses]
             assert len({id for each in ids for id in each}) == 3 * 7
             assert [len({id.partition(".")[0] for id in each}) for each in ids] == [1, 1, 1]
 
@@ -211,8 +211,8 @@ def test_a_stream_of_another_session_is_never_replayed() -> None:
     async def main() -> None:
         async with serving(teller(Schedule("", (0,) * 3, frozenset(), (), 0))) as client:
             one, other = await client.session(), await client.session()
-            asked = await one.call("tell").until_over()
-            last = asked.events[0].id
+            response = await one.call("tell").until_over()
+            last = response.events[0].id
             assert len((await one.get(last).until_over()).messages) == 4
             stolen = await other.get(last).until_over()
             assert (stolen.status, "not kept" in stolen.error["message"]) == (400, True)
@@ -237,11 +237,11 @@ def test_the_stream_of_get_is_resumed_too_and_the_one_before_ends() -> None:
         server = teller(Schedule("", (), frozenset(), (), 0))
         async with serving(server) as client:
             session = await client.session()
-            heard = await session.get().until_events(1)
+            stream = await session.get().until_events(1)
             server.add_tool(_none, name="a")
-            await heard.until(lambda heard: len(heard.messages) == 1)
-            again = await session.get(heard.events[0].id).until_begun()
-            await heard.until_over()
+            await stream.until(lambda stream: len(stream.messages) == 1)
+            again = await session.get(stream.events[0].id).until_begun()
+            await stream.until_over()
             await again.until(lambda again: len(again.messages) == 1)
             assert (await session.get().until_over()).status == 409
             await again.drop()
@@ -274,16 +274,16 @@ def test_a_handler_that_pauses_ends_the_response_and_the_client_comes_again() ->
 
         async with serving(server) as client:
             session = await client.session()
-            asked = await session.call("work").until_over()
-            pauses = [(each.data, each.retry) for each in asked.events]
+            response = await session.call("work").until_over()
+            pauses = [(each.data, each.retry) for each in response.events]
             assert pauses == [(b"", None), (b"", 250)]
-            polled = await session.get(asked.events[0].id).until_begun()
+            polled = await session.get(response.events[0].id).until_begun()
             go.set()
             await polled.until_over()
             assert polled.messages[-1]["result"]["content"][0]["text"] == "worked"
             older = await client.session("2025-06-18")
-            asked = await older.call("work").until_over()
-            assert asked.json["result"]["content"][0]["text"] == "worked"
+            response = await older.call("work").until_over()
+            assert response.json["result"]["content"][0]["text"] == "worked"
 
     run(main)
 
@@ -338,12 +338,12 @@ def test_what_a_dropped_client_never_fetches_is_bounded_by_the_store() -> None:
 
         async with serving(server) as client:
             session = await client.session()
-            asked = await session.call("talk").until(lambda asked: asked.messages)
-            await asked.drop()
+            response = await session.call("talk").until(lambda response: response.messages)
+            await response.drop()
             kept = client.app.sessions[session.id]
             await until(lambda: not kept.session.running)
             await until(lambda: not kept.streams)
-            assert (await session.get(asked.events[0].id).until_over()).status == 400
+            assert (await session.get(response.events[0].id).until_over()).status == 400
 
     run(main)
 
@@ -354,10 +354,10 @@ def test_before_polling_a_stream_is_not_ended_before_its_answer(revision: str) -
     async def main() -> None:
         schedule = Schedule("", (0, 1, 2, 4), frozenset({0, 2}), (), 0)
         async with serving(teller(schedule)) as client:
-            asked = (await client.session(revision)).call("tell")
-            await asked.until_over()
-            assert len(asked.messages) == 5
-            assert asked.messages[-1]["result"]["content"][0]["text"] == "told"
-            assert all(event.retry is None for event in asked.events)
+            response = (await client.session(revision)).call("tell")
+            await response.until_over()
+            assert len(response.messages) == 5
+            assert response.messages[-1]["result"]["content"][0]["text"] == "told"
+            assert all(event.retry is None for event in response.events)
 
     run(main)

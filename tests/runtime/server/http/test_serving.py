@@ -105,7 +105,7 @@ async def _listens(port: int) -> bool:
     return True
 
 
-async def said(port: int, head: str, *parts: bytes, until: bytes = b"") -> bytes:
+async def exchange(port: int, head: str, *parts: bytes, until: bytes = b"") -> bytes:
     """What the server says to that, until the connection ends or `until` has come."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     answer = b""
@@ -139,18 +139,20 @@ def test_a_server_on_a_socket_answers_refuses_and_cuts_what_is_slow(plain: bool)
     async def main() -> None:
         async with served(plain=plain) as (_, port):
             body, headers = call("echo", arguments={"text": "hello"})
-            answer = await said(port, posted(body, **headers), body, until=b"hello")
+            answer = await exchange(port, posted(body, **headers), body, until=b"hello")
             assert answer.startswith(b"HTTP/1.1 200 ")
-            answer = await said(port, posted(body, **{**headers, "host": "evil.com"}), until=b"}}")
+            answer = await exchange(
+                port, posted(body, **{**headers, "host": "evil.com"}), until=b"}}"
+            )
             assert answer.startswith(b"HTTP/1.1 403 ")
             assert b"connection: close" in answer
             chunked = posted(body, **headers).replace("content-length", "x-length")
             chunked += "transfer-encoding: chunked\n"
             parts = [b"%x\r\n%b\r\n" % (len(body), body), b"0\r\n\r\n"]
-            assert b"hello" in await said(port, chunked, *parts, until=b"hello")
-            assert (await said(port, chunked, parts[0])).startswith(b"HTTP/1.1 408 ")
+            assert b"hello" in await exchange(port, chunked, *parts, until=b"hello")
+            assert (await exchange(port, chunked, parts[0])).startswith(b"HTTP/1.1 408 ")
             huge = [b"100000\r\n" + b" " * 0x100000 + b"\r\n"] * 4 + [b"1\r\n \r\n"]
-            assert (await said(port, chunked, *huge)).startswith(b"HTTP/1.1 413 ")
+            assert (await exchange(port, chunked, *huge)).startswith(b"HTTP/1.1 413 ")
 
     run(main)
 
@@ -164,15 +166,15 @@ def test_a_signal_ends_streams_in_good_order_and_then_the_process(
         async with served(plain=plain) as (child, port):
             listen = request("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
             body = json.dumps(listen).encode()
-            heard = asyncio.ensure_future(said(port, posted(body, **mirrors(listen)), body))
+            listening = asyncio.ensure_future(exchange(port, posted(body, **mirrors(listen)), body))
             meta = {"io.modelcontextprotocol/logLevel": "info"}
             stuck, headers = call("stuck", _meta=meta)
-            asked = asyncio.ensure_future(said(port, posted(stuck, **headers), stuck))
+            calling = asyncio.ensure_future(exchange(port, posted(stuck, **headers), stuck))
             await asyncio.sleep(0.5)
             child.send_signal(number)
             async with asyncio.timeout(5):
-                assert b'"resultType":"complete"' in await heard
-                answer = await asked
+                assert b'"resultType":"complete"' in await listening
+                answer = await calling
                 assert await child.wait() == 0
             assert b"begun" in answer
             assert answer.endswith(b"0\r\n\r\n")
@@ -187,14 +189,14 @@ def test_a_second_signal_does_not_wait_for_what_is_worked_on(plain: bool) -> Non
     async def main() -> None:
         async with served(wait=60, plain=plain) as (child, port):
             stuck, headers = call("stuck", _meta={"io.modelcontextprotocol/logLevel": "info"})
-            asked = asyncio.ensure_future(said(port, posted(stuck, **headers), stuck))
+            calling = asyncio.ensure_future(exchange(port, posted(stuck, **headers), stuck))
             await asyncio.sleep(0.5)
             for _ in range(2):
                 child.send_signal(signal.SIGINT)
                 await asyncio.sleep(0.2)
             async with asyncio.timeout(5):
                 assert await child.wait() == 0
-            assert b"begun" in await asked
+            assert b"begun" in await calling
 
     run(main)
 
@@ -204,7 +206,7 @@ def test_a_lifespan_that_cannot_be_left_ends_the_process_all_the_same(plain: boo
     async def main() -> None:
         async with served(fault="still locked", plain=plain) as (child, port):
             body, headers = call("echo")
-            await said(port, posted(body, **headers), body, until=b"content")
+            await exchange(port, posted(body, **headers), body, until=b"content")
             child.send_signal(signal.SIGTERM)
             async with asyncio.timeout(5):
                 _, errors = await child.communicate()
@@ -246,8 +248,8 @@ def test_an_application_that_has_ended_can_be_started_again() -> None:
         life = asyncio.ensure_future(app({"type": "lifespan"}, events.get, sent.put))
         events.put_nowait({"type": "lifespan.startup"})
         assert (await sent.get())["type"] == "lifespan.startup.complete"
-        asked = await Client(app).call("state").until_over()
-        assert asked.status == 200
+        response = await Client(app).call("state").until_over()
+        assert response.status == 200
         events.put_nowait({"type": "lifespan.shutdown"})
         await life
 
@@ -265,8 +267,8 @@ def test_the_lifespan_is_entered_and_left_with_that_of_the_application() -> None
         life = asyncio.ensure_future(app({"type": "lifespan"}, events.get, sent.put))
         events.put_nowait({"type": "lifespan.startup"})
         assert (await sent.get())["type"] == "lifespan.startup.complete"
-        asked = await Client(app).call("state").until_over()
-        assert asked.json["result"]["content"][0]["text"] == "state"
+        response = await Client(app).call("state").until_over()
+        assert response.json["result"]["content"][0]["text"] == "state"
         assert log == ["entered"]
         events.put_nowait({"type": "lifespan.shutdown"})
         assert (await sent.get())["type"] == "lifespan.shutdown.complete"
@@ -281,8 +283,8 @@ def test_without_that_the_lifespan_is_entered_once_at_the_first_request() -> Non
         log: list[str] = []
         app = lived(log).asgi()
         client = Client(app)
-        asked = [client.call("state") for _ in range(5)]
-        for each in asked:
+        responses = [client.call("state") for _ in range(5)]
+        for each in responses:
             assert (await each.until_over()).json["result"]["content"][0]["text"] == "state"
         assert log == ["entered"]
         await app.drain()

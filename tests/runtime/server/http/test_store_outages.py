@@ -39,8 +39,8 @@ def test_a_process_is_ready_while_its_store_answers() -> None:
         async with serving(store=store, health="/health", ready="/ready") as client:
             for on, status in ((False, 200), (True, 503), (False, 200)):
                 outage.on = on
-                asked = await client.ask("GET", "/ready", {**GET, "host": "evil.com"})
-                assert asked.status == status
+                response = await client.ask("GET", "/ready", {**GET, "host": "evil.com"})
+                assert response.status == status
                 assert (await client.ask("GET", "/health", GET)).status == 200
 
     run(main)
@@ -65,8 +65,8 @@ def test_a_slow_store_does_not_slow_requests_without_a_session() -> None:
             answers.clear()
             waiting = [session.call("echo", {"text": "late"}) for _ in range(10)]
             for number in range(10):
-                asked = await client.call("echo", {"text": str(number)}).until_over()
-                assert asked.json["result"]["content"][0]["text"] == str(number)
+                response = await client.call("echo", {"text": str(number)}).until_over()
+                assert response.json["result"]["content"][0]["text"] == str(number)
             assert not any(each.status for each in waiting)
             answers.set()
             for each in waiting:
