@@ -24,7 +24,6 @@ from typing import (
 
 from mcp_wire._msgspec import (
     BEFORE,
-    UNSET,
     Bare,
     Fixed,
     Hooks,
@@ -51,7 +50,7 @@ from mcp_wire.v2026_07_28.models_msgspec import (
     RequestMetaObject,
     ResultMetaObject,
 )
-from msgspec import MsgspecError, field, json, msgpack, to_builtins
+from msgspec import UNSET, MsgspecError, field, json, msgpack, to_builtins
 from msgspec.json import Decoder
 
 from . import codec

@@ -23,13 +23,12 @@ from typing import (
     overload,
 )
 
-from msgspec import Meta, MsgspecError, field, json, msgpack, to_builtins
+from msgspec import UNSET, Meta, MsgspecError, field, json, msgpack, to_builtins
 from msgspec.json import Decoder
 
 from . import codec
 from .._msgspec import (
     BEFORE,
-    UNSET,
     Bare,
     Fixed,
     Hooks,

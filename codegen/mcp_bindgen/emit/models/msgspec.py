@@ -50,7 +50,7 @@ _WIRE: Final = (
     *("check_depth", "parse", "too_deep", "write_again"),
 )
 _MSGSPEC: Final = (
-    *("BEFORE", "UNSET", "Bare", "Hooks", "Unset"),
+    *("BEFORE", "Bare", "Hooks", "Unset"),
     *("Open", "bind", "has_nan", "with_tag", "write"),
 )
 """What the template names."""
@@ -66,7 +66,7 @@ def msgspec_view(schema: Schema, options: Options) -> dict[str, Any]:
     rows = module_rows(schema, used, structs, ("dec_hook", "enc_hook"))
     imports.add("collections.abc", ("Callable",))
     imports.add("typing", _TYPING)
-    imports.add("msgspec", ("MsgspecError", "json", "msgpack", "to_builtins"))
+    imports.add("msgspec", ("UNSET", "MsgspecError", "json", "msgpack", "to_builtins"))
     imports.use("msgspec.json", "Decoder")
     imports.add(".._msgspec", _MSGSPEC)
     imports.add(".._wire", _WIRE)

@@ -31,24 +31,6 @@ from ._wire.members import SURE, Items, settled
 from ._wire.text import is_json
 from ._wire.values import EMPTY, Json
 
-__all__ = [
-    "BEFORE",
-    "EXTRA",
-    "UNSET",
-    "Bare",
-    "Fixed",
-    "Hooks",
-    "Model",
-    "Open",
-    "Unset",
-    "bind",
-    "has_nan",
-    "make",
-    "present",
-    "with_tag",
-    "write",
-]
-
 Unset: TypeAlias = UnsetType
 KINDS[UnsetType] = "nothing"
 

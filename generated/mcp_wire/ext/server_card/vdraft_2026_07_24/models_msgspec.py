@@ -13,13 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, overload
 
-from msgspec import MsgspecError, field, json, msgpack, to_builtins
+from msgspec import UNSET, MsgspecError, field, json, msgpack, to_builtins
 from msgspec.json import Decoder
 
 from . import codec
 from ...._msgspec import (
     BEFORE,
-    UNSET,
     Bare,
     Hooks,
     Model,

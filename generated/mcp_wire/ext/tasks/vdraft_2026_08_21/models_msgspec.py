@@ -23,13 +23,12 @@ from typing import (
     overload,
 )
 
-from msgspec import MsgspecError, field, json, msgpack, to_builtins
+from msgspec import UNSET, MsgspecError, field, json, msgpack, to_builtins
 from msgspec.json import Decoder
 
 from . import codec
 from ...._msgspec import (
     BEFORE,
-    UNSET,
     Bare,
     Fixed,
     Hooks,
