@@ -63,6 +63,7 @@ class ClientSession(Session):
         """Whether to shake hands on the same connection when `server/discover` has no answer."""
         self.is_unread: Callable[[], bool] = lambda: False
         """Whether the server has not even read what was sent: it is still starting."""
+        self._was_unread = False
         self._open_timeout = limits.deadline
         self._proposed: list[str] = []
         self._opening: Final[dict[str, Callable[[Sent, bytes, float], list[Event]]]] = {
@@ -78,7 +79,7 @@ class ClientSession(Session):
         `timeout` is how many seconds the answer may take. Requests in flight stay so. Raises
         NoCommonRevision if no revision of ours can open.
         """
-        self.state, self.failure, self._proposed = State.NEW, None, []
+        self.state, self.failure, self._proposed, self._was_unread = State.NEW, None, [], False
         self._open_timeout = self.limits.deadline if timeout is None else timeout
         if self.offer.per_request and not handshake:
             return self._discover(self.offer.per_request[0], now)
@@ -235,7 +236,7 @@ class ClientSession(Session):
         if not self._opens(sent):
             return super()._late(sent, now)
         is_probe = sent.method == "server/discover"
-        if is_probe and now < sent.last and self.is_unread():
+        if is_probe and now < sent.last and self._is_starting():
             sent.extend(now)
             return []
         self.pending.pop(sent.id)
@@ -245,6 +246,14 @@ class ClientSession(Session):
         if is_probe and not self.shakes_hands_late and not self.offer.handshake:
             return self._fall_back(sent, late, now)
         return self._give_up(sent, late)
+
+    def _is_starting(self) -> bool:
+        """Whether the server had not read the probe when it was last late, or still has not.
+
+        One that has just read it has as long for its answer as one that read it at once.
+        """
+        was_unread, self._was_unread = self._was_unread, self.is_unread()
+        return was_unread or self._was_unread
 
     # ---- requests of the server
 

@@ -150,6 +150,19 @@ def test_a_probe_without_an_answer_is_followed_by_a_handshake_and_its_late_answe
     assert [type(event) for event in late] == [Ignored]
 
 
+def test_a_server_that_was_still_starting_has_as_long_for_its_answer_as_one_that_was_not() -> None:
+    session = newborn()
+    session.shakes_hands_late, session.is_unread = True, lambda: True
+    session.open(0.0)
+    probe = session.limits.probe
+    assert session.expired(probe) == []
+    session.is_unread = lambda: False  # it reads the probe a moment before that is looked at again
+    assert session.expired(2 * probe) == []
+    assert session.expired(3 * probe - 0.01) == []
+    (offer,) = written(session.expired(3 * probe))
+    assert offer["method"] == "initialize"
+
+
 @pytest.mark.requirement("lifecycle.init.request", "lifecycle.init.first")
 def test_a_client_opens_with_initialize_and_reports_a_version_it_does_not_speak() -> None:
     session = newborn(*ALL[:2])
