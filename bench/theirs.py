@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -50,6 +51,7 @@ def _json(text: str, what: str) -> Callable[[], Any]:
 def _generate(flavour: str) -> Callable[[], Any]:
     from datamodel_code_generator import DataModelType, InputFileType, generate
 
+    warnings.simplefilter("ignore")  # it warns of unions that msgspec cannot decode, at every turn
     shared = Path(__file__).parents[2] / "shared"
     text = (shared / "official" / "2025-11-25" / "schema.json").read_text()
     return partial(
