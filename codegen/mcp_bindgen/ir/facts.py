@@ -66,6 +66,8 @@ def _import(each: syntax.Import) -> _Json:
 
 def _at_home(resolver: Resolver, value: Any) -> Any:
     """Facts with each imported name as the file that declares it has it."""
+    if not resolver.foreign:
+        return value
     if value.__class__ is list:
         return [_at_home(resolver, item) for item in value]
     if value.__class__ is not dict:

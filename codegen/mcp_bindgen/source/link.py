@@ -6,9 +6,10 @@ a name: then the name of the file goes before it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,6 +22,8 @@ from mcp_bindgen.source.text import Source, printable
 
 __all__ = ["link"]
 
+_IMPORT: Final = re.compile(rb"\bimport\b")
+
 
 def link(source: Source, files: Mapping[str, Source]) -> tuple[Source, syntax.Module]:
     """The joined text, and the module with what it imports.
@@ -29,7 +32,7 @@ def link(source: Source, files: Mapping[str, Source]) -> tuple[Source, syntax.Mo
     SchemaMeaningError for an import that no file stands for, and as `read` does.
     """
     module = read_source(source)
-    if not module.imports and not any(_modules(module.declarations)):
+    if not module.imports and not _has_import_types(source, module):
         return source, module
     return _Linker(source, module, files).linked()
 
@@ -166,6 +169,10 @@ class _Linker:
         start = self.source.starts[self.source.parts.index(name.file)]
         moved: syntax.Declaration = _moved(declaration, start, named)
         return replace(moved, name=self.keys[name])
+
+
+def _has_import_types(source: Source, module: syntax.Module) -> bool:
+    return bool(_IMPORT.search(source.data)) and any(_modules(module.declarations))
 
 
 def _stem(file: Source) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
@@ -14,6 +15,7 @@ from mcp_bindgen.ir.model import (
     Field,
     Limits,
     Lit,
+    LiteralValue,
     Map,
     Prim,
     Ref,
@@ -97,9 +99,13 @@ class Shapes:
 
     def _own_tag(self, struct: Struct) -> Field | None:
         """The first constant that no other struct has, else the first."""
-        known = Counter((f.wire, f.const) for s in self.schema.structs.values() for f in s.consts)
-        alone = [f for f in struct.consts if known[f.wire, f.const] == 1]
+        alone = [f for f in struct.consts if self._owners[f.wire, f.const] == 1]
         return next(iter([*alone, *struct.consts]), None)
+
+    @cached_property
+    def _owners(self) -> Counter[tuple[str, LiteralValue | None]]:
+        """How many structs have a constant, by its wire name and value."""
+        return Counter((f.wire, f.const) for s in self.schema.structs.values() for f in s.consts)
 
     def _union_tags(self) -> Iterator[tuple[str, str]]:
         """The wire name of the tag of each struct that a union's tag tells from the others."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import ClassVar
 
 from mcp_bindgen.emit.packages import core_module
@@ -55,7 +56,11 @@ class Annotator:
         self.schema = schema
         self.imports = imports
         self.module = module
-        self.recursive = recursive(schema)
+
+    @cached_property
+    def recursive(self) -> frozenset[str]:
+        """The aliases that name themselves."""
+        return recursive(self.schema)
 
     def declared(self, type: Type) -> Code:
         """The annotation that an alias stands for."""
