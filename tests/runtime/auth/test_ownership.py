@@ -307,7 +307,8 @@ def test_a_forwarded_call_without_a_token_is_not_run(caplog: pytest.LogCaptureFi
             await old.open()
             (session,) = app.sse_sessions.values()
             call = b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"change"}}'
-            message = Forwarded(1, session.id, call.decode(), session.principal)
+            who = session.principal
+            message = Forwarded(1, session.id, 1, body=call.decode(), principal=who)
             Variables().run(app._receive_forwarded, message)
             answer = await old.ask("tools/call", {"name": "whoami", "arguments": {}}, 8)
             assert answer["result"]["content"][0]["text"] == "ann read"
