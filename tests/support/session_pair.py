@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, pairwise
@@ -10,6 +11,7 @@ from typing import Any, Final
 from mcp_runtime.core.client_session import ClientSession
 from mcp_runtime.core.events import Answered, Called, Event, Failed, Opened, Progressed, Write
 from mcp_runtime.core.negotiation import ClientOffer, ServerOffer
+from mcp_runtime.core.running import OF_PROCESS
 from mcp_runtime.core.server_session import ServerSession
 from mcp_runtime.core.session import Session
 from mcp_runtime.limits import DEFAULT, Limits
@@ -117,6 +119,12 @@ def with_meta(spoken: str | None, params: Mapping[str, Any], token: Any = None) 
 
 
 # ---- what comes of them
+
+
+def held_by_process() -> int:
+    """Bytes that the process holds for its peers, less what only garbage of other tests holds."""
+    gc.collect()
+    return OF_PROCESS.count
 
 
 def receive(session: Session, message: bytes, now: float = 0.0) -> list[Event]:

@@ -20,6 +20,7 @@ from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.transports.memory import pair
 from tests.support.session_pair import (
     HANDSHAKE,
+    held_by_process,
     initialize,
     notification,
     of,
@@ -67,7 +68,7 @@ def test_a_cancelled_request_is_not_held() -> None:
 
 
 def test_the_process_has_a_budget_too() -> None:
-    limits = Limits(process_bytes=OF_PROCESS.count + 100_000)
+    limits = Limits(process_bytes=held_by_process() + 100_000)
     sessions = [server_session(SHAKEN, limits) for _ in range(4)]
     assert [calls(session, 1) for session in sessions] == [True, True, True, False]
     assert calls(sessions[3], 2, {})
@@ -76,7 +77,7 @@ def test_the_process_has_a_budget_too() -> None:
 
 
 def test_what_a_session_holds_is_given_back_with_it() -> None:
-    before = OF_PROCESS.count
+    before = held_by_process()
     session = server_session(SHAKEN)
     calls(session, 1)
     assert OF_PROCESS.count > before

@@ -13,6 +13,7 @@ from mcp_runtime import Server
 from mcp_runtime.core.running import OF_PROCESS
 from mcp_runtime.limits import Limits
 from tests.support.asgi_client import POST, Client, mirrors, request, serving
+from tests.support.session_pair import held_by_process
 
 SIZE: Final = 3_000_000
 
@@ -57,7 +58,7 @@ async def test_over_http_a_body_is_not_kept_once_it_is_read(era: str) -> None:
 
 
 async def test_a_body_that_is_being_read_counts_for_the_process() -> None:
-    before = OF_PROCESS.count
+    before = held_by_process()
     server = Server("s", "1", limits=Limits(process_bytes=before + 2 * SIZE))
     async with serving(server) as client:
         begun = [_begin(client) for _ in range(3)]
