@@ -223,13 +223,16 @@ _Rounds: TypeAlias = list[tuple[Round, bool]]
 
 
 def rounds_of(sides: Mapping[str, Served], connections: int) -> dict[str, _Rounds]:
-    """Of all sides, each in its turn."""
+    """Of all sides, each in its turn, on one processor with the driver.
+
+    Where the system chooses, it puts one side there and another not, and they differ by half.
+    """
     rounds: dict[str, _Rounds] = {name: [] for name in sides}
     with quiet_machine() as machine:
         for _ in range(_ROUNDS):
             for name, side in sides.items():
                 work = partial(side.round, connections)
-                rounds[name].append(machine.undisturbed_anywhere(work))
+                rounds[name].append(machine.undisturbed(work, side.process.pid))
     return rounds
 
 
