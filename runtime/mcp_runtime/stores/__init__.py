@@ -159,7 +159,8 @@ class Bus(Protocol):
     ) -> AbstractAsyncContextManager[object]:
         """While entered, `receive` gets each message of the topic, on the running event loop.
 
-        Messages that this process publishes come back to it as well.
+        Those of one process come in the order in which it published them. What this
+        process publishes comes back to it as well.
         """
         ...
 

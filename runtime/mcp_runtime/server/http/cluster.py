@@ -11,6 +11,7 @@ import logging
 import secrets
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from itertools import count
 from typing import Any, Final
 
@@ -71,8 +72,8 @@ class Cluster:
         self._lease: Final = limits.lease
         self._receive = receive
         self._numbers = count(1)
-        self._last: dict[int, int] = {}
-        """The last message of each process."""
+        self._last: dict[tuple[str, int], int] = {}
+        """The last message of each topic and process; a bus may bring one topic before another."""
 
     @property
     def first_id(self) -> int:
@@ -84,8 +85,9 @@ class Cluster:
         """While entered, others know that this process lives, and can reach it."""
         name, bus = _topic(self.number), self.store.bus
         async with AsyncExitStack() as stack:
-            await stack.enter_async_context(bus.subscribed(name, self._on_message))
-            await stack.enter_async_context(bus.subscribed(_EVERYBODY, self._on_message))
+            for topic in (name, _EVERYBODY):
+                receive = partial(self._on_message, topic)
+                await stack.enter_async_context(bus.subscribed(topic, receive))
             await self.store.leases.hold(name, self._lease)
             renewal = asyncio.create_task(self._renew(name))
             try:
@@ -148,14 +150,15 @@ class Cluster:
         message = Forwarded(self.number, session, next(self._numbers), **what)
         self.store.bus.publish(topic, msgspec.json.encode(message))
 
-    def _on_message(self, data: bytes) -> None:
+    def _on_message(self, topic: str, data: bytes) -> None:
         try:
             message = _forwarded.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError):
             log.warning("ignored a message of another process that is none: %r", data[:80])
             return
-        if message.sender != self.number and message.number > self._last.get(message.sender, 0):
-            self._last[message.sender] = message.number
+        source = topic, message.sender
+        if message.sender != self.number and message.number > self._last.get(source, 0):
+            self._last[source] = message.number
             self._receive(message)
 
 

@@ -457,6 +457,28 @@ def test_a_message_that_the_bus_brings_twice_is_handled_once() -> None:
     run(main)
 
 
+def test_a_message_that_the_bus_brings_after_one_of_another_topic_is_handled() -> None:
+    async def main() -> None:
+        async with two() as (one, other, shared, _):
+            stream = one.begin("GET", "/sse", GET)
+            await stream.until_events(1)
+            query = stream.events[0].data.decode().partition("?")[2]
+            publish, late = shared.bus.publish, list[tuple[str, bytes]]()
+            shared.bus.publish = lambda topic, message: late.append((topic, message))
+            sent = other.post(initialize("2024-11-05"), path="/messages", query=query)
+            assert (await sent.until_over()).status == 202
+            shared.bus.publish = publish
+            assert other.app._cluster is not None
+            other.app._cluster.changed("of another session")
+            await asyncio.sleep(0.02)
+            for topic, message in late:
+                publish(topic, message)
+            await stream.until_events(2)
+            await stream.drop()
+
+    run(main)
+
+
 # ---- the stores of one process
 
 
