@@ -38,7 +38,7 @@ class _Served:
         assert self.process.stdout is not None
         self.port = int(self.process.stdout.readline())
         self.open: list[socket.socket] = []
-        self.asking = Connection(self.port)
+        self.connection = Connection(self.port)
 
     def begin(self, request: bytes) -> None:
         """Returns when the first event, or comment, is there."""
@@ -54,7 +54,7 @@ class _Served:
             raise RuntimeError(f"{self.process.args!r} answered {answer!r}")
 
     def close(self) -> None:
-        for each in [*self.open, self.asking.socket]:
+        for each in [*self.open, self.connection.socket]:
             each.close()
         self.process.terminate()
         self.process.wait(_PATIENCE)
@@ -69,13 +69,13 @@ def _get(path: str, session: str = "") -> bytes:
 
 
 def _session(served: _Served) -> str:
-    answer = served.asking.ask(post({}, id=0, method="initialize", params=INITIALIZE))
+    answer = served.connection.ask(post({}, id=0, method="initialize", params=INITIALIZE))
     head = answer.partition(b"\r\n\r\n")[0].decode().split("\r\n")
     session = next(
         line.partition(": ")[2] for line in head if line.lower().startswith("mcp-session-id")
     )
     headers = {"Mcp-Session-Id": session, "MCP-Protocol-Version": "2025-11-25"}
-    served.asking.ask(post(headers, method="notifications/initialized"))
+    served.connection.ask(post(headers, method="notifications/initialized"))
     return session
 
 

@@ -99,7 +99,7 @@ def matters(from_: str, to: str) -> Mapping[str, Refusal]:
     elif (to, from_) in STEPS:
         refusals = step_module(to, from_).REFUSED_DOWN
     else:
-        raise UnknownRevision(f"{from_} and {to} are no neighbours here")
+        raise UnknownRevision(f"{from_} and {to} are not adjacent revisions")
     return refusals
 
 

@@ -38,7 +38,7 @@ class ServerNotifications(ABC):
     running: dict[Id, Running]
 
     principal = ""
-    """Whom the client acts for."""
+    """The user or service that the client acts for; empty for nobody."""
     log_level: str | None = None
     """The level that the client has set for the session."""
     _declared: Mapping[str, Any] = MappingProxyType({})

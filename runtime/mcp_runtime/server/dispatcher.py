@@ -23,7 +23,7 @@ class Dispatcher(ServerView[_Ctx], Protocol[_Ctx]):
     sealer: StateSealer
     ping_every: float | None
     connections: set[ChangeListener]
-    """Connections that are told of changes."""
+    """Connections that get notifications of changes."""
 
     def offer(self) -> ServerOffer:
         """What the server declares now."""

@@ -19,7 +19,7 @@ class Peer(Protocol):
 
     loop: AbstractEventLoop
     principal: str
-    """Whom the client acts for; empty for nobody."""
+    """The user or service that the client acts for; empty for nobody."""
     roots: list[t.Root] | None
     """The client's roots, while the client promises to report changes and has reported none."""
     root_changes: int

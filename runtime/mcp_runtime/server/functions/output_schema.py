@@ -123,7 +123,7 @@ def tool_result(
     """The result for what a tool returned, with an output schema or without.
 
     A result of `types` passes, its structured content as JSON. Raises BadResult if that does not
-    fit the output schema or is missing, and for what is no content.
+    fit the output schema or is missing, and for a value that no content block can hold.
     """
     if isinstance(value, t.InputRequiredResult):
         return value
@@ -133,7 +133,10 @@ def tool_result(
 
 
 def raw_result(value: object, *, is_structured: bool) -> t.CallToolResult | t.InputRequiredResult:
-    """The result of a tool whose schemas were given. Raises BadResult for what is no content."""
+    """The result of a tool whose schemas were given.
+
+    Raises BadResult for a value that no content block can hold.
+    """
     if isinstance(value, t.CallToolResult | t.InputRequiredResult):
         return value
     return _with_structure(to_json(value)) if is_structured else _content(value)
