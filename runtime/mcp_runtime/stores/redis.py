@@ -3,6 +3,10 @@
 Each operation is one command; those of the same moment share a round trip. All keys of a session
 expire by themselves. Names of keys begin with `mcp:`; those of one session share a hash tag, so
 that a cluster keeps them together.
+
+The events of a session are a hash and a list rather than Redis streams with MAXLEN: a stream limits
+how many entries it has, and a session is limited in bytes. In the hash an event has its number for
+a name, so that it is read in one step, and stored once although it is appended twice.
 """
 
 from __future__ import annotations

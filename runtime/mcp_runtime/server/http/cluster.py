@@ -31,6 +31,8 @@ _PROCESS_BITS: Final = 32
 _EVERYBODY: Final = "processes"
 _RENEWALS: Final = 3
 """How often a lease is renewed within its time."""
+_HEARD: Final = 4096
+"""How many pairs of a topic and a process we know the last message of; the oldest is forgotten."""
 
 
 class Forwarded(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -73,7 +75,9 @@ class Cluster:
         self._receive = receive
         self._numbers = count(1)
         self._last: dict[tuple[str, int], int] = {}
-        """The last message of each topic and process; a bus may bring one topic before another."""
+        """The last message of each topic and process; a bus may bring one topic before another.
+
+        Those that were heard of last stand at the end."""
 
     @property
     def first_id(self) -> int:
@@ -156,10 +160,16 @@ class Cluster:
         except (msgspec.DecodeError, UnicodeDecodeError):
             log.warning("ignored a message of another process that is none: %r", data[:80])
             return
-        source = topic, message.sender
-        if message.sender != self.number and message.number > self._last.get(source, 0):
-            self._last[source] = message.number
+        if message.sender != self.number and self._is_new(topic, message):
             self._receive(message)
+
+    def _is_new(self, topic: str, message: Forwarded) -> bool:
+        source = topic, message.sender
+        last = self._last.pop(source, 0)
+        self._last[source] = max(last, message.number)
+        if len(self._last) > _HEARD:
+            del self._last[next(iter(self._last))]
+        return message.number > last
 
 
 def _written(frame: Response | ErrorResponse) -> bytes:

@@ -9,10 +9,12 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+import msgspec
 import pytest
 
 from mcp_runtime import Context, Server
 from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.server.http.cluster import Cluster, Forwarded
 from mcp_runtime.stores import Kept
 from mcp_runtime.stores.memory import MemoryBus, MemorySessions, MemoryStore
 from tests.runtime.server.http.test_requests import LISTEN
@@ -477,6 +479,26 @@ def test_a_message_that_the_bus_brings_after_one_of_another_topic_is_handled() -
             await stream.drop()
 
     run(main)
+
+
+def test_what_is_known_of_other_processes_is_bounded_and_the_oldest_is_forgotten() -> None:
+    received = list[tuple[int, int]]()
+    cluster = Cluster(
+        MemoryStore(), DEFAULT, lambda message: received.append((message.sender, message.number))
+    )
+
+    def hear(sender: int, number: int) -> None:
+        cluster._on_message("processes", msgspec.json.encode(Forwarded(sender, "s", number)))
+
+    hear(0, 5)
+    for sender in range(1, 10_000):
+        hear(sender, 1)
+        hear(0, 5)
+    assert len(cluster._last) == 4096
+    assert received == [(0, 5), *((sender, 1) for sender in range(1, 10_000))]
+    for sender in (9_999, 5_905, 5_904):
+        hear(sender, 1)
+    assert received[10_000:] == [(5_904, 1)]
 
 
 # ---- the stores of one process
