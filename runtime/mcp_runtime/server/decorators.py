@@ -241,9 +241,17 @@ class Decorators(ABC):
 
         The function takes the text typed so far; a parameter named `arguments` receives the values
         chosen before. It returns values, best first, or a `CompleteResultCompletion`.
+
+        Raises TypeError as `tool` does, ValueError if the prompt or template has no such argument.
         """
 
         def register(function: _F) -> _F:
+            if not isinstance(cast("object", of), str):
+                raise TypeError(f"{of!r} is no text; give the name of a prompt or a URI template")
+            arguments = self.features.arguments_of(of)
+            if arguments is not None and argument not in arguments:
+                has = ", ".join(arguments) or "none"
+                raise ValueError(f"{of!r} has no argument {argument!r}; it has: {has}")
             if (of, argument) in self.features.completers:
                 raise ValueError(f"{argument!r} of {of!r} has a completion already")
             is_async, parameters = inspect.iscoroutinefunction(function), _received(function)

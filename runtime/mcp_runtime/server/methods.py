@@ -161,13 +161,8 @@ class ProtocolMethods:
         return _completed(values, self._limits.completions)
 
     def _knows(self, of: str, argument: str) -> bool:
-        features = self._features
-        if prompt := features.prompts.get(of):
-            return argument in {each.name for each in prompt.signature.info.parameters}
-        template = features.resource_templates.get(of)
-        return (of, argument) in features.completers or (
-            template is not None and argument in template.template.names
-        )
+        arguments = self._features.arguments_of(of)
+        return (of, argument) in self._features.completers or argument in (arguments or ())
 
 
 def _failed(text: str) -> t.CallToolResult:

@@ -248,6 +248,13 @@ class Features:
         capabilities = t.ServerCapabilities(logging={}, **declared)
         return self._with_methods(capabilities, self._of_methods)
 
+    def arguments_of(self, prompt_or_template: str) -> Collection[str] | None:
+        """The names whose values can be completed; None if no such feature is registered."""
+        if prompt := self.prompts.get(prompt_or_template):
+            return [each.name for each in prompt.signature.info.parameters]
+        template = self.resource_templates.get(prompt_or_template)
+        return None if template is None else template.template.names
+
     def knows(self, uri: str) -> bool:
         """Whether `uri` is a registered resource, or matches a template."""
         templates = [each.template for each in self.resource_templates.values()]

@@ -34,6 +34,27 @@ async def test_a_method_declares_its_capability(revision: str) -> None:
         assert (await client.complete(REF, "a", "x")).values == ["x!"]
 
 
+def test_a_completion_of_an_argument_that_is_not_there_is_refused_and_names_those_that_are() -> (
+    None
+):
+    server = Server("s", "1")
+
+    @server.prompt
+    def review(language: str, code: str) -> str:
+        return language + code
+
+    @server.resource("note://{title}")
+    def note(title: str) -> str:
+        return title
+
+    with pytest.raises(ValueError, match="'review' has no argument 'lang'; it has: language, code"):
+        server.completion("review", "lang")(len)
+    with pytest.raises(ValueError, match="no argument 'name'; it has: title"):
+        server.completion("note://{title}", "name")(len)
+    with pytest.raises(TypeError, match="give the name of a prompt or a URI template"):
+        server.completion(review, "language")(len)  # type: ignore[arg-type]
+
+
 async def test_a_method_without_its_capability_is_not_offered() -> None:
     async with Client(completing()) as client:
         with pytest.raises(NotOffered, match="completions"):

@@ -80,9 +80,14 @@ class Embedded:
 _BLOCKS: Final[tuple[type, ...]] = get_args(t.ContentBlock)
 _WRAPPED: Final = (Image, Audio, Embedded)
 _CONTENTS: Final = (t.TextResourceContents, t.BlobResourceContents)
-_BINARY: Final = (bytes, bytearray, memoryview)
+BINARY: Final = (bytes, bytearray, memoryview)
 _ROLES: Final[tuple[str, ...]] = get_args(t.Role)
 
+BYTES: Final = (
+    "bytes do not say what they are: return Image(data, mime_type), Audio(data, mime_type)"
+    " or Embedded(uri, data, mime_type)"
+)
+"""Why bytes are no content."""
 CONTENT: Final[tuple[type, ...]] = (*_BLOCKS, *_WRAPPED)
 """The classes whose instances are content as they are."""
 
@@ -146,11 +151,8 @@ def _block(value: object) -> t.ContentBlock:
         return cast("t.ContentBlock", value)
     if isinstance(value, _WRAPPED):
         return value.block()
-    if isinstance(value, _BINARY):
-        raise BadResult(
-            "bytes do not say what they are: return Image(data, mime_type), Audio(data, mime_type)"
-            " or Embedded(uri, data, mime_type)"
-        )
+    if isinstance(value, BINARY):
+        raise BadResult(BYTES)
     json = to_json(value)
     return _text(json if isinstance(json, str) else to_text(json))
 
@@ -233,7 +235,7 @@ def resource_contents(
         return []
     if value.__class__ is list and not _is_json_type(mime_type):
         items = cast("list[object]", value)
-        if all(isinstance(item, (str, *_BINARY, *_CONTENTS)) for item in items):
+        if all(isinstance(item, (str, *BINARY, *_CONTENTS)) for item in items):
             return [_contents(item, uri, mime_type) for item in items]
     return [_contents(value, uri, mime_type)]
 
@@ -251,7 +253,7 @@ def _contents(
         if isinstance(value, t.BlobResourceContents):
             _require_base64(value.blob)
         return value
-    if isinstance(value, _BINARY):
+    if isinstance(value, BINARY):
         blob = _base64(cast("bytes", value))
         return t.BlobResourceContents(uri=uri, blob=blob, mime_type=mime)
     if isinstance(value, str):

@@ -13,11 +13,11 @@ from mcp_runtime.json_schema.to_json import BadResult, to_json, to_text
 from mcp_runtime.json_schema.type_adapter import TypeAdapter, adapter, arms_of, bare
 from mcp_runtime.json_schema.walk import Schema, alternatives, refers
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.server.functions.content import CONTENT, blocks
+from mcp_runtime.server.functions.content import BINARY, BYTES, CONTENT, blocks
 from mcp_runtime.server.functions.parameters import FunctionInfo
 
 _RESULTS: Final = (*CONTENT, t.CallToolResult, t.PromptMessage)
-_UNKNOWN: Final = (Any, object, bytes, bytearray, memoryview)
+_UNKNOWN: Final = (Any, object)
 _LISTS: Final = (list, tuple)
 
 
@@ -60,6 +60,7 @@ class StructuredOutput:
 
 def structured_output(info: FunctionInfo) -> StructuredOutput | None:
     """None if the annotation says nothing about structured content. Raises TypeError."""
+    refuse_bytes(info)
     annotation = _structured(info.returns)
     if annotation is None:
         return None
@@ -74,6 +75,20 @@ def structured_output(info: FunctionInfo) -> StructuredOutput | None:
     defs = body.pop("$defs", {})
     is_wrapped = any(each.get("type") != "object" for each in alternatives(body, defs))
     return StructuredOutput(info.name, writer, _object(body, defs, is_wrapped), is_wrapped)
+
+
+def refuse_bytes(info: FunctionInfo) -> None:
+    """Raises TypeError if the annotation has bytes where content stands."""
+    if _has_bytes(info.returns):
+        raise TypeError(f"{info.name}() returns bytes: {BYTES}")
+
+
+def _has_bytes(annotation: Any) -> bool:
+    plain = [bare(arm) for arm in arms_of(annotation)]
+    lists = [each for each in plain if _is_content(each)]
+    return any(each in BINARY for each in plain) or any(
+        _has_bytes(item) for each in lists for item in get_args(each)
+    )
 
 
 def _structured(annotation: Any) -> Any:

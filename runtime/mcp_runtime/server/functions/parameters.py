@@ -170,6 +170,11 @@ _UNNAMED: Final = {
 
 def _parameter(function: str, declared: inspect.Parameter, annotation: Any) -> Parameter:
     name, default = declared.name, declared.default
+    if name in ("self", "cls") and declared.annotation is _EMPTY:
+        raise TypeError(
+            f"{function}() is a method without its object;"
+            f" make the object first, and register its method, such as thing.{function}"
+        )
     if declared.kind in _UNNAMED:
         raise TypeError(
             f"{function}(), parameter {name}: {_UNNAMED[declared.kind]}; peers name each"

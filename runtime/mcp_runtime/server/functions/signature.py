@@ -15,7 +15,11 @@ from mcp_runtime.server.functions.input_schema import (
     BadArguments,
     arguments_reader,
 )
-from mcp_runtime.server.functions.output_schema import StructuredOutput, structured_output
+from mcp_runtime.server.functions.output_schema import (
+    StructuredOutput,
+    refuse_bytes,
+    structured_output,
+)
 from mcp_runtime.server.functions.parameters import (
     ContextTypes,
     FunctionInfo,
@@ -62,11 +66,12 @@ def read(function: Callable[..., Any], *, context: ContextTypes) -> Signature:
 
 
 def read_prompt(function: Callable[..., Any], *, context: ContextTypes) -> Signature:
-    """The signature of a prompt. Raises TypeError, for parameters that are not strings too."""
+    """The signature of a prompt. Raises TypeError as `read`, and for parameters of other types."""
     info = inspect_function(function, context, default_type=str)
     for each in info.parameters:
         if {bare(arm) for arm in arms_of(each.annotation)} - {str, NoneType}:
             info.refuse(each.name, "is no string", "annotate it with str: prompts take text only")
+    refuse_bytes(info)
     return Signature(info, arguments_reader(info))
 
 

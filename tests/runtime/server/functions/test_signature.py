@@ -384,6 +384,42 @@ def test_what_cannot_be_called_by_name_is_refused(function: Any, said: str) -> N
     assert str(refused.value).startswith(f"{function.__name__}()")
 
 
+def test_a_method_without_its_object_is_refused_with_the_remedy() -> None:
+    class Weather:
+        def forecast(self, city: str) -> str:
+            return city
+
+        @classmethod
+        def cities(cls) -> str:
+            return cls.__name__
+
+    with pytest.raises(TypeError, match=r"register its method, such as thing\.forecast"):
+        read(Weather.forecast, context=Context)
+    assert list(of(Weather().forecast).input_schema["properties"]) == ["city"]
+    assert of(Weather.cities).input_schema["properties"] == {}
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [bytes, bytearray, memoryview, bytes | None, Image | bytes, list[str | Image | bytes]],
+)
+def test_a_result_of_bytes_is_refused_with_the_remedy_when_it_is_registered(
+    annotation: Any,
+) -> None:
+    def photo() -> Any: ...
+
+    photo.__annotations__["return"] = annotation
+    for reads in (read, read_prompt):
+        with pytest.raises(TypeError, match=r"photo\(\) returns bytes: .* return Image\("):
+            reads(photo, context=Context)
+
+
+def test_bytes_inside_a_structure_are_base64() -> None:
+    output = returning(list[bytes]).output
+    assert output is not None
+    assert output.write([b"a"]) == {"result": ["YQ=="]}
+
+
 @pytest.mark.parametrize("thing", [int, Point, 3])
 def test_what_is_no_function_is_refused(thing: Any) -> None:
     with pytest.raises(TypeError, match="is no function"):
@@ -639,7 +675,6 @@ assert not [name for name in sys.modules if name.partition(".")[0].startswith("p
         None,
         Any,
         str,
-        bytes,
         str | None,
         Image,
         list[Image],
