@@ -49,23 +49,22 @@ def server(tmp_path: Path) -> str:
 
 @contextmanager
 def workers(server: str, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The supervisor, and the URL once both workers serve."""
+    """The supervisor, and the URL once a worker serves."""
     command = [*RUN, "--http", "127.0.0.1:0", "--workers", "2", *options, server]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
     try:
-        yield process, next_url(process, 2)
+        yield process, line_of(process, r"MCP at (\S+)")
     finally:
         process.terminate()
         process.communicate(timeout=30)
 
 
-def next_url(process: subprocess.Popen[str], count: int) -> str:
+def line_of(process: subprocess.Popen[str], pattern: str) -> str:
     assert process.stderr is not None
     for line in process.stderr:
-        if place := re.search(r"MCP at (\S+)", line):
-            count -= 1
-            if not count:
-                return place[1]
+        if match := re.search(pattern, line):
+            return match[1]
+        assert "MCP at" not in line
     raise AssertionError("the server has ended")
 
 
@@ -76,18 +75,22 @@ def who(url: str) -> int:
         return int(json.load(answer)["result"]["content"][0]["text"])
 
 
-def test_a_worker_that_dies_is_replaced_and_all_end_with_a_signal(
+def test_the_address_is_said_once_a_worker_that_dies_is_replaced_and_all_end_with_a_signal(
     server: str, tmp_path: Path
 ) -> None:
     with workers(server, "--store", f"sqlite:///{tmp_path}/store.db") as (process, url):
-        killed = who(url)
-        os.kill(killed, signal.SIGKILL)
-        next_url(process, 1)
+        killed: set[int] = set()
+        for _ in range(2):  # with both gone, only a new one can answer
+            killed.add(pid := who(url))
+            os.kill(pid, signal.SIGKILL)
+            assert line_of(process, r"worker (\d+) has ended") == str(pid)
         answered = {who(url) for _ in range(20)}
-        assert killed not in answered
+        assert len(killed) == 2
+        assert not answered & killed
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=30)
         assert process.returncode == 0, said
+        assert "MCP at" not in said
         for pid in answered:
             assert not _lives(pid)
 
@@ -105,7 +108,7 @@ def test_workers_without_a_store_are_warned_about(server: str) -> None:
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     assert "without --store" in process.stderr.readline()
-    next_url(process, 2)
+    line_of(process, r"MCP at (\S+)")
     process.terminate()
     process.communicate(timeout=30)
     assert process.returncode == 0

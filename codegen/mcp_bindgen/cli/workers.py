@@ -8,9 +8,11 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from multiprocessing import connection, get_context
 from multiprocessing.context import SpawnProcess
+from multiprocessing.synchronize import Lock
 from socket import AF_INET, AF_INET6, SO_REUSEADDR, SOL_SOCKET, socket
 from types import FrameType
 from typing import Any, Final
@@ -40,11 +42,18 @@ def run_workers(count: int, target: str, options: Mapping[str, Any]) -> int:
         warn(f"{why} up to 2025-11-25 will fail.")
     os.environ.setdefault(_KEYS, secrets.token_hex(32))
     listening = _listening(options["http"])
-    workers = _Workers(count, (target, {**options, "http": listening}))
+    started = partial(_first, get_context("spawn").Lock(), options["started"])
+    workers = _Workers(count, (target, {**options, "http": listening, "started": started}))
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, workers.end)
     with listening:
         return workers.run()
+
+
+def _first(is_said: Lock, say: Callable[[str], object], url: str) -> None:
+    """Says the URL in the first worker that serves it; the lock is never released."""
+    if is_said.acquire(block=False):
+        say(url)
 
 
 def _listening(where: str) -> socket:
