@@ -62,3 +62,9 @@ def test_a_verb_like_no_other_is_answered_with_all_of_them() -> None:
     result = invoke("xyzzy")
     assert result.exit_code == 2
     assert all(verb in result.stderr for verb in VERBS)
+
+
+def test_the_command_alone_shows_its_help_as_lines() -> None:
+    result = invoke()
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == invoke("--help").stdout

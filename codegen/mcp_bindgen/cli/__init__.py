@@ -134,6 +134,8 @@ def _show_usage(error: click.ClickException) -> None:
     """As click shows it; the message in one line, for it may quote what was typed."""
     from mcp_bindgen.cli.show import safe
 
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        return error.show()
     click.UsageError(safe(error.format_message()), getattr(error, "ctx", None)).show()
 
 
