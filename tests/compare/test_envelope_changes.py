@@ -76,3 +76,13 @@ def test_answers_to_input_requests_have_no_envelope(old: str, new: str) -> None:
         if witness.method in inputs[witness.writer] and "jsonrpc" in witness.message
     ]
     assert wrong == []
+
+
+VIDEO: Final = 'export interface VideoContent { type: "video"; mimeType: `video/${string}` }\n'
+
+
+def test_a_member_with_a_pattern_does_not_hide_what_an_arm_breaks(tmp_path: Path) -> None:
+    old, new = changed(tmp_path, "(export type ContentBlock =)", rf"{VIDEO}\1 VideoContent |")
+    findings = [f for f in judge(old, new) if f.change.path == "ContentBlock"]
+    messages = [json.dumps(w.message) for finding in findings for w in finding.witnesses]
+    assert [text for text in messages if '{"type": "video", "mimeType": "video/"}' in text]

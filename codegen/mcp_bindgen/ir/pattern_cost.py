@@ -18,7 +18,7 @@ from mcp_bindgen.ir.model import Limits
 from mcp_bindgen.ir.patterns import python_pattern
 from mcp_bindgen.limits import MAX_PATTERN_CHARS
 
-__all__ = ["AS_TIMELY", "longest", "timely"]
+__all__ = ["AS_TIMELY", "Places", "longest", "timely"]
 
 AS_TIMELY: Final = "Write it so that each character can be read in one way only."
 
@@ -40,7 +40,7 @@ def longest(pattern: str) -> int | None:
 
     Raises ValueError, with words, for a pattern that may take for ever on a short text.
     """
-    places = _Places(pattern)
+    places = Places(pattern)
     places.choice()
     anchored = pattern.startswith("^") and not places.bars
     work = places.work() + (bool(places.loops) and not anchored)
@@ -67,7 +67,7 @@ class _Part(NamedTuple):
     empty: bool = True
 
 
-class _Places:
+class Places:
     """Reads a pattern; `follow` has the places that come after each."""
 
     def __init__(self, pattern: str) -> None:

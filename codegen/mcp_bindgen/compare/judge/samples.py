@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from math import ceil, floor
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
+from mcp_bindgen.ir.pattern_words import words
 from mcp_bindgen.ir.walk import kinds, stripped, unaliased
 from mcp_bindgen.json_values import list_of, object_of
 
@@ -34,6 +36,8 @@ _DEEPEST: Final = 12
 _LONGEST: Final = 10_000
 _MOST_ITEMS: Final = 1_000
 """The longest text and the longest array that are made to reach a bound."""
+_WORDS: Final = 3
+"""Texts that are made of one pattern."""
 _SAMPLES: Final[dict[str, tuple[Any, ...]]] = {
     "string": ("", "x", "https://example.com/"),
     "number": (0, 1, -1, 0.5, 1e9),
@@ -146,6 +150,8 @@ class Samples:
     def edges(self, type: Type, limits: Limits, depth: int = 0) -> Iterator[Any]:
         """Values at the bounds, and on either side of them."""
         yield from _edge_numbers(limits)
+        if limits.pattern is not None:
+            yield from islice(words(limits.pattern), _WORDS)
         for size in (limits.min_length, limits.max_length):
             if size is not None and size < _LONGEST:
                 yield from ("x" * size, "x" * (size + 1), "x" * max(0, size - 1))
