@@ -139,6 +139,10 @@ character can be read in one way only. Where it can be read in more, texts have 
 characters, or 128 or 48 if that is so at several places (`MAX_PATTERN_CHARS`); `generate` refuses a
 pattern that may take for ever even so, such as `^(a+)+$`.
 
+What reads a schema file refuses one of more than 16 MiB (`MAX_SCHEMA_BYTES`), 4,096 types
+(`MAX_INSTANCES`) or 20,000 members, inherited ones counted with each type (`MAX_MEMBERS`), and a
+union of more than 10,000 types (`MAX_ARMS`).
+
 | limit | default | what it bounds |
 | --- | --- | --- |
 """

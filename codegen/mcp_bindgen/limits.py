@@ -3,10 +3,12 @@
 from typing import Final
 
 __all__ = [
+    "MAX_ARMS",
     "MAX_DEPTH",
     "MAX_ID_CHARS",
     "MAX_INSTANCES",
     "MAX_LITERALS",
+    "MAX_MEMBERS",
     "MAX_MESSAGE_BYTES",
     "MAX_NAME_CHARS",
     "MAX_OPEN_REQUESTS",
@@ -29,6 +31,12 @@ MAX_WEIGHT: Final = 100_000
 
 MAX_INSTANCES: Final = 4096
 """Structs that one schema may come to, generics worked out; the official files reach 200."""
+
+MAX_MEMBERS: Final = 20_000
+"""Members of all structs of one schema, inherited ones with each; official: 530."""
+
+MAX_ARMS: Final = 10_000
+"""Types of one union or intersection, as it is written; official: 21."""
 
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
 """Size of one message that is validated, in bytes; the default of a session's limit too."""

@@ -21,7 +21,7 @@ from mcp_bindgen.ir.model import (
     Tup,
     Type,
 )
-from mcp_bindgen.limits import MAX_DEPTH, MAX_INSTANCES
+from mcp_bindgen.limits import MAX_ARMS, MAX_DEPTH, MAX_INSTANCES, MAX_MEMBERS
 
 
 def lowered(text: str) -> Schema:
@@ -256,6 +256,20 @@ def test_interfaces_extend_one_another_to_a_limit() -> None:
 def test_there_is_a_limit_to_types() -> None:
     many = "".join(f"interface A{n} {{ }}" for n in range(MAX_INSTANCES + 1))
     check_refused(many, f"more than {MAX_INSTANCES} types", LimitExceeded)
+
+
+def test_there_is_a_limit_to_members_that_are_inherited() -> None:
+    wide = "".join(f"m{n}?: 1; " for n in range(100))
+    many = "".join(f"interface A{n} extends B {{ }} " for n in range(MAX_MEMBERS // 100))
+    check_refused(
+        f"interface B {{ {wide} }} {many}", f"more than {MAX_MEMBERS} members", LimitExceeded
+    )
+
+
+@pytest.mark.parametrize("sign", ["|", "&"])
+def test_there_is_a_limit_to_the_types_of_one_union(sign: str) -> None:
+    many = f" {sign} ".join(["string"] * (MAX_ARMS + 2))
+    check_refused(f"type A = {many};", f"more than {MAX_ARMS} types in one", LimitExceeded)
 
 
 def test_a_type_that_doubles_is_refused_by_its_weight() -> None:

@@ -50,7 +50,7 @@ from mcp_bindgen.ir.sameness import is_keyword, same
 from mcp_bindgen.ir.tags import Tags
 from mcp_bindgen.ir.templates import pattern
 from mcp_bindgen.ir.walk import kinds
-from mcp_bindgen.limits import MAX_DEPTH
+from mcp_bindgen.limits import MAX_DEPTH, MAX_MEMBERS
 from mcp_bindgen.source import Source, link, syntax
 
 __all__ = ["load", "lower"]
@@ -99,6 +99,7 @@ class _Lowering:
         self.pending: list[Declaration] = []
         self.instances: dict[str, syntax.Ref] = {}
         self.nested = 0
+        self.members = 0
         self.tags = Tags(self.error)
         self.roots = sorted((d.at, d.name) for d in resolver.declared.values())
         self.places = dict(places(resolver.declared.values()))
@@ -180,6 +181,11 @@ class _Lowering:
 
     def fields(self, owner: str, shape: syntax.Inline, root: str) -> tuple[Field, ...]:
         made: dict[str, Field] = {}
+        self.members += len(shape.members)
+        if self.members > MAX_MEMBERS:
+            message = f"more than {MAX_MEMBERS} members in all types together"
+            remedy = "Split the file, or inherit less."
+            raise self.resolver.source.error(LimitExceeded, shape.at, message, remedy)
         for member in shape.members:
             field = self.member(owner, member, root)
             if field.name in made:

@@ -42,7 +42,7 @@ class NameTable:
                 LimitExceeded,
                 at,
                 f"more than {MAX_INSTANCES} types",
-                "Use fewer generic arguments.",
+                "Split the file, or use fewer generic arguments.",
             )
         return python
 

@@ -9,7 +9,7 @@ from typing import Final
 from tree_sitter import Node
 
 from mcp_bindgen.errors import LimitExceeded
-from mcp_bindgen.limits import MAX_DEPTH
+from mcp_bindgen.limits import MAX_ARMS, MAX_DEPTH
 from mcp_bindgen.source import syntax
 from mcp_bindgen.source.docs import doc_before, normal
 from mcp_bindgen.source.nodes import AS_TYPE
@@ -258,6 +258,9 @@ class Types(Values):
             first, *rest = self.take(last)
             chain.extend(reversed(rest))
             last = first
+            if len(chain) > MAX_ARMS:
+                message = f"more than {MAX_ARMS} types in one {kind.removesuffix('_type')}"
+                raise self.error(node, message, "Write fewer, or say string.", LimitExceeded)
         chain.append(last)
         return [self.type(operand) for operand in reversed(chain)]
 
