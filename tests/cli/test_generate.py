@@ -221,6 +221,31 @@ def test_an_unreadable_file_is_refused(tmp_path: Path) -> None:
     refused("--schema", tmp_path / "no.ts", "--revision", "x", said="neither a revision nor a file")
 
 
+def test_a_file_that_declares_nothing_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty.ts").write_text("// later\n")
+    args = ("--schema", tmp_path / "empty.ts", "--revision", "x", "--out", tmp_path / "out")
+    refused(*args, said="empty.ts: declares nothing")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_version_of_an_extension_is_refused_with_where_its_bindings_are(tmp_path: Path) -> None:
+    version = next(iter(pins.extensions()))
+    refused(version, "--out", tmp_path, said="Its bindings are in mcp_wire.ext")
+
+
+@pytest.mark.parametrize("more", [(), ("--check",)])
+def test_a_folder_of_a_schema_that_is_not_named_again_stays(
+    tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    (tmp_path / "mine.ts").write_text("export interface Dog { name: string }\n")
+    args = ("--schema", tmp_path / "mine.ts", "--revision", "dogs-1", "--out", tmp_path / "out")
+    assert invoke("generate", *args, *MODELS).exit_code == 0
+    before = tree(tmp_path / "out")
+    said = "holds dogs-1, which is not pinned\nName its file: --schema FILE --revision dogs-1."
+    refused("--out", tmp_path / "out", *more, said=said)
+    assert tree(tmp_path / "out") == before
+
+
 def test_a_colliding_name_is_refused_with_its_place(tmp_path: Path) -> None:
     schema = tmp_path / "twice.ts"
     schema.write_text(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,6 +22,7 @@ __all__ = [
     "Target",
     "choose_target",
     "find_schemas",
+    "is_default",
     "kept_options",
     "out_folder",
     "read_choices",
@@ -146,6 +147,11 @@ def find_schemas(
     """The schemas that were named, by revision; empty for none."""
     if (schema is None) != (name is None):
         raise click.UsageError("--schema FILE and --revision NAME go together")
+    if versions := [revision for revision in revisions if "@" in revision]:
+        raise InputError(
+            f"{versions[0]} is a version of an extension, and no revision",
+            remedy="Its bindings are in mcp_wire.ext; for those of a file, say --extension FILE.",
+        )
     schema_files = {revision: _pinned(revision) for revision in sorted(set(revisions))}
     if schema is not None and name is not None:
         if name in schema_files:
@@ -159,9 +165,27 @@ def _pinned(revision: str) -> pins.Found:
     return pins.find(revision)
 
 
+def _require_pinned(out: Path, pinned: Sequence[str]) -> None:
+    """Refuses a folder that holds a revision of the user's own, which would be removed."""
+    there = manifest.read(out)
+    for revision in there.revisions if there and not is_default(out) else ():
+        if revision not in pinned:
+            option = "extension" if "@" in revision else "schema"
+            raise InputError(
+                f"{out}: holds {revision}, which is not pinned",
+                remedy=f"Name its file: --{option} FILE --revision {revision}.",
+            )
+
+
+def is_default(out: Path) -> bool:
+    """Whether a folder is that of the checkout, to which every pinned revision is written."""
+    return out.resolve() == (paths.schema().parent / "generated" / "mcp_wire").resolve()
+
+
 def choose_target(out: Path, named: Mapping[str, pins.Found]) -> Target:
     pinned = pins.revisions()
     if not named:
+        _require_pinned(out, pinned)
         return Target(out, {revision: _pinned(revision) for revision in pinned}, None)
     there = manifest.read(out)
     have = set(there.revisions) if there else set[str]()

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mcp_bindgen import manifest, paths, pins
-from mcp_bindgen.cli.generate_choices import Choices, Target, kept_options
+from mcp_bindgen.cli.generate_choices import Choices, Target, is_default, kept_options
 from mcp_bindgen.cli.generate_extension import extension_files
 from mcp_bindgen.cli.show import progress
-from mcp_bindgen.errors import OutputError
+from mcp_bindgen.errors import InputError, OutputError
 
 if TYPE_CHECKING:
     from mcp_bindgen.convert.model import Pair
@@ -77,7 +77,7 @@ def make_files(target: Target, choices: Choices) -> dict[str, str]:
         files = bindings(target.schema_files, options, extensions=_extensions(target))
     else:
         files = extension_files(target, options)
-    if target.out.resolve() != (paths.schema().parent / "generated" / "mcp_wire").resolve():
+    if not is_default(target.out):
         files = {path: text.replace(*_COMMAND, 1) for path, text in files.items()}
     if target.only is None:
         kept = kept_options(target.out, choices)
@@ -115,11 +115,19 @@ def bindings(
         for revision, each in schema_files.items():
             step(f"reading {revision}")
             schemas.append(pins.lower(each, revision, rows))
+            _require_declarations(schemas[-1])
         pairs = _pairs(schema_files, schemas, rows)
         rows.settle()
         step("writing")
         files = generate(schemas, options, pairs if pairs or steps else None, rows.handlers)
         return files | (_extension_files(schemas, options, extensions) if extensions else {})
+
+
+def _require_declarations(schema: Schema) -> None:
+    if not schema.declarations:
+        raise InputError(
+            f"{schema.path}: declares nothing", remedy="Give a file that exports types."
+        )
 
 
 def _extension_files(

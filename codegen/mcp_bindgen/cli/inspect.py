@@ -190,7 +190,8 @@ def _kind(declaration: Declaration) -> str:
     if isinstance(declaration, Struct):
         required = sum(field.required for field in declaration.fields)
         place = f", written at {declaration.place}" if declaration.place else ""
-        return f"struct, {len(declaration.fields)} members, {required} required{place}{flags}"
+        count = len(declaration.fields)
+        return f"struct, {count} member{'s' * (count != 1)}, {required} required{place}{flags}"
     return f"alias {_spelled(declaration.type)}{flags}"
 
 

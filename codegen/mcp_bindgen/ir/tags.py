@@ -171,7 +171,7 @@ class Tags:
                 raise self._misplaced(bound, at, "a type without such values")
 
     def _misplaced(self, bound: Bound, at: int, what: str) -> SchemaError:
-        message = f"`@{bound.tag}` is about values that are {bound.kind}, and stands on {what}"
+        message = f"`@{bound.tag}` applies to values of type {bound.kind}, but stands on {what}"
         return self._error(at, message, "Put it on such a type, or take it out.")
 
     # ---- members that are not listed
