@@ -204,10 +204,18 @@ def settled(cls: type[Any], members: dict[str, Any], names: Names) -> dict[str, 
         value = members[name]
         if name not in sure:
             raise TypeError(f"{cls.__name__}() has no member {name!r}")
-        right, own = sure[name], value.__class__
-        if own is right or (right.__class__ is frozenset and own in right):
+        right = sure[name]
+        if type(value) is right or (
+            right.__class__ is frozenset and type(value) in right
+        ):
             continue
-        if KINDS.get(own) == "nothing":
+        if (
+            right.__class__ is Items
+            and value.__class__ is list
+            and right.issuperset(map(type, value))
+        ):
+            continue
+        if KINDS.get(value.__class__) == "nothing":
             is_whole = False
         else:
             takes[name].check(value, (None, name))

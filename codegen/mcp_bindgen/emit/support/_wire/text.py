@@ -70,7 +70,7 @@ def parse(data: bytes | bytearray | memoryview | str) -> Any:
         value = _decode(text)
         if isinstance(data, str):
             text.encode()
-        if "\\ud" in text or "\\uD" in text:
+        if "\\" in text and ("\\ud" in text or "\\uD" in text):
             _check_surrogates(text)
         return value
     except DecodeError:
