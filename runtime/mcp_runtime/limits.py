@@ -93,6 +93,10 @@ class Limits:
     """How long a task is kept after its creation; the server and its clients may name less."""
     lease: float = 6.0
     """How long a process of several counts as alive after it has said so in their store."""
+    reruns: int = 1
+    """How often a call of a tool with `rerun=True` is run again whose process has died."""
+    rerun_bytes: int = 64 * 1024
+    """Size of a message that is kept to run its calls again; a larger one is run once."""
     store_wait: float = 5.0
     """Wait for one operation of a store."""
     bus_bytes: int = 8 * 1024 * 1024

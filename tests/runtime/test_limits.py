@@ -177,6 +177,14 @@ HELD: Final = {
         "runtime/server/http/test_many_processes.py",
         "test_a_call_whose_process_has_died_is_answered_with_an_error_once",
     ),
+    "reruns": (
+        "runtime/server/http/test_reruns.py",
+        "test_what_kills_each_process_is_run_again_as_often_as_the_limit_says",
+    ),
+    "rerun_bytes": (
+        "runtime/server/http/test_reruns.py",
+        "test_a_message_over_the_limit_is_run_once",
+    ),
     "store_wait": (
         "runtime/stores/test_contract.py",
         "test_a_store_that_does_not_answer_is_given_up",

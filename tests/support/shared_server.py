@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from mcp_runtime import Context, Server
 from mcp_runtime.extensions.tasks import Tasks
@@ -35,6 +36,24 @@ async def tell(ctx: Context, count: int, every: float = 0.05) -> str:
         await ctx.log("error", {"number": number, "process": os.getpid()})
         await asyncio.sleep(every)
     return str(os.getpid())
+
+
+@server.tool(rerun=True)
+async def tell_again(ctx: Context, count: int, until: str) -> str:
+    """Ends when the file `until` is there."""
+    for number in range(count):
+        await ctx.log("error", {"number": number, "process": os.getpid()})
+        await asyncio.sleep(0.05)
+    while not Path(until).exists():
+        await asyncio.sleep(0.05)
+    return str(os.getpid())
+
+
+@server.tool(rerun=True)
+async def confirm_again(ctx: Context) -> str:
+    await ctx.log("error", {"process": os.getpid()})
+    answer = await ctx.elicit("sure?", Sure)
+    return f"{answer.content} {os.getpid()}"
 
 
 @server.tool

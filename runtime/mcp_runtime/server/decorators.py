@@ -62,6 +62,7 @@ class ToolOptions(FeatureOptions, total=False):
     annotations: t.ToolAnnotations | None
     scopes: Iterable[str]
     options: Sequence[ToolOption]
+    rerun: bool
 
 
 class ResourceOptions(FeatureOptions, total=False):
@@ -99,6 +100,9 @@ class Decorators(ABC):
         `scopes` are what an HTTP client's token needs beside the scopes that every request needs,
         where the server has `auth`. `options` are what extensions add to the tool.
 
+        With `rerun` another process that shares the store may run a call again when the process
+        that ran it has died; say so only of a function that may run twice.
+
         Raises TypeError for a signature that JSON cannot express, ValueError for a name that is
         taken or malformed.
         """
@@ -109,6 +113,7 @@ class Decorators(ABC):
         signature = read(function, context=Context)
         schema, output = signature.input_schema, signature.output
         scopes, added = tuple(options.pop("scopes", ())), options.pop("options", ())
+        rerun = options.pop("rerun", False)
         model = t.Tool(
             input_schema=t.from_wire(t.ToolInputSchema, schema),
             output_schema=t.UNSET
@@ -117,12 +122,12 @@ class Decorators(ABC):
             **_members(signature, options),
         )
         mirrored = _marks(require_tool_name(model.name), schema)
-        self._add_tool(Tool(model, signature, function, mirrored, scopes), added)
+        self._add_tool(Tool(model, signature, function, mirrored, scopes), added, rerun)
         if embeds(signature.info.returns):
             self.features.kinds.add("resources")
         self._changed("tools")
 
-    def _add_tool(self, tool: Tool | RawTool, options: Sequence[ToolOption]) -> None:
+    def _add_tool(self, tool: Tool | RawTool, options: Sequence[ToolOption], rerun: bool) -> None:
         features, model = self.features, tool.model
         for option in options:
             model = option.registered(model)
@@ -131,6 +136,8 @@ class Decorators(ABC):
             self._handlers["tools/call"] = calling(features.options, self._handlers["tools/call"])
         if options:
             features.options[model.name] = tuple(options)
+        if rerun:
+            features.reruns.add(model.name)
 
     def raw_tool(
         self,
@@ -139,6 +146,7 @@ class Decorators(ABC):
         arguments: Any = None,
         scopes: Iterable[str] = (),
         options: Sequence[ToolOption] = (),
+        rerun: bool = False,
     ) -> Callable[[_F], _F]:
         """Registers a function as the tool that `model` describes, with the schemas of `model`.
 
@@ -156,7 +164,8 @@ class Decorators(ABC):
             require_tool_name(model.name)
             mirrored = _marks(model.name, schema)
             read = checked(schema) if arguments is None else converted(arguments)
-            self._add_tool(RawTool(model, read, function, mirrored, tuple(scopes)), options)
+            tool = RawTool(model, read, function, mirrored, tuple(scopes))
+            self._add_tool(tool, options, rerun)
             self._changed("tools")
             return function
 
@@ -166,6 +175,7 @@ class Decorators(ABC):
         """Clients are notified. Raises KeyError."""
         del self.features.tools[name]
         self.features.options.pop(name, None)
+        self.features.reruns.discard(name)
         self._changed("tools")
 
     def resource(self, uri: str, **options: Unpack[ResourceOptions]) -> Callable[[_F], _F]:

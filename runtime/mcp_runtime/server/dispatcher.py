@@ -25,6 +25,11 @@ class Dispatcher(ServerView[_Ctx], Protocol[_Ctx]):
     connections: set[ChangeListener]
     """Connections that get notifications of changes."""
 
+    @property
+    def reruns(self) -> Collection[str]:
+        """The tools whose calls may be run again by another process."""
+        ...
+
     def offer(self) -> ServerOffer:
         """What the server declares now."""
         ...

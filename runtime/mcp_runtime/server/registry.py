@@ -217,6 +217,8 @@ class Features:
         self.completers: dict[tuple[str, str], Completer] = {}
         self.options: dict[str, Sequence[ToolOption]] = {}
         """Of tools, by name."""
+        self.reruns = set[str]()
+        """The tools whose calls may be run again."""
         self._of_methods: set[str] = set()
 
     def declare(self, capability: str) -> None:

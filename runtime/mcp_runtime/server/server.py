@@ -194,6 +194,11 @@ class Server(Decorators):
         tool = self.features.tools.get(name)
         return () if tool is None else tool.scopes
 
+    @property
+    def reruns(self) -> Collection[str]:
+        """The tools whose calls may be run again by another process."""
+        return self.features.reruns
+
     # ---- requests
 
     def handle(self, method: str, params: Any, ctx: Context) -> Awaitable[Any]:

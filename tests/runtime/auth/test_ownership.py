@@ -72,6 +72,13 @@ def protected(go: asyncio.Event) -> Server:
         await go.wait()
         return "a secret of ann"
 
+    @server.tool(scopes=["write"], rerun=True)
+    async def publish(ctx: Context) -> str:
+        await ctx.log("error", "begun")
+        await go.wait()
+        assert ctx.token is not None
+        return f"{ctx.token.subject} {' '.join(sorted(ctx.token.scopes))}"
+
     @server.tool
     async def confirm(ctx: Context) -> str:
         return str((await ctx.elicit("sure?", Confirmed)).content)
@@ -296,6 +303,25 @@ def test_a_call_that_another_process_handles_has_the_token_of_its_request() -> N
                 answer = await writes.ask("tools/call", {**call, "name": "change"}, 10)
                 assert answer["result"]["content"][0]["text"] == "changed"
                 assert [message["id"] for message in said_by(old.stream)[1:]] == [7, 10]
+
+    run(main)
+
+
+def test_a_call_that_is_run_again_has_the_token_of_its_request() -> None:
+    async def main() -> None:
+        store = shared()
+        async with serving(store) as (one, _), serving(store) as (other, go):
+            async with people(one, "ann-writes") as (ann,):
+                session = await ann.session()
+                called = await session.call("publish").until_events(2)
+                await called.drop()
+            await store.leases.release(f"process:{one._cluster.number}")
+            async with people(other, "ann-next") as (ann,):
+                rest = seen_by(ann, session).get(called.events[-1].id)
+                await rest.until(lambda rest: rest.messages)
+                go.set()
+                await rest.until_over()
+                assert rest.messages[-1]["result"]["content"][0]["text"] == "ann read write"
 
     run(main)
 

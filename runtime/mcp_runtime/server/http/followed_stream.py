@@ -6,17 +6,16 @@ Source: 2025-11-25 basic/transports, "Resumability and Redelivery".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Final
-
-import msgspec
+from typing import Final, TypeAlias
 
 from mcp_runtime.core import error_codes, jsonrpc, sse
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.limits import Limits
 from mcp_runtime.server.http.cluster import Cluster
 from mcp_runtime.server.http.outbox import Outbox
+from mcp_runtime.server.http.stream_note import Rerun, read_note
 from mcp_runtime.stores import NoSuchEvent, Stored, StoreUnavailable
 
 _DIGITS: Final = 15
@@ -24,12 +23,9 @@ _DIGITS: Final = 15
 _LOOKS: Final = 3
 """How often within the time of a lease we look whether the owner lives, and for missed news."""
 
-_notes: Final = msgspec.json.Decoder(list[Id])
-
-
-def note_of(owed: set[Id]) -> bytes:
-    """The note on a stream: the requests that it owes an answer; empty if there is none."""
-    return msgspec.json.encode(sorted(owed, key=str)) if owed else b""
+TakeOver: TypeAlias = Callable[[str, Rerun, int], bool]
+"""Begins to run the requests of a stream again, by its name, its note and the number of its last
+event; whether that may be done here."""
 
 
 def news_topic(session: str, stream: str) -> str:
@@ -56,17 +52,25 @@ def encoded(name: str, count: int, messages: Sequence[bytes]) -> bytes:
 class FollowedStream:
     """Puts stored events into an outbox as they come; ends with the stream.
 
-    If the owner dies, each request that the stream still owes an answer is answered with an error,
-    once, whoever follows.
+    If the owner dies, the requests that the stream still owes an answer are run again if they may
+    be; else each is answered with an error. That is done once, whoever follows.
     """
 
     def __init__(
-        self, cluster: Cluster, limits: Limits, session: str, stream: str, owner: int, last: int
+        self,
+        cluster: Cluster,
+        limits: Limits,
+        session: str,
+        stream: str,
+        owner: int,
+        last: int,
+        take_over: TakeOver,
     ) -> None:
         self.outbox: Final = Outbox(stream, limits)
         self._cluster: Final = cluster
         self._session: Final = session
-        self._owner: Final = owner
+        self._owner = owner
+        self._take_over = take_over
         self._wait: Final = limits.lease / _LOOKS
         self._last = last
         self._news: Final = asyncio.Event()
@@ -100,9 +104,20 @@ class FollowedStream:
         lives = await self._cluster.lives(self._owner)
         stored = await self._pass_on()
         if stored.note and not lives:
-            await self._answer_for_owner(stored.note)
-            stored = await self._pass_on()
+            stored = await self._replace_owner(stored)
         return bool(stored.note)
+
+    async def _replace_owner(self, stored: Stored) -> Stored:
+        """Finds another process to run what the stream owes, or answers with errors."""
+        match read_note(stored.note):
+            case Rerun() as note if note.process != self._owner:
+                self._owner = note.process
+            case Rerun() as note if self._take_over(self.outbox.name, note, self._last):
+                pass
+            case Rerun(owed=owed) | owed:
+                await self._answer_for_owner(owed)
+                return await self._pass_on()
+        return stored
 
     async def _pass_on(self) -> Stored:
         name = self.outbox.name
@@ -114,11 +129,10 @@ class FollowedStream:
         await self.outbox.drain()
         return stored
 
-    async def _answer_for_owner(self, note: bytes) -> None:
+    async def _answer_for_owner(self, owed: Sequence[Id]) -> None:
         """Under the numbers that follow, so that the answers are stored once, whoever is first."""
         answers = [
-            jsonrpc.error_response(id, error_codes.INTERNAL_ERROR, _WHY, _LOST)
-            for id in _notes.decode(note)
+            jsonrpc.error_response(id, error_codes.INTERNAL_ERROR, _WHY, _LOST) for id in owed
         ]
         events = self._cluster.store.events
         await events.append(self._session, self.outbox.name, self._last, answers, b"")

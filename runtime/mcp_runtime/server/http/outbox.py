@@ -7,9 +7,13 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from mcp_runtime.core.running import SMALL, HeldBytes, Hold
 from mcp_runtime.limits import Limits
+
+if TYPE_CHECKING:
+    from mcp_runtime.server.http.stream_note import Rerun
 
 
 @dataclass(slots=True, eq=False)
@@ -25,6 +29,8 @@ class Outbox:
     finished: bool = False
     note: bytes = b""
     """What is stored with its events, for a process that sends the stream on."""
+    rerun: Rerun | None = None
+    """The note in place of `note`, if its requests may be run again."""
     stored: int = 0
     """How many of its events are stored."""
     owed: int = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from contextvars import copy_context
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 import msgspec
 
@@ -15,6 +15,7 @@ from mcp_runtime.core.jsonrpc import Batch, Frame, Request
 from mcp_runtime.errors import SessionError
 from mcp_runtime.server.http.request import JSON, HttpError, HttpRequest, retry_after
 
+_T = TypeVar("_T")
 ToolScopes: TypeAlias = Callable[[str], Collection[str]]
 """The scopes that a tool of that name needs."""
 
@@ -80,11 +81,11 @@ class Protection:
         """What the token of the request says, for the process that handles the request."""
         return msgspec.json.encode(current_token.get()).decode()
 
-    def run_forwarded(self, token: str, work: Callable[[], None]) -> None:
+    def run_forwarded(self, token: str, work: Callable[[], _T]) -> _T:
         """Runs `work` for a request that another process let in with that token."""
         context = copy_context()
         context.run(current_token.set, _token.decode(token) if token else None)
-        context.run(work)
+        return context.run(work)
 
     async def metadata(self, request: HttpRequest) -> None:
         """Serves the protected resource metadata, which any page of a browser may read."""

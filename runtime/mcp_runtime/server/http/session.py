@@ -6,21 +6,28 @@ Source: 2025-11-25 basic/transports, "Streamable HTTP".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Final
+from secrets import token_hex
+from typing import Final, TypeVar
 
-from mcp_runtime.core.events import Called
-from mcp_runtime.core.jsonrpc import Id
+from msgspec.structs import replace
+
+from mcp_runtime.core.events import Called, Cancelled
+from mcp_runtime.core.jsonrpc import Frame, Id
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.server_session import ServerSession
 from mcp_runtime.server.http.cluster import Cluster
-from mcp_runtime.server.http.followed_stream import encoded, news_topic, note_of
+from mcp_runtime.server.http.followed_stream import encoded, news_topic
 from mcp_runtime.server.http.outbox import Outbox
+from mcp_runtime.server.http.request import HttpError
 from mcp_runtime.server.http.service import HttpService
 from mcp_runtime.server.http.session_record import SessionRecord
+from mcp_runtime.server.http.stream_note import Rerun, frames_of, is_call_of, note_of
 from mcp_runtime.server.http.streaming import StreamingConnection
 from mcp_runtime.stores import EventStore, StoreUnavailable
+
+_T = TypeVar("_T")
 
 _RETRY: Final = 0.5
 """Seconds until an event that nobody waits for is stored again after a failure."""
@@ -73,7 +80,9 @@ class HttpSession(StreamingConnection):
         self._by_request: dict[Id, Outbox] = {}
         self._current: Outbox | None = None
 
-    def receive(self, body: bytes, *, forwards: bool = True) -> Outbox:
+    def receive(
+        self, body: bytes, *, forwards: bool = True, stream: Outbox | None = None
+    ) -> Outbox:
         """Starts to work on the body of a POST; the stream of its answers. Raises HttpError.
 
         In a cluster it forwards what another process may wait for.
@@ -81,7 +90,7 @@ class HttpSession(StreamingConnection):
         frame = self.read(body)
         if self._cluster is not None and forwards:
             self._cluster.forward(self.id, frame)
-        stream = Outbox(str(next(self._names)), self.server.limits, self.session.held)
+        stream = stream or Outbox(str(next(self._names)), self.server.limits, self.session.held)
         self._current = stream
         try:
             events = self.session.handle(frame, self.loop.time())
@@ -95,7 +104,10 @@ class HttpSession(StreamingConnection):
         if stream.owed:
             self.streams[stream.name] = stream
             if self._cluster is not None:
-                stream.note = note_of({id for id, to in self._by_request.items() if to is stream})
+                owed = tuple(id for id, to in self._by_request.items() if to is stream)
+                stream.note = note_of(owed)
+                if self.server.reruns:
+                    stream.rerun = self._rerun(frame, body, owed, self._cluster.number)
         else:
             stream.finish()
         return stream
@@ -103,6 +115,14 @@ class HttpSession(StreamingConnection):
     def _write(self, data: bytes, about: Id | None) -> None:
         stream = self._current if about is None else self._by_request.get(about)
         (stream or self.stream).put(data)
+
+    def _on_cancelled(self, event: Cancelled) -> None:
+        stream = self._by_request.get(event.id)
+        super()._on_cancelled(event)
+        if self._cluster is not None and stream is not None:
+            stream.rerun = None  # a batch is run again whole or not at all
+            if stream.stored:
+                self.spawn(self._store(stream, b""))  # and its note with it
 
     def _on_served(self, id: Id) -> None:
         super()._on_served(id)
@@ -171,8 +191,8 @@ class HttpSession(StreamingConnection):
             return await super().events(stream, messages)
         try:
             async with stream.storing:
-                name, count, note = stream.name, stream.stored, stream.note
-                note = b"" if stream.is_over else note
+                name, count = stream.name, stream.stored
+                note = b"" if stream.is_over else self._note(stream)
                 await self._events.append(self.id, name, count, messages, note)
                 stream.stored += len(messages)
         except BaseException:
@@ -220,6 +240,77 @@ class HttpSession(StreamingConnection):
         if self.primes and not self.stream.has_news:
             self.stream.interrupt(_COME_BACK)
         self.stream.finish()
+
+    # ---- requests that may be run again
+
+    def _rerun(self, frame: Frame, body: bytes, owed: tuple[Id, ...], process: int) -> Rerun | None:
+        """What another process needs to run these requests again; None if it may not."""
+        frames = frames_of(frame)
+        if len(body) > self.server.limits.rerun_bytes or len(owed) < len(frames):
+            return None
+        if not all(is_call_of(each, self.server.reruns) for each in frames):
+            return None
+        token = "" if self.protection is None else self.protection.forwarded_token()
+        return Rerun(owed, body.decode(), process, token)
+
+    def _note(self, stream: Outbox) -> bytes:
+        """The note of a stream that is not over yet."""
+        if (rerun := stream.rerun) is None:
+            return stream.note
+        running, before = self.session.running, dict(zip(rerun.owed, rerun.progress, strict=False))
+        progress = [running[id].progress if id in running else before.get(id) for id in rerun.owed]
+        stream.rerun = replace(rerun, progress=tuple(progress))
+        return stream.rerun.written
+
+    def take_over(self, name: str, note: Rerun, last: int) -> bool:
+        """Runs the requests of a stream again unless another process is faster.
+
+        `last` is the number of its last event. Returns whether they may be run here.
+        """
+        cluster, tools = self._cluster, self.server.reruns
+        if cluster is None or note.count >= self.server.limits.reruns:
+            return False
+        try:
+            frame = self._as_sent(note, lambda: self.read(note.body.encode()))
+        except HttpError:  # the token is no good for a tool any more
+            return False
+        if not all(is_call_of(each, tools) for each in frames_of(frame)):
+            return False
+        claim = replace(note, process=cluster.number, count=note.count + 1, claim=token_hex(8))
+        self.spawn(self._claim(name, claim, last))
+        return True
+
+    async def _claim(self, name: str, note: Rerun, last: int) -> None:
+        """Stores an event without data, which one process alone can store under its number."""
+        stored = None
+        while stored is None and self.session.state is not State.CLOSED:
+            try:
+                await self._events.append(self.id, name, last, [b""], note.written)
+                stored = await self._events.after(self.id, name, last + 1)
+            except StoreUnavailable:
+                await asyncio.sleep(_RETRY)
+        if stored is not None and stored.note == note.written:
+            await self._run_again(name, note, last + 1)
+
+    async def _run_again(self, name: str, note: Rerun, last: int) -> None:
+        stream = Outbox(name, self.server.limits, self.session.held, stored=last)
+        body = note.body.encode()
+        self._as_sent(note, lambda: self.receive(body, forwards=False, stream=stream))
+        stream.rerun = note
+        for id, progress in zip(note.owed, note.progress, strict=False):
+            if progress is not None and id in self.session.running:
+                self.session.running[id].progress = progress
+        self.hold_open()
+        try:
+            await self._store_rest(stream, stream.attach())
+        finally:
+            self.release_hold()
+
+    def _as_sent(self, note: Rerun, work: Callable[[], _T]) -> _T:
+        """Does `work` with the token of the request."""
+        return (
+            work() if self.protection is None else self.protection.run_forwarded(note.token, work)
+        )
 
     # ---- what a store keeps
 
