@@ -83,7 +83,22 @@ def test_each_step_can_be_shown_without_its_secrets(tmp_path: Path) -> None:
     beside_a_server(act)
 
 
-@pytest.mark.parametrize("option", ["--login", "--logout", "--auth-trace"])
+def test_another_issuer_is_refused_with_the_option_that_accepts_it(tmp_path: Path) -> None:
+    def act(issuer: Issuer) -> None:
+        world = issuer.world
+        world.iss = world.metadata["issuer"] = f"{world.issuer}/"
+        status, _, stderr = said(tmp_path, world.resource, "whoami", "--login", "--no-browser")
+        assert status == 2
+        assert "in the slash at the end alone" in stderr
+        assert "--allow-issuer-mismatch accepts it" in stderr
+        assert signed_in(tmp_path, issuer, "--allow-issuer-mismatch")[:2] == (0, "ann read\n")
+
+    beside_a_server(act)
+
+
+@pytest.mark.parametrize(
+    "option", ["--login", "--logout", "--auth-trace", "--allow-issuer-mismatch"]
+)
 def test_a_command_is_not_signed_in_to(tmp_path: Path, option: str) -> None:
     status, _, stderr = said(tmp_path, option, "--", sys.executable, "-c", "pass", "tool")
     assert status == 2

@@ -31,6 +31,7 @@ _REMEDIES: Final = (
     ("no answer within", "--timeout SECONDS waits longer."),
     ("Limits.answer_bytes", "--max-message BYTES accepts a larger answer."),
     ("HTTP 404", "Check the path of the URL; many servers are at /mcp."),
+    ("allow_issuer_mismatch=True", "--allow-issuer-mismatch accepts it, at your own risk."),
 )
 """What to do about an error whose text has these words."""
 
@@ -84,6 +85,12 @@ _REMEDIES: Final = (
 @click.option("--no-browser", is_flag=True, help="Sign in without opening a browser here.")
 @click.option("--logout", is_flag=True, help="Forget the tokens of the server at a URL, and end.")
 @click.option(
+    "--allow-issuer-mismatch",
+    "any_issuer",
+    is_flag=True,
+    help="Accept an authorization server whose metadata names another issuer, at your own risk.",
+)
+@click.option(
     "--auth-trace", is_flag=True, help="Show each step of authorization, with secrets masked."
 )
 @click.argument("words", nargs=-1, required=True, metavar="URL|-- COMMAND... [TOOL [JSON]]")
@@ -100,6 +107,7 @@ def command(
     login: bool,
     no_browser: bool,
     logout: bool,
+    any_issuer: bool,
     auth_trace: bool,
     words: tuple[str, ...],
 ) -> int:
@@ -115,7 +123,7 @@ def command(
     if logout:
         return _log_out(words)
     server, tool, arguments = (words, "", {}) if list_ else _parsed(words)
-    signing = SigningIn(login=login, browser=not no_browser, report=auth_trace)
+    signing = SigningIn(login, not no_browser, auth_trace, any_issuer)
     options: dict[str, Any] = {
         "timeout": timeout,
         "message_bytes": message_bytes,
@@ -158,7 +166,7 @@ def _client_of(
     from mcp_runtime.client.client import Client
 
     if not server[0].startswith(_SCHEMES):
-        if signing.login or signing.report:
+        if signing.login or signing.report or signing.any_issuer:
             raise InputError("one signs in to a server that has a URL, not to a command")
         if headers:
             raise InputError("a header is for a server that has a URL, not for a command")

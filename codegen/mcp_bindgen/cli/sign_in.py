@@ -25,11 +25,13 @@ def token_file() -> Path:
 @dataclass(frozen=True, slots=True)
 class SigningIn:
     """`login` asks a person where a server demands it. `browser` opens one; without it the address
-    is shown, and the redirect is pasted back. `report` shows each step, with secrets masked."""
+    is shown, and the redirect is pasted back. `report` shows each step, with secrets masked.
+    `any_issuer` accepts metadata that names another issuer than was asked."""
 
     login: bool
     browser: bool
     report: bool
+    any_issuer: bool
 
 
 def authorization(how: SigningIn) -> OAuth:
@@ -53,6 +55,7 @@ def authorization(how: SigningIn) -> OAuth:
         redirect=redirect if how.login else None,
         storage=FileStorage(token_file()),
         report=(lambda line: warn(safe(line))) if how.report else None,
+        allow_issuer_mismatch=how.any_issuer,
     )
 
 

@@ -51,9 +51,11 @@ class IssuerMismatch(DiscoveryFailed):
     """
 
     def __init__(self, stated: str, expected: str) -> None:
+        is_slash = stated.rstrip("/") == expected.rstrip("/")
+        only = ", which differ in the slash at the end alone" if is_slash else ""
         super().__init__(
             f"issuer in the metadata is {stated[:_MAX_SHOWN]!r}, the address it was fetched from"
-            f" says {expected[:_MAX_SHOWN]!r}; if you trust this server:"
+            f" says {expected[:_MAX_SHOWN]!r}{only}; if you trust this server:"
             " allow_issuer_mismatch=True"
         )
         self.stated, self.expected = stated, expected

@@ -115,7 +115,16 @@ async def test_an_issuer_that_differs_is_refused_and_both_are_named() -> None:
     with pytest.raises(IssuerMismatch) as caught:
         await discovered(world)
     assert f"issuer in the metadata is '{ISSUER}/'" in str(caught.value)
-    assert f"says '{ISSUER}'" in str(caught.value)
+    assert f"says '{ISSUER}', which differ in the slash at the end alone" in str(caught.value)
+
+
+@pytest.mark.parametrize("issuer", [HOST, f"{HOST}/"])
+async def test_an_issuer_at_the_origin_that_nobody_named_may_end_in_a_slash(issuer: str) -> None:
+    world = World(issuer=HOST, protected=None, metadata={"issuer": issuer})
+    assert (await discovered(world)).server.issuer == issuer
+    world.metadata["issuer"] = f"{HOST}//"
+    with pytest.raises(IssuerMismatch):
+        await discovered(world)
 
 
 async def test_a_mismatch_is_taken_only_on_request() -> None:

@@ -83,7 +83,7 @@ def discover(
     if not metadata.authorization_servers:
         raise DiscoveryFailed("the server's metadata names no authorization server")
     issuer = require_secure(metadata.authorization_servers[0], "the authorization server")
-    server = yield from _authorization_server(issuer, allow_issuer_mismatch)
+    server = yield from _authorization_server(issuer, None if allow_issuer_mismatch else (issuer,))
     if server is None:
         raise DiscoveryFailed(
             f"the authorization server {issuer!r} has no metadata at any of "
@@ -155,19 +155,22 @@ def authorization_server_urls(issuer: str) -> tuple[str, ...]:
     return f"{root}{_OAUTH}{path}", f"{root}{_OPENID}{path}", f"{root}{path}{_OPENID}"
 
 
-def _authorization_server(issuer: str, lenient: bool) -> Flow[AuthorizationServer | None]:
+def _authorization_server(
+    issuer: str, names: tuple[str, ...] | None
+) -> Flow[AuthorizationServer | None]:
+    """The metadata of an issuer, which has one of these names there, or any."""
     for place in authorization_server_urls(issuer):
         purpose = "asks for the metadata of the authorization server"
         response = yield get(place, purpose, {"MCP-Protocol-Version": LATEST})
         if _is_there(response):
             document = response.json(f"the authorization server's metadata at {place}")
-            return _checked(_read(AuthorizationServer, document, place), issuer, lenient)
+            return _checked(_read(AuthorizationServer, document, place), names)
     return None
 
 
-def _checked(server: AuthorizationServer, issuer: str, lenient: bool) -> AuthorizationServer:
-    if server.issuer != issuer and not lenient:
-        raise IssuerMismatch(server.issuer, issuer)
+def _checked(server: AuthorizationServer, names: tuple[str, ...] | None) -> AuthorizationServer:
+    if names is not None and server.issuer not in names:
+        raise IssuerMismatch(server.issuer, names[0])
     endpoints = {
         "the authorization endpoint": server.authorization_endpoint,
         "the token endpoint": server.token_endpoint,
@@ -180,9 +183,14 @@ def _checked(server: AuthorizationServer, issuer: str, lenient: bool) -> Authori
 
 
 def _at_origin(base: str, lenient: bool) -> Flow[AuthorizationServer]:
-    """Source: 2025-03-26 basic/authorization, "Fallbacks for Servers without Metadata"."""
+    """Nobody has named this issuer, so with and without a slash at its end it is the same address.
+
+    Source: 2025-03-26 basic/authorization, "Fallbacks for Servers without Metadata"; RFC 3986
+    section 6.2.3.
+    """
     require_secure(base, "the authorization server")
-    published = yield from _authorization_server(base, lenient)
+    names = None if lenient else (base, f"{base}/")
+    published = yield from _authorization_server(base, names)
     return published or AuthorizationServer(
         issuer=base,
         authorization_endpoint=f"{base}/authorize",
