@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from mcp_runtime.core import error_codes
@@ -22,6 +23,7 @@ OnElicit: TypeAlias = Callable[[t.ElicitRequestParams], Awaitable[t.ElicitResult
 Roots: TypeAlias = Sequence[t.Root | str] | Callable[[], Awaitable[Sequence[t.Root | str]]]
 """file:// URIs, or a function that gives them when the server asks."""
 Approve: TypeAlias = Callable[[str, Any], Awaitable[bool]]
+_F = TypeVar("_F", bound=Callable[..., object] | None)
 
 _USER_REJECTED: Final = -1
 """Source: 2025-11-25 client/sampling, "Error Handling"."""
@@ -68,7 +70,7 @@ class ClientCallbacks:
         """The result of one request of the server. Raises RpcError, NotApproved."""
         if isinstance(params, t.ElicitRequestURLParams):
             self._require_scheme(params.url)
-        if self.approve is not None and not await self.approve(method, params):
+        if not await approved(self.approve, method, params):
             return self._rejected(method)
         return await _ANSWERS[method](self, params)
 
@@ -116,12 +118,12 @@ class ClientCallbacks:
         if rounds(params.messages) > self.limits.tool_rounds:
             why = f"over {self.limits.tool_rounds} rounds of tools (Limits.tool_rounds)"
             raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {why}")
-        return await self.on_sample(params)
+        return await _answer("on_sample", self.on_sample(params), t.CreateMessageResult)
 
     async def elicit(self, params: Any) -> Any:
         """Raises ValueError for an answer that does not fit the form: it is not sent."""
         assert self.on_elicit is not None
-        answer = await self.on_elicit(params)
+        answer = await _answer("on_elicit", self.on_elicit(params), t.ElicitResult)
         is_form = answer.action == "accept" and isinstance(params, t.ElicitRequestFormParams)
         if is_form and (fault := mismatch(params.requested_schema, answer.content)):
             raise ValueError(f"the answer does not fit the form: {fault}")
@@ -150,6 +152,28 @@ _ANSWERS: Final[Mapping[str, Callable[[ClientCallbacks, Any], Awaitable[Any]]]] 
     "elicitation/create": ClientCallbacks.elicit,
     "roots/list": ClientCallbacks.list_roots,
 }
+
+
+async def _answer(name: str, returned: object, expected: type[Any]) -> Any:
+    """What a callback answers. Raises TypeError if it is not async, or answers something else."""
+    if not inspect.isawaitable(returned):
+        raise TypeError(f"{name} is awaited; write it with `async def`")
+    if not isinstance(answer := await returned, expected):
+        what = f"{name} returned {type(answer).__name__}"
+        raise TypeError(f"{what}; return types.{expected.__name__}")
+    return answer
+
+
+async def approved(approve: Approve | None, method: str, params: Any) -> bool:
+    """Whether the application approves; without `approve`, always. Raises TypeError as above."""
+    return approve is None or bool(await _answer("approve", approve(method, params), object))
+
+
+def plain(name: str, callback: _F) -> _F:
+    """The callback. Raises TypeError for an async function: nobody would await it."""
+    if inspect.iscoroutinefunction(callback):
+        raise TypeError(f"{name} is called and not awaited; give a function without `async`")
+    return callback
 
 
 def _has_host(url: str, scheme: str) -> bool:

@@ -14,7 +14,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 from mcp_runtime.client.cache import Cache
-from mcp_runtime.client.callbacks import Approve, ClientCallbacks, OnElicit, OnSample, Roots
+from mcp_runtime.client.callbacks import (
+    Approve,
+    ClientCallbacks,
+    OnElicit,
+    OnSample,
+    Roots,
+    approved,
+    plain,
+)
 from mcp_runtime.client.connection import ClientConnection
 from mcp_runtime.client.options import ClientOptions, OnLog, RequestOptions
 from mcp_runtime.client.output_schemas import OutputSchemas
@@ -112,7 +120,7 @@ class Client:
             restarts=restarts,
             trace=trace,
         )
-        self._approve, self._on_log = approve, on_log
+        self._approve, self._on_log = approve, plain("on_log", on_log)
         self._cache = Cache(limits.cached if cache else 0)
         self._output_schemas = OutputSchemas(is_strict=validate == "strict") if validate else None
         self._reconnector = Reconnector(
@@ -257,7 +265,7 @@ class Client:
             arguments=t.UNSET if arguments is None else dict(arguments),
             meta=self._requests.meta(on_progress, meta),
         )
-        if self._approve is not None and not await self._approve("tools/call", params):
+        if self._approve is not None and not await approved(self._approve, "tools/call", params):
             raise NotApproved(f"the call of {name} was not approved")
         result = await self._requests.call_tool(
             self, params, timeout=timeout, on_progress=on_progress

@@ -114,6 +114,40 @@ async def test_a_url_that_is_not_of_the_web_is_refused_before_the_callback(url: 
     assert visitor.urls == []
 
 
+async def agreed(*_: Any) -> Any:
+    return {"action": "accept"}
+
+
+FORM: Final = {
+    "method": "elicitation/create",
+    "params": {"message": "?", "requestedSchema": {"type": "object", "properties": {}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"on_elicit": agreed}, "on_elicit returned dict; return types.ElicitResult"),
+        ({"on_elicit": lambda _: None}, "on_elicit is awaited; write it with `async def`"),
+        ({"on_elicit": agreed, "approve": lambda *_: True}, "approve is awaited; write it with"),
+    ],
+)
+async def test_a_callback_that_is_not_async_or_answers_something_else_is_refused_with_the_remedy(
+    options: dict[str, Any], said: str
+) -> None:
+    async with asking(FORM).client(**options) as client:
+        with pytest.raises(TypeError, match=said):
+            await client.call_tool("t")
+
+
+async def test_an_async_function_that_nobody_would_await_is_refused() -> None:
+    with pytest.raises(TypeError, match="on_log is called and not awaited"):
+        Client(Server("s", "1"), on_log=agreed)
+    async with Client(Server("s", "1")) as client:
+        with pytest.raises(TypeError, match="on_progress is called and not awaited"):
+            await client.call_tool("t", on_progress=agreed)
+
+
 async def test_other_schemes_are_a_setting() -> None:
     visitor = Visitor()
     options: dict[str, Any] = {"on_elicit": visitor, "elicit_modes": ["url"]}

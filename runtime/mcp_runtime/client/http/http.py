@@ -208,6 +208,8 @@ def _url(text: str) -> httpx2.URL:
         raise ValueError(f"no URL: {error}") from None
     if url.scheme not in ("http", "https") or not url.host:
         raise ValueError("a server's URL begins with http:// or https://, and has a host")
+    if url.port is not None and url.port > 65_535:
+        raise ValueError(f"no URL: its port is {url.port}, and the largest is 65535")
     return url.copy_with(fragment=None)
 
 
