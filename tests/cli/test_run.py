@@ -102,8 +102,30 @@ def test_a_place_that_is_taken_is_said_in_one_message(server: str) -> None:
         place = f"127.0.0.1:{taken.getsockname()[1]}"
         done = run("run", "--http", place, server)
     assert done.returncode == 2
-    assert f"mcp-bindgen: nothing can be served at {place}" in done.stderr.decode()
+    assert f"mcp-bindgen: the server has not started at {place}" in done.stderr.decode()
     assert b"Traceback" not in done.stderr
+
+
+BROKEN_LIFESPAN: Final = """
+from mcp_runtime import Server
+def lifespan(server):
+    raise LookupError("no database")
+server = Server("s", "1", lifespan=lifespan)
+"""
+
+
+def test_a_lifespan_that_fails_and_a_store_that_cannot_be_opened_are_named(
+    server: str, tmp_path: Path
+) -> None:
+    (tmp_path / "failing.py").write_text(BROKEN_LIFESPAN, "utf-8")
+    at = ("run", "--http", "127.0.0.1:0")
+    done = run(*at, tmp_path / "failing.py")
+    assert done.returncode == 2
+    assert b"LookupError: no database" in done.stderr
+    file = tmp_path / "nowhere" / "sessions.db"
+    done = run(*at, "--store", f"sqlite:///{file}", server)
+    assert done.returncode == 2
+    assert f"StoreUnavailable: SQLite, {file}: OperationalError(" in done.stderr.decode()
 
 
 def test_serving_without_the_library_for_it_is_one_message_that_names_the_extra(

@@ -255,7 +255,7 @@ def test_a_line_at_the_limit_is_read_and_one_byte_more_is_not(more: int) -> None
     line = line.replace(b'""', b'"%b"' % (b"x" * (1000 + more - len(line))))
     assert len(line) == 1000 + more
     (answer,) = written(receive(session, line))
-    assert ("error" in answer) == bool(more)
+    assert ("Limits.line_bytes" in answer.get("error", {}).get("message", "")) == bool(more)
     assert [answer["id"] for answer in written(receive(session, request(2, "ping")))] == [2]
 
 

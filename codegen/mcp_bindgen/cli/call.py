@@ -31,6 +31,7 @@ _REMEDIES: Final = (
     ("no answer within", "--timeout SECONDS waits longer."),
     ("Limits.answer_bytes", "--max-message BYTES accepts a larger answer."),
     ("HTTP 404", "Check the path of the URL; many servers are at /mcp."),
+    ("Unknown tool:", "--list shows the tools of the server."),
     ("allow_issuer_mismatch=True", "--allow-issuer-mismatch accepts it, at your own risk."),
 )
 """What to do about an error whose text has these words."""
@@ -198,6 +199,9 @@ def _parsed(words: tuple[str, ...]) -> tuple[tuple[str, ...], str, dict[str, Any
     if len(words) < 2:
         remedy = "For instance: mcp-bindgen call -- python server.py add '{\"a\": 1}'"
         raise InputError("a call has a command or URL, and a tool", remedy=remedy)
+    if "=" in words[-1]:
+        remedy = f"""Write the arguments as one JSON object: {words[-2]} '{{"name": "value"}}'."""
+        raise InputError(f"{words[-1]!r} is no name of a tool", remedy=remedy)
     return words[:-1], words[-1], arguments
 
 

@@ -87,7 +87,8 @@ def command(
         except NotInstalled as error:
             raise InputError(str(error)) from None
         except SystemExit:
-            raise InputError(f"nothing can be served at {http}") from None
+            why = f"the server has not started at {http}; the lines above say why"
+            raise InputError(why) from None
         except (BindgenError, OSError):
             raise
         except Exception as error:

@@ -218,7 +218,7 @@ class Session(ABC):
             self.watch_dropped(line.head)
         needs = not self._may_report_error(None)
         id, is_known = peek.request_id(line.head, line.tail, needs_id=needs)
-        why = f"a line of more than {line.limit} bytes"
+        why = f"a line of more than {line.limit} bytes (Limits.line_bytes)"
         fault = Malformed(id, error_codes.INVALID_REQUEST, why)
         return self._on_malformed(fault, 0) if is_known else []
 

@@ -125,7 +125,7 @@ class _Database:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work)
         except sqlite3.Error as error:
-            raise StoreUnavailable(f"SQLite: {error!r}") from None
+            raise StoreUnavailable(f"SQLite, {self._path}: {error!r}") from None
 
 
 def _done(work: _Work, connection: sqlite3.Connection) -> Any:

@@ -272,7 +272,8 @@ class HttpApp:
         try:
             await self._enter_lifespan()
         except Exception as error:
-            await send({"type": "lifespan.startup.failed", "message": str(error)})
+            why = f"{type(error).__name__}: {error}"
+            await send({"type": "lifespan.startup.failed", "message": why})
             raise
         await send({"type": "lifespan.startup.complete"})
         await receive()
