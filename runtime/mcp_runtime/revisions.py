@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 
 import mcp_wire
 from mcp_wire import HANDLERS, LATEST
+from mcp_wire._msgspec import make
 from mcp_wire._wire.faults import DecodeError, EncodeError, fault
 from mcp_wire._wire.methods import Method, Tolerance
 from mcp_wire._wire.text import is_json, parse
@@ -39,6 +40,7 @@ __all__ = [
     "is_json",
     "latest",
     "latest_calls",
+    "make",
     "parse",
     "revision",
     "route",

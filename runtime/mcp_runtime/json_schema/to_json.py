@@ -28,7 +28,7 @@ def to_json(value: object) -> Any:
 
     Raises BadResult for a value without a form in JSON, such as NaN and the infinities.
     """
-    if value.__class__ in _PLAIN:
+    if value.__class__ in PLAIN:
         return value
     try:
         if value.__class__.__module__ == t.__name__:
@@ -57,7 +57,8 @@ def _with_lists(value: Any) -> Any:
     return [_with_lists(each) for each in value] if value.__class__ in (list, tuple) else value
 
 
-_PLAIN: Final = frozenset((str, bool, int, type(None)))
+PLAIN: Final = frozenset((str, bool, int, type(None)))
+"""The classes whose values are JSON as they are."""
 
 
 def _foreign(value: object) -> Any:

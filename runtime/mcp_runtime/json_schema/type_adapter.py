@@ -25,6 +25,7 @@ import msgspec
 
 from mcp_runtime.json_schema.mismatch import Mismatch, explained
 from mcp_runtime.json_schema.to_json import (
+    PLAIN,
     BadResult,
     excerpt,
     is_pydantic,
@@ -113,7 +114,7 @@ class MsgspecAdapter:
             raise explained(error, value, self.schema, self._error_of) from None
 
     def write(self, value: Any) -> Any:
-        json = to_json(value)
+        json = value if value.__class__ in PLAIN else to_json(value)
         if json.__class__ is not self.type:
             self.read(json)
         return json

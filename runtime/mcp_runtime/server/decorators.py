@@ -6,6 +6,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, TypedDict, TypeVar, Unpack, cast, overload
 
 from mcp_runtime.core.meta_names import require_meta
@@ -15,6 +16,7 @@ from mcp_runtime.json_schema.header_annotations import BadParamHeader, param_hea
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
+from mcp_runtime.server.functions.output_schema import tool_result
 from mcp_runtime.server.functions.signature import Signature, read, read_prompt, read_template
 from mcp_runtime.server.methods import Handler, Middleware
 from mcp_runtime.server.registry import (
@@ -122,7 +124,8 @@ class Decorators(ABC):
             **_members(signature, options),
         )
         mirrored = _marks(require_tool_name(model.name), schema)
-        self._add_tool(Tool(model, signature, function, mirrored, scopes), added, rerun)
+        result = partial(tool_result, output=output)
+        self._add_tool(Tool(model, signature, function, mirrored, scopes, result), added, rerun)
         if embeds(signature.info.returns):
             self.features.kinds.add("resources")
         self._changed("tools")

@@ -21,7 +21,7 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.functions.content import Embedded
 from mcp_runtime.server.functions.input_schema import BadArguments
-from mcp_runtime.server.functions.output_schema import raw_result, tool_result
+from mcp_runtime.server.functions.output_schema import raw_result
 from mcp_runtime.server.functions.signature import Signature
 from mcp_runtime.server.tool_option import ToolOption
 from mcp_runtime.shared.uri_template import Template
@@ -46,16 +46,10 @@ def embeds(returns: Any) -> bool:
     return returns in (Embedded, t.EmbeddedResource) or any(map(embeds, get_args(returns)))
 
 
-def run(
-    function: Callable[..., Any], is_async: bool, keywords: Mapping[str, Any], ctx: Context
-) -> Awaitable[Any]:
-    """A handler's value; a plain function runs in a thread, beside the event loop."""
-    return function(**keywords) if is_async else _run_in_thread(function, keywords, ctx)
-
-
 async def _run_in_thread(
     function: Callable[..., Any], keywords: Mapping[str, Any], ctx: Context
 ) -> Any:
+    """The value of a plain function, which runs in a thread, beside the event loop."""
     value = await ctx.in_thread(function, **keywords)
     return await value if asyncio.iscoroutine(value) else value
 
@@ -73,7 +67,10 @@ class Feature(Generic[_Model]):
         info, keywords = self.signature.info, self.signature.read(arguments)
         if info.context is not None:
             keywords[info.context] = ctx
-        return run(self.function, info.is_async, keywords, ctx)
+        if info.is_async:
+            value: Awaitable[Any] = self.function(**keywords)
+            return value
+        return _run_in_thread(self.function, keywords, ctx)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +78,9 @@ class Tool(Feature[t.Tool]):
     """A tool whose schemas were derived from its function's signature."""
 
     mirrored: ParamHeaders
-    scopes: tuple[str, ...] = ()
-
-    def result(self, value: Any) -> Any:
-        """Raises BadResult."""
-        return tool_result(value, self.signature.output)
+    scopes: tuple[str, ...]
+    result: Callable[[Any], Any]
+    """The result for what the function returned. Raises BadResult."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +152,9 @@ class Completer:
     async def run(self, value: str, others: Mapping[str, str], ctx: Context) -> Any:
         values = {"value": value, "arguments": others, "context": ctx}
         keywords = {name: values[what] for name, what in self.parameters.items()}
-        return await run(self.function, self.is_async, keywords, ctx)
+        if self.is_async:
+            return await self.function(**keywords)
+        return await _run_in_thread(self.function, keywords, ctx)
 
 
 class Registry(dict[str, _T]):

@@ -13,6 +13,7 @@ from mcp_runtime.json_schema.to_json import BadResult, to_json, to_text
 from mcp_runtime.json_schema.type_adapter import TypeAdapter, adapter, arms_of, bare
 from mcp_runtime.json_schema.walk import Schema, alternatives, refers
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.revisions import make
 from mcp_runtime.server.functions.content import BINARY, BYTES, CONTENT, blocks
 from mcp_runtime.server.functions.parameters import FunctionInfo
 
@@ -163,8 +164,11 @@ def _content(value: object) -> t.CallToolResult:
 
 def _with_structure(value: Any) -> t.CallToolResult:
     """With the same JSON as text, for clients that do not read structured content."""
-    text: list[t.ContentBlock] = [t.TextContent(text=to_text(value))]
-    return t.CallToolResult(content=text, structured_content=value, result_type="complete")
+    text = [make(t.TextContent, text=to_text(value))]
+    result: t.CallToolResult = make(
+        t.CallToolResult, content=text, structured_content=value, result_type="complete"
+    )
+    return result
 
 
 def _checked(result: t.CallToolResult, output: StructuredOutput | None) -> t.CallToolResult:

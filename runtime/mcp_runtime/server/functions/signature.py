@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import NoneType
 from typing import Any, Final
 
@@ -32,28 +33,10 @@ class Signature:
     """Of a handler; `output` is that of a tool which says what it returns."""
 
     info: FunctionInfo
-    arguments: ArgumentsReader
+    input_schema: Schema
+    read: Callable[[Mapping[str, Any]], dict[str, Any]]
+    """Keyword arguments, with the defaults of those that are absent. Raises BadArguments."""
     output: StructuredOutput | None = None
-
-    @property
-    def input_schema(self) -> Schema:
-        return self.arguments.schema
-
-    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Keyword arguments, with the defaults of those that are absent. Raises BadArguments."""
-        return self.arguments.read(arguments)
-
-
-class _TemplateSignature(Signature):
-    """Of a resource template, whose variables are text on the wire."""
-
-    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Keyword arguments, numbers and truth values read from text. Raises BadArguments."""
-        keywords = self.arguments.read(arguments)
-        for name in arguments:
-            if not is_json(keywords[name]):
-                raise BadArguments(f"$.{name}: expected a finite number, found another")
-        return keywords
 
 
 def read(function: Callable[..., Any], *, context: ContextTypes) -> Signature:
@@ -62,7 +45,8 @@ def read(function: Callable[..., Any], *, context: ContextTypes) -> Signature:
     Raises TypeError for a function that cannot be called by name, or a type without a JSON form.
     """
     info = inspect_function(function, context)
-    return Signature(info, arguments_reader(info), structured_output(info))
+    reader = arguments_reader(info)
+    return Signature(info, reader.schema, reader.read, structured_output(info))
 
 
 def read_prompt(function: Callable[..., Any], *, context: ContextTypes) -> Signature:
@@ -72,7 +56,8 @@ def read_prompt(function: Callable[..., Any], *, context: ContextTypes) -> Signa
         if {bare(arm) for arm in arms_of(each.annotation)} - {str, NoneType}:
             info.refuse(each.name, "is no string", "annotate it with str: prompts take text only")
     refuse_bytes(info)
-    return Signature(info, arguments_reader(info))
+    reader = arguments_reader(info)
+    return Signature(info, reader.schema, reader.read)
 
 
 def read_template(
@@ -88,10 +73,19 @@ def read_template(
     for name, schema in reader.schema["properties"].items():
         if not _is_text(schema, reader.schema.get("$defs", {})):
             info.refuse(name, "cannot be read from text", "annotate it with str, int, float, bool")
-    return _TemplateSignature(info, reader)
+    return Signature(info, reader.schema, partial(_read_text, reader))
 
 
 # ---- templates
+
+
+def _read_text(reader: ArgumentsReader, variables: Mapping[str, Any]) -> dict[str, Any]:
+    """As `read`: variables are text on the wire, and numbers and truth values are read from it."""
+    keywords = reader.read(variables)
+    for name in variables:
+        if not is_json(keywords[name]):
+            raise BadArguments(f"$.{name}: expected a finite number, found another")
+    return keywords
 
 
 def _match(info: FunctionInfo, variables: frozenset[str]) -> None:
