@@ -141,8 +141,14 @@ def _single(text: bytes) -> Single:
         return _unreadable(text, error)
     if wire.jsonrpc != "2.0":
         return _unfit(text, "`jsonrpc` is not 2.0")
-    if (request := _plain(text, wire)) is not None:
-        return request
+    id, method, params = wire.id, wire.method, wire.params
+    if (
+        isinstance(id, int)
+        and isinstance(method, str)
+        and isinstance(params, Raw)
+        and len(text) == _PLAIN + len(str(id)) + len(method) + len(params)
+    ):
+        return Request(id, method, bytes(params))  # the text has room for no other member
     if not _is_read_whole(text, wire) and (fault := _left_over(text)) is not None:
         return fault
     return _framed(text, wire)
@@ -169,16 +175,6 @@ def _left_over(text: bytes) -> Malformed | None:
         return _unreadable(text, error)
     twice = _twice(text)
     return _unfit(text, twice) if twice else None
-
-
-def _plain(text: bytes, wire: _Wire) -> Request | None:
-    """A request with params and a number as id whose text cannot hold any other member."""
-    id, method, params = wire.id, wire.method, wire.params
-    if not (isinstance(id, int) and isinstance(method, str) and isinstance(params, Raw)):
-        return None
-    if len(text) != _PLAIN + len(str(id)) + len(method) + len(params):
-        return None
-    return Request(id, method, bytes(params))
 
 
 def _framed(text: bytes, wire: _Wire) -> Single:

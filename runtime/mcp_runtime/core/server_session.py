@@ -77,7 +77,14 @@ class ServerSession(Session, ServerNotifications):
     # ---- requests
 
     def _requested(self, frame: Request) -> list[Event]:
-        terms = self._terms(frame)
+        params = peek.request_params(frame.params or b"{}")
+        version, token = params.meta.protocol_version, params.meta.progress_token
+        if isinstance(version, str):
+            terms: Terms | None = self._per_request_terms(frame, params, version)
+        elif self.agreed is None or token is UNSET:
+            terms = self.agreed
+        else:
+            terms = msgspec.structs.replace(self.agreed, token=token)
         era = "handshake" if terms is None else terms.translation.revision.era
         if terms is None or (frame.method == "initialize" and era == "handshake"):
             return self._before_handshake(frame)
@@ -87,16 +94,6 @@ class ServerSession(Session, ServerNotifications):
         except RpcError as refusal:
             refusal.code = error_codes.sendable(refusal.code, era)
             raise
-
-    def _terms(self, frame: Request) -> Terms | None:
-        """Of the request itself, or of the handshake; None before there was one."""
-        params = peek.request_params(frame.params or b"{}")
-        if isinstance(params.meta.protocol_version, str):
-            return self._per_request_terms(frame, params, params.meta.protocol_version)
-        token = params.meta.progress_token
-        if self.agreed is None or token is UNSET:
-            return self.agreed
-        return msgspec.structs.replace(self.agreed, token=token)
 
     def _check(self, frame: Request, params: peek.RequestParams, version: str) -> None:
         """Raises RpcError if a request that names a revision is not to be served."""
@@ -124,6 +121,7 @@ class ServerSession(Session, ServerNotifications):
             capabilities,
             None if meta.progress_token is UNSET else meta.progress_token,
             None if meta.log_level is UNSET else meta.log_level,
+            offer.signature,
         )
 
     def _before_handshake(self, frame: Request) -> list[Event]:
@@ -142,15 +140,18 @@ class ServerSession(Session, ServerNotifications):
         raise RpcError(code, why)
 
     def _admit(self, frame: Request, terms: Terms) -> list[Event]:
-        method = self._method(terms, frame.method, "request")
-        if method is None:
-            self._require_registered(frame.method, terms)
-        else:
-            self._require_offered(method)
-            if frame.method == "subscriptions/listen":
-                return self._listen(frame, terms)
-            if frame.method in ANSWERED_AT_ONCE:
-                return [Write(jsonrpc.response(frame.id, self._answer_at_once(frame, terms)))]
+        admitted, offer = terms.translation.admitted, self.offer()
+        if admitted.get(frame.method) is not offer:
+            method = self._method(terms, frame.method, "request")
+            if method is None:
+                self._require_registered(frame.method, terms)
+            else:
+                self._require_offered(method)
+                if frame.method == "subscriptions/listen":
+                    return self._listen(frame, terms)
+                if frame.method in ANSWERED_AT_ONCE:
+                    return [Write(jsonrpc.response(frame.id, self._answer_at_once(frame, terms)))]
+            admitted[frame.method] = offer
         hold = Hold(self.held, size) if (size := len(frame.params)) > SMALL else None
         self.running[frame.id] = Running(frame.method, terms, hold=hold)
         return [Called(frame.id, frame.method, frame.params, terms)]
@@ -250,12 +251,13 @@ class ServerSession(Session, ServerNotifications):
 
         Source: 2026-07-28 basic/index, "_meta" and "Result Types".
         """
-        body = super()._result(running, result)
-        if running.terms.translation.revision.era == "handshake":
+        terms = running.terms
+        body = terms.translation.write("result", running.method, result)
+        if not terms.signature:
             return body
         if isinstance(result, dict) or getattr(result, "meta", UNSET) is not UNSET:
             return self._signed(parse(body))
-        return b"%b,%b" % (body[:-1], self.offer().signature)
+        return b"%b,%b" % (body[:-1], terms.signature)
 
     def _signed(self, result: Any) -> bytes:
         """Adds the server's name to a result that has a `_meta`, and its type if it has none."""

@@ -111,7 +111,7 @@ class Session(ABC):
             if isinstance(line, TooLong):
                 yield from self.too_long(line)
             else:
-                yield from self.receive_message(line, now)
+                yield from self.handle(self.read(line), now)
 
     def receive_message(self, message: bytes, now: float) -> list[Event]:
         """The events of one message, which has no line end."""

@@ -50,6 +50,8 @@ class Translation:
         self.context = context
         self.tolerances = tolerances
         self.methods = revision.methods
+        self.admitted: dict[str, object] = {}
+        """The methods whose requests go to handlers, each with the offer by which they do."""
         self._same = revision.name == HANDLERS
         self._steps: dict[tuple[Position, str, bool], Callable[[Any, Trip], Any] | None] = {}
 
@@ -199,7 +201,8 @@ class Translations:
 class Terms(msgspec.Struct, frozen=True):
     """How messages are read and answered, agreed in a handshake or named by each request.
 
-    `info` and `capabilities` are the peer's, as parsed JSON; `token` is for progress.
+    `info` and `capabilities` are the peer's, as parsed JSON; `token` is for progress. Each result
+    ends in `signature` where the revision wants that.
     """
 
     translation: Translation
@@ -207,6 +210,7 @@ class Terms(msgspec.Struct, frozen=True):
     capabilities: Mapping[str, Any]
     token: Id | None = None
     log_level: str | None = None
+    signature: bytes = b""
 
 
 def _object(raw: bytes) -> dict[str, Any]:

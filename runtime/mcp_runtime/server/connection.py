@@ -64,7 +64,8 @@ class ServerConnection(Connection):
         self._enforce_rate_limit(called.method)
         params = self.read_params(called)
         ctx = Context(self.server, self, called)
-        if self._may_request_input(called, params):
+        era = called.terms.translation.revision.era
+        if era == "per-request" and hasattr(params, "request_state"):
             return await self._attempt(called, params, ctx)
         return await self.server.handle(called.method, params, ctx)
 
@@ -81,12 +82,8 @@ class ServerConnection(Connection):
         if not self._rates[method].allow(self.loop.time()):
             raise RpcError(error_codes.BUSY, f"{method}: too many a second (Limits.{limit})")
 
-    def _may_request_input(self, called: Called, params: Any) -> bool:
-        """Whether the result may request input. Source: 2026-07-28 basic/patterns/mrtr."""
-        era = called.terms.translation.revision.era
-        return era == "per-request" and hasattr(params, "request_state")
-
     async def _attempt(self, called: Called, params: Any, ctx: Context) -> Any:
+        """The result may request input. Source: 2026-07-28 basic/patterns/mrtr."""
         ctx.asks_in_result = True
         if params.input_responses is not t.UNSET or params.request_state is not t.UNSET:
             ctx.inputs = InputRequests.from_params(
