@@ -166,7 +166,8 @@ def _say(text: str, output: str | None) -> None:
     if output is None:
         say(text.removesuffix("\n"))
         return
-    Path(output).write_text(text.removesuffix("\n") + "\n", encoding="utf-8", newline="\n")
+    plain = safe_text(click.unstyle(text)).removesuffix("\n")
+    Path(output).write_text(f"{plain}\n", encoding="utf-8", newline="\n")
     warn(f"mcp-bindgen: {safe(output)} is written")
 
 

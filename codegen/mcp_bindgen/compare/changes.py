@@ -89,7 +89,8 @@ def _method(types: TypeComparison, a: Method, b: Method) -> Iterator[Change]:
 
 
 def _one_sided_method(schema: Schema, method: Method, what: str) -> Change:
-    text = f"{method.type} ({method.direction} {method.kind})"
+    way = "two-way" if method.direction == "both" else method.direction
+    text = f"{method.type} ({way} {method.kind})"
     spot = Spot(text, at=schema.types[method.type].at)
     return _one_sided(("method", what, ""), method.name, spot, method.name)
 

@@ -36,7 +36,7 @@ def text(report: Report, verbose: bool, paint: Paint = _plain) -> str:
 def _lines(report: Report, verbose: bool, paint: Paint) -> Iterator[str]:
     yield paint(printable(f"{report.old.name} → {report.new.name}"), "heading")
     if not report.findings:
-        yield f"No changes: {report.old.schema.digest[:16]} and {report.new.schema.digest[:16]}."
+        yield "No changes."
         return
     if news := headlines(report):
         yield from (f"  {printable(line)}" for line in news)
