@@ -267,3 +267,30 @@ def test_an_unknown_extension_names_those_there_are() -> None:
     )
     assert refused.exit_code == 2
     assert TASKS in refused.stderr
+
+
+OWN: Final = """
+export interface JSONRPCRequest { jsonrpc: "2.0"; id: string; method: string }
+export interface PutRequest extends JSONRPCRequest { method: "queue/put"; params: { job: string } }
+export interface PutResult { position: number }
+export interface QueuedResult { resultType: "queued" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path"),
+    [
+        ("position: number", "position: string", "PutResult.position"),
+        ('"queued"', '"waiting"', "QueuedResult.resultType"),
+        ("job: string", "job: string; priority: number", "PutRequest.params.priority"),
+    ],
+)
+def test_what_travels_in_a_file_that_no_rows_are_about_breaks_both_sides(
+    tmp_path: Path, old: str, new: str, path: str
+) -> None:
+    (tmp_path / "a.ts").write_text(OWN, "utf-8")
+    (tmp_path / "b.ts").write_text(OWN.replace(old, new), "utf-8")
+    comparison = report(str(tmp_path / "a.ts"), str(tmp_path / "b.ts"))
+    (finding,) = (f for f in comparison.findings if f.change.path == path)
+    assert broken(finding) == {"client": "breaks", "server": "breaks"}
+    assert finding.witnesses

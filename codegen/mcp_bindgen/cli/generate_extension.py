@@ -51,7 +51,7 @@ def _rows(decisions: Path | None) -> Decisions:
     from mcp_bindgen.ir import decisions as rows
 
     if decisions is None:
-        return rows.Decisions({}, "no file of rows (--decisions)")
+        return rows.Decisions({}, "--decisions FILE (not given)")
     return rows.load(decisions)
 
 

@@ -29,7 +29,7 @@ def sides(names: Sequence[str], imports: Sequence[str] = (), extension: str = ""
     for each, schema in zip(inputs, schemas, strict=True):
         if not schema.methods:
             raise _silent(each, "Give a schema.ts of the protocol, or say --extension NAME.")
-    return [_side(*row) for row in zip(names, inputs, schemas, strict=True)]
+    return [_of_core(*row) for row in zip(names, inputs, schemas, strict=True)]
 
 
 def _extension(known: dict[str, str], extension: str) -> str:
@@ -43,6 +43,16 @@ def _extension(known: dict[str, str], extension: str) -> str:
                 remedy="Compare versions of one extension, or revisions of the core.",
             )
     return like
+
+
+def _of_core(name: str, file: pins.Found, schema: Schema) -> Side:
+    """A revision of the core, or a file that nothing says more of."""
+    from dataclasses import replace
+
+    from mcp_bindgen.compare.extension import two_way
+
+    schema, inside = two_way(schema)
+    return replace(_side(name, file, schema), inside=inside)
 
 
 def _of_extension(name: str, file: pins.Found, like: str) -> Side:

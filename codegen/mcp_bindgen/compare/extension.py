@@ -13,12 +13,12 @@ from typing import Any, Literal
 
 from mcp_bindgen.compare.change import NOTHING, Change, Spot
 from mcp_bindgen.compare.pairing import Pairing
-from mcp_bindgen.compare.travel import OR, TO_CLIENT, Route, Way, back
+from mcp_bindgen.compare.travel import OR, TO_CLIENT, TO_SERVER, Route, Way, back
 from mcp_bindgen.ir.decisions import Decisions
 from mcp_bindgen.ir.model import Alias, Method, Ref, Schema, Type, Uni
 from mcp_bindgen.ir.walk import references
 
-__all__ = ["Carried", "Rows", "carried", "directed", "lone_results", "routes_of"]
+__all__ = ["Carried", "Rows", "carried", "directed", "lone_results", "routes_of", "two_way"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,19 @@ def _directed(schema: Schema, method: Method, row: Mapping[str, Any], unknown: s
     result: Type | None = Uni(tuple(names)) if len(names) > 1 else next(iter(names), method.result)
     direction = row.get("direction", unknown or method.direction)
     return replace(method, direction=direction, result=result)
+
+
+def two_way(schema: Schema) -> tuple[Schema, tuple[Carried, ...]]:
+    """`schema`, with methods that travel both ways if nothing says of any which way it does; and
+    the objects that none of these methods has, which may be what answers one of the core."""
+    if any(method.direction != "none" for method in schema.methods):
+        return schema, ()
+    methods = tuple(replace(method, direction="both") for method in schema.methods)
+    types = [type for m in methods for type in (Ref(m.type), m.result) if type is not None]
+    reached = {name for type in types for name in _reached(schema, type)}
+    ways = frozenset((TO_CLIENT, TO_SERVER))
+    lone = [name for name in _tops(schema) if name not in reached]
+    return replace(schema, methods=methods), tuple(Carried(n, "", "document", ways) for n in lone)
 
 
 def carried(schema: Schema, rows: Rows, core: Schema) -> tuple[Carried, ...]:
