@@ -12,7 +12,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, suppress
-from functools import lru_cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -57,7 +56,10 @@ _POLL: Final = 0.005
 """Seconds between two looks at whether requests are still open."""
 
 _REMEMBERED: Final = 64
-"""How many combinations of allowed hosts and origins are remembered."""
+"""How many combinations of headers that are right for a POST are remembered."""
+
+_ANSWERS: Final = (http_rules.JSON, http_rules.EVENT_STREAM)
+"""The media types of the responses to a POST."""
 
 
 class HttpApp:
@@ -101,7 +103,8 @@ class HttpApp:
         self._hosts = allowed_hosts(hosts or (), origins)
         self.origins = self._hosts.origins
         self._forwarded = forwarded
-        self._allowed_names: set[tuple[str | None, ...]] = set()
+        self._known: dict[tuple[str | None, ...], _Handler] = {}
+        """The handlers of POSTs whose path and headers were checked."""
         protection = None if auth is None else _protection(server, auth)
         self._service = HttpService(server, principal, trace, protection)
         self._cluster = None if store is None else self._joining(store)
@@ -176,7 +179,9 @@ class HttpApp:
             try:
                 if self._lifespan is None:
                     await self._enter_lifespan()
-                handler = self._handler(request)
+                handler = self._known.get(request.names)
+                if handler is None or self._draining:
+                    handler = self._handler(request)
                 if (protection := self._service.protection) is not None:
                     await self._admit(protection, handler, request)
                 response = await handler(request)
@@ -208,7 +213,7 @@ class HttpApp:
         if handler is None:
             raise self._not_found(request)
         if request.path not in self._public:
-            self._require_allowed(request)
+            require_allowed(self._hosts, request, forwarded=self._forwarded)
         if self._draining:
             raise HttpError(503, "the server is shutting down", headers=retry_after(1))
         return handler
@@ -217,15 +222,6 @@ class HttpApp:
         """Public paths and metadata need no token. Raises HttpError."""
         if request.path not in self._public and handler != protection.metadata:
             await protection.admit(request)
-
-    def _require_allowed(self, request: HttpRequest) -> None:
-        """Raises HttpError unless the hosts that the request names are allowed."""
-        header = request.headers.get
-        names = header("host"), header("x-forwarded-host"), header("origin")
-        if names not in self._allowed_names:
-            require_allowed(self._hosts, request, forwarded=self._forwarded)
-            if len(self._allowed_names) < _REMEMBERED:
-                self._allowed_names.add(names)
 
     def _not_found(self, request: HttpRequest) -> HttpError:
         methods = sorted(method for method, path in self._routes if path == request.path)
@@ -237,6 +233,11 @@ class HttpApp:
 
     async def _post(self, request: HttpRequest) -> EventResponse | None:
         _require_media_types(request)
+        if len(self._known) < _REMEMBERED:
+            self._known[request.names] = self._answer
+        return await self._answer(request)
+
+    async def _answer(self, request: HttpRequest) -> EventResponse | None:
         await request.read_body(self._service.limits, self._service.body_deadline)
         if not self._has_sessions or http_rules.is_per_request(request.headers, request.content):
             return await self._per_request.post(request)
@@ -325,20 +326,8 @@ def _require_media_types(request: HttpRequest) -> None:
 
     Source: 2025-11-25 basic/transports, "Sending Messages to the Server".
     """
-    if not _is_json(request.headers.get("content-type")):
+    kind, accept = request.headers.get("content-type"), request.headers.get("accept")
+    if http_rules.media_type(kind) != http_rules.JSON:
         raise HttpError(415, f"Content-Type must be {http_rules.JSON}")
-    if not _accepts_both(request.headers.get("accept")):
-        both = f"{http_rules.JSON} and {http_rules.EVENT_STREAM}"
-        raise HttpError(406, f"Accept must have both {both}")
-
-
-@lru_cache(64)
-def _is_json(content_type: str | None) -> bool:
-    return http_rules.media_type(content_type) == http_rules.JSON
-
-
-@lru_cache(64)
-def _accepts_both(accept: str | None) -> bool:
-    return http_rules.accepts(accept, http_rules.JSON) and http_rules.accepts(
-        accept, http_rules.EVENT_STREAM
-    )
+    if not all(http_rules.accepts(accept, wanted) for wanted in _ANSWERS):
+        raise HttpError(406, f"Accept must have both {' and '.join(_ANSWERS)}")

@@ -10,6 +10,7 @@ from mcp_runtime.core import error_codes, jsonrpc
 from mcp_runtime.core.running import SMALL, HeldBytes, Hold
 from mcp_runtime.limits import Limits
 from mcp_runtime.server.http.deadline import Deadline
+from mcp_runtime.shared.first_step import Waiting, begin
 
 Scope: TypeAlias = Mapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -49,6 +50,7 @@ class HttpRequest:
         "content",
         "headers",
         "method",
+        "names",
         "path",
         "scope",
     )
@@ -60,6 +62,17 @@ class HttpRequest:
         path = _below(root, path) if root else path
         self.path = plain_path(path) if path[-1:] == "/" else path
         self.headers = _joined(scope["headers"])
+        header = self.headers.get
+        self.names = (
+            self.method,
+            self.path,
+            header("host"),
+            header("x-forwarded-host"),
+            header("origin"),
+            header("content-type"),
+            header("accept"),
+        )
+        """What decides whether a POST is read at all."""
         self._receive = receive
         self._send = send
         self._is_begun = self._is_read = False
@@ -89,7 +102,8 @@ class HttpRequest:
         size = limit if chunked else int(length)
         hold = _held(size, limits) if size > SMALL else None
         try:
-            self.content = await deadline.wait(self._read(limit))
+            content = begin(self._read(limit))
+            self.content = await deadline.wait(content) if isinstance(content, Waiting) else content
         except TimeoutError:
             why = f"the body took more than {deadline.seconds:g} s (Limits.body_seconds)"
             raise HttpError(408, why) from None
