@@ -30,7 +30,6 @@ class LegacySseSession(StreamingConnection):
         super().__init__(service.server, principal=principal, trace=service.trace)
         self.protection = service.protection
         self.id: Final = id
-        self.stream = Outbox("0", service.limits, self.session.held)
         self._sessions = sessions
         self._is_ending = False
         sessions[self.id] = self

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from mcp_runtime.core import error_codes, http_rules, jsonrpc
-from mcp_runtime.core.events import Called, Write
+from mcp_runtime.core.events import Called
 from mcp_runtime.core.jsonrpc import ErrorResponse, Id, Malformed, Request, Response
 from mcp_runtime.core.param_headers import check_headers, check_name
 from mcp_runtime.core.peek import RequestParams
@@ -26,6 +26,7 @@ from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.request import JSON, ClientGone, HttpError, HttpRequest, retry_after
 from mcp_runtime.server.http.service import HttpService
 from mcp_runtime.server.http.streaming import StreamingConnection, malformed
+from mcp_runtime.shared.first_step import Waiting, begin
 
 _LAST_RESPONSE: Final = 1.0
 """Seconds for a response to end after its handler was cancelled."""
@@ -63,6 +64,10 @@ class RequestConnection(StreamingConnection):
 
     called: Called | None = None
     """The request that `serve` is to answer, if it is one for a handler."""
+    answer = b""
+    """The only message of the response, if it needs no stream."""
+    streams = False
+    """Whether the answer goes to the stream, after other messages or a wait."""
     was_cancelled = False
     """Whether the handler was, by its client, by itself, or with the whole task."""
 
@@ -75,10 +80,16 @@ class RequestConnection(StreamingConnection):
             session=RequestSession(endpoint, request.headers),
         )
         self.protection = service.protection
-        self.stream = Outbox("", service.limits, self.session.held)
         self._endpoint = endpoint
         self._rates = endpoint.rates
         self._names_version = http_rules.VERSION in request.headers
+
+    def _write(self, data: bytes, about: Id | None) -> None:
+        self.streams = self.streams or bool(self.session.running)
+        if self.streams:
+            self.stream.put(data)
+        else:
+            self.answer = data
 
     def receive(self, body: bytes) -> None:
         """Starts to work on a body. Raises HttpError."""
@@ -106,11 +117,6 @@ class RequestConnection(StreamingConnection):
         body = jsonrpc.refusal(frame.id, error_codes.HEADER_MISMATCH, why, data)
         return HttpError(400, why, body)
 
-    def _on_write(self, event: Write) -> None:
-        self.send(event.data)
-        if not self.session.running:
-            self.stream.finish()
-
     def _on_called(self, event: Called) -> None:
         self.called = event
 
@@ -126,7 +132,8 @@ class RequestConnection(StreamingConnection):
                 raise
         finally:
             self._tasks.pop(called.id, None)
-            self.stream.finish()
+            if not self.answer:
+                self.stream.finish()
             if task.cancelling():
                 self.was_cancelled = True
                 task.uncancel()
@@ -171,48 +178,39 @@ class PerRequestEndpoint:
             raise HttpError(503, why, headers=retry_after(1))
         connection = RequestConnection(self, request)
         connection.receive(request.pop_content())
-        response = None
+        called, response = connection.called, None
         try:
-            if connection.called is not None and await self._serve(
-                connection.called, request, connection
-            ):
-                pass
-            elif not connection.stream.has_news and not connection.session.running:
-                await request.reply(202, b"", ())
-            else:
+            if called is not None:
+                serving = begin(connection.serve(called))
+                if isinstance(serving, Waiting) or (
+                    connection.was_cancelled and not connection.answer
+                ):
+                    await self._respond_beside(serving, request, connection)
+                    return None
+            if answer := connection.answer:
+                await request.reply(http_rules.status(answer, called is None), answer, (JSON,))
+            elif called is not None or connection.session.running:
                 response = await self._respond(request, connection)
+            else:
+                await request.reply(202, b"", ())
             return response
         finally:
             if response is None:
                 connection.close()
 
-    async def _serve(
-        self, called: Called, request: HttpRequest, connection: RequestConnection
-    ) -> bool:
-        """Runs the handler, and beside it the response, if the handler has to wait for anything.
-
-        Whether there was such a response, which then has ended.
-        """
-        responding: list[asyncio.Task[None]] = []
-        loop = connection.loop
-
-        def respond() -> None:
-            responding.append(loop.create_task(self._respond_whole(request, connection)))
-
-        beginning = loop.call_soon(respond)
-        try:
-            await connection.serve(called)
-        except asyncio.CancelledError:
-            for task in responding:
-                task.cancel()
-            raise
-        finally:
-            beginning.cancel()
-        if not responding and not connection.was_cancelled:
-            return False
-        rest = responding[0] if responding else self._respond_whole(request, connection)
-        await (asyncio.wait_for(rest, _LAST_RESPONSE) if connection.was_cancelled else rest)
-        return True
+    async def _respond_beside(
+        self, serving: Waiting[None] | None, request: HttpRequest, connection: RequestConnection
+    ) -> None:
+        """Sends the response while the handler goes on, and waits for both."""
+        connection.streams = True
+        response = connection.loop.create_task(self._respond_whole(request, connection))
+        if serving is not None:
+            try:
+                await serving
+            except asyncio.CancelledError:
+                response.cancel()
+                raise
+        await (asyncio.wait_for(response, _LAST_RESPONSE) if connection.was_cancelled else response)
 
     async def _respond_whole(self, request: HttpRequest, connection: RequestConnection) -> None:
         try:
@@ -229,8 +227,7 @@ class PerRequestEndpoint:
         if not stream.has_news:
             await _news_or_gone(stream, request, stream.limits.keep_alive)
         if (message := stream.only_message) is not None:
-            was_refused = connection.called is None
-            await request.reply(http_rules.status(message, was_refused), message, (JSON,))
+            await request.reply(http_rules.status(message, at_once=False), message, (JSON,))
             return None
         return EventResponse(request, connection, stream, stream.attach())
 

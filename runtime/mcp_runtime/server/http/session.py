@@ -24,7 +24,7 @@ from mcp_runtime.server.http.request import HttpError
 from mcp_runtime.server.http.service import HttpService
 from mcp_runtime.server.http.session_record import SessionRecord
 from mcp_runtime.server.http.stream_note import Rerun, frames_of, is_call_of, note_of
-from mcp_runtime.server.http.streaming import StreamingConnection
+from mcp_runtime.server.http.streaming import STANDALONE, StreamingConnection
 from mcp_runtime.stores import EventStore, StoreUnavailable
 
 _T = TypeVar("_T")
@@ -33,8 +33,6 @@ _RETRY: Final = 0.5
 """Seconds until an event that nobody waits for is stored again after a failure."""
 _COME_BACK: Final = 1000
 """Milliseconds after which a client is to reconnect to another process, or to this one anew."""
-_STANDALONE: Final = "0"
-"""How the names of streams begin that belong to no request."""
 _INITIALIZED: Final = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
 
 
@@ -73,7 +71,7 @@ class HttpSession(StreamingConnection):
         self.used = self.loop.time()
         self.responses = 0
         """How many responses are open, or wait for their answer."""
-        self.stream = Outbox(_STANDALONE, service.limits, session.held)
+        self.stream = Outbox(STANDALONE, service.limits, session.held)
         self.streams: dict[str, Outbox] = {}
         """Those of requests."""
         self._names = count(first)
@@ -166,12 +164,12 @@ class HttpSession(StreamingConnection):
     def begin_standalone(self) -> Outbox:
         """The stream of a GET; in a cluster each has a name, for any process may go on with it."""
         if self._cluster is not None:
-            self.stream.resume(f"{_STANDALONE}-{next(self._names)}", 0, ())
+            self.stream.resume(f"{STANDALONE}-{next(self._names)}", 0, ())
         return self.stream
 
     def stream_of(self, name: str) -> Outbox:
         """The stream of that name; a finished one if the session has it no more."""
-        if name.startswith(_STANDALONE):
+        if name.startswith(STANDALONE):
             return self.stream
         if name not in self.streams:
             finished = Outbox(name, self.server.limits)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
 
 from mcp_runtime.core import error_codes, jsonrpc, sse
 from mcp_runtime.core.jsonrpc import Batch, Frame, Id, Malformed
@@ -16,14 +17,19 @@ from mcp_runtime.server.http.request import HttpError
 if TYPE_CHECKING:
     from mcp_runtime.server.http.protection import Protection
 
+STANDALONE: Final = "0"
+"""How the names of streams begin that belong to no request."""
+
 
 class StreamingConnection(ServerConnection):
     """One client over HTTP. `protection` asks for the scopes of tools, if there are any."""
 
     protection: Protection | None = None
 
-    stream: Outbox
-    """The stream for messages that belong to no request."""
+    @cached_property
+    def stream(self) -> Outbox:
+        """The stream for messages that belong to no request."""
+        return Outbox(STANDALONE, self.server.limits, self.session.held)
 
     def _write(self, data: bytes, about: Id | None) -> None:
         self.stream.put(data)
