@@ -36,6 +36,10 @@ class Challenge:
         return self.parameters.get("error", "")
 
     @property
+    def description(self) -> str:
+        return self.parameters.get("error_description", "")
+
+    @property
     def resource_metadata(self) -> str | None:
         return self.parameters.get("resource_metadata")
 

@@ -103,10 +103,10 @@ async def test_a_token_of_ours_says_who_asks() -> None:
     ("changed", "why"),
     [
         ({"aud": "https://other.example"}, "another server"),
-        ({"aud": f"{SERVER}/"}, "another server"),
-        ({"aud": None}, "claims"),
+        ({"aud": f"{SERVER}/"}, f"another server than {SERVER}"),
+        ({"aud": None}, "claims of the token lack aud"),
         ({"iss": "https://evil.example"}, "another issuer"),
-        ({"iss": f"{ISSUER}/"}, "another issuer"),
+        ({"iss": f"{ISSUER}/"}, f"another issuer than {ISSUER}"),
         ({"sub": None}, "claims"),
         ({"exp": None}, "claims"),
         ({"exp": 1.0}, "expired"),

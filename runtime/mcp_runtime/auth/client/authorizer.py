@@ -159,7 +159,8 @@ class Authorizer:
     async def _sign_in(self, challenge: Challenge) -> None:
         """Answers a 401. Raises TokenRefused for a token that was just issued."""
         if self._unproved:
-            why = f": {challenge.error}" if challenge.error else ""
+            why = f": {challenge.error[:200]}" if challenge.error else ""
+            why += f", {challenge.description[:200]!r}" if challenge.description else ""
             raise TokenRefused(
                 f"{self._url} refuses the token that {self._issuer} has just issued for it{why}"
             )

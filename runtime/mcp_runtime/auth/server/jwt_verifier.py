@@ -121,9 +121,12 @@ class JwtVerifier:
         except (jwt.InvalidSignatureError, jwt.PyJWKError, jwt.InvalidKeyError):
             return None
         except jwt.InvalidAudienceError:
-            raise InvalidToken("the token is for another server") from None
+            ours = " or ".join(self._audience)
+            raise InvalidToken(f"the token is for another server than {ours}") from None
         except jwt.InvalidIssuerError:
-            raise InvalidToken("the token is from another issuer") from None
+            raise InvalidToken(f"the token is from another issuer than {self._issuer}") from None
+        except jwt.MissingRequiredClaimError as error:
+            raise InvalidToken(f"the claims of the token lack {error.claim}") from None
         except (jwt.PyJWTError, UnsupportedAlgorithm, ValueError, TypeError):
             raise InvalidToken("the claims of the token are not what RFC 9068 says") from None
         return claims
