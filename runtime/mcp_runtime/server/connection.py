@@ -24,6 +24,8 @@ from mcp_runtime.transports.wire import Wire
 
 _RATES: Final = {"tools/call": "call_rate", "completion/complete": "completion_rate"}
 """The name of the limit on requests a second, by method."""
+_NO_RESULTS: Final = frozenset((type(None), type(t.UNSET), str, bool, int, float, list, tuple))
+"""What a handler may return by a slip, and what no response can have as its result."""
 
 
 class ServerConnection(Connection):
@@ -66,8 +68,13 @@ class ServerConnection(Connection):
         ctx = Context(self.server, self, called)
         era = called.terms.translation.revision.era
         if era == "per-request" and hasattr(params, "request_state"):
-            return await self._attempt(called, params, ctx)
-        return await self.server.handle(called.method, params, ctx)
+            result = await self._attempt(called, params, ctx)
+        else:
+            result = await self.server.handle(called.method, params, ctx)
+        if result.__class__ in _NO_RESULTS:
+            what = f"a handler or a middleware returned {type(result).__name__}"
+            raise TypeError(f"{what}, and a result is a model or a dict; is a `return` missing?")
+        return result
 
     def _enforce_rate_limit(self, method: str) -> None:
         """Raises RpcError if the client has sent too many requests of this method.

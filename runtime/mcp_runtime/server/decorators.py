@@ -188,6 +188,9 @@ class Decorators(ABC):
         Raises TypeError and ValueError (TemplateError) as `tool` does.
         """
 
+        if not isinstance(cast("object", uri), str):
+            raise TypeError('a resource needs its URI: @server.resource("notes://today")')
+
         def register(function: _F) -> _F:
             self._add_resource(function, uri, options)
             return function

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 
 class Lifespan:
@@ -35,7 +35,11 @@ class Lifespan:
 
     async def _live(self, state: asyncio.Future[Any], over: asyncio.Event) -> None:
         try:
-            async with self._make() as yielded:
+            made = self._make()
+            if not isinstance(cast("object", made), AbstractAsyncContextManager):
+                what = f"the lifespan returned {type(made).__name__}"
+                raise TypeError(f"{what}; decorate it with contextlib.asynccontextmanager")
+            async with made as yielded:
                 state.set_result(yielded)
                 await over.wait()
         except BaseException as error:

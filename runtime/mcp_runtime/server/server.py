@@ -281,8 +281,11 @@ class Server(Decorators):
         Serves standard input and output, or, if `http` is an address such as "127.0.0.1:8000" or a
         listening socket, that; then `options` are those of `asgi`, and `started` is called with the
         URL as soon as it is served. Raises NotInstalled without the extra `http`, ValueError for a
-        malformed address.
+        malformed address, TypeError for options without `http`.
         """
+        if http is None and options:
+            wrong = ", ".join(options)
+            raise TypeError(f'{wrong}: an option of HTTP, which goes with http="127.0.0.1:8000"')
         wait = self.limits.close_wait
         with contextlib.suppress(KeyboardInterrupt):
             if http is None:

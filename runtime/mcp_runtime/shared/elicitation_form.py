@@ -38,7 +38,8 @@ def form(of: type[Any] | Mapping[str, Any]) -> Form:
         except Mismatch as mismatch:
             raise BadAnswer(f"the answer does not fit the form: {mismatch}") from None
 
-    return Form(_requested_schema(reader.schema, of.__name__), read)
+    name = getattr(of, "__name__", str(of))
+    return Form(_requested_schema(reader.schema, name), read)
 
 
 def _checked(schema: t.ElicitRequestFormParamsRequestedSchema, content: Any) -> Any:
@@ -112,6 +113,8 @@ def _requested_schema(schema: Schema, name: str) -> t.ElicitRequestFormParamsReq
     """Raises TypeError."""
     defs: Schema = schema.get("$defs", {})
     schema = resolved(schema, defs)
+    if not isinstance(schema.get("properties"), dict):
+        raise TypeError(f"{name} cannot be a form: it has no fields; give a dataclass, or a schema")
     properties = {key: _field(value, defs) for key, value in schema["properties"].items()}
     requested: dict[str, Any] = {"type": "object", "properties": properties}
     if schema.get("required"):

@@ -16,8 +16,11 @@ _ENV_ORIGINS: Final = "MCP_ALLOWED_ORIGINS"
 def allowed_hosts(hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> http_rules.Hosts:
     """`hosts` and `origins` with those of the environment; without any host, the loopback names.
 
-    Raises ValueError for a name that no header can contain.
+    Raises ValueError for a name that no header can contain, and for one text instead of a list.
     """
+    for given in (hosts, origins):
+        if isinstance(given, str):
+            raise ValueError(f"hosts and origins are lists: [{given!r}] instead of {given!r}")
     names = [*hosts, *_listed(_ENV_HOSTS)]
     return http_rules.Hosts(names or http_rules.LOOPBACK, [*origins, *_listed(_ENV_ORIGINS)])
 

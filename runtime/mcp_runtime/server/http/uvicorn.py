@@ -24,7 +24,7 @@ class DrainableApp(Protocol):
 
 def address(text: str) -> tuple[str, int]:
     """Host and port of "127.0.0.1:8000", "[::1]:8000" or ":8000". Raises ValueError."""
-    host, colon, port = text.rpartition(":")
+    host, colon, port = str(text).rpartition(":")
     if not colon or not port.isdigit() or int(port) > 65_535:
         raise ValueError(f"{text!r} is not an address such as 127.0.0.1:8000")
     return host.strip("[]") or "127.0.0.1", int(port)

@@ -1,0 +1,85 @@
+"""Slips of whoever writes a server are refused at once, with what to write instead."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from mcp_runtime import Client, Context, Server, types
+from mcp_runtime.errors import RemoteError
+from mcp_runtime.revisions import ALL
+
+NO_RESULTS: Final = (None, "text", ["a"], 3, True, types.UNSET)
+
+
+@pytest.mark.parametrize("revision", ALL)
+@pytest.mark.parametrize("value", NO_RESULTS, ids=repr)
+async def test_what_is_no_result_is_an_error_for_the_client_and_the_log_says_who_returned_it(
+    revision: str, value: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = Server("s", "1")
+
+    @server.tool
+    async def add() -> int:
+        return 1
+
+    @server.middleware
+    async def forgets(method: str, params: Any, ctx: Context, handler: Any) -> Any:
+        result = await handler(params, ctx)
+        return value if method == "tools/call" else result
+
+    async with Client(server, revisions=[revision]) as client:
+        with pytest.raises(RemoteError, match="Internal error"):
+            await client.call_tool("add")
+    assert f"a middleware returned {type(value).__name__}" in caplog.text
+
+
+def test_a_resource_without_its_uri_is_refused() -> None:
+    def today() -> str:
+        return "rain"
+
+    with pytest.raises(TypeError, match=r"a resource needs its URI: @server\.resource"):
+        Server("s", "1").resource(today)  # type: ignore[arg-type]
+
+
+def test_an_option_of_http_without_http_is_refused_instead_of_serving_stdio() -> None:
+    with pytest.raises(TypeError, match="transport, port: an option of HTTP"):
+        Server("s", "1").run(transport="streamable-http", port=8000)
+
+
+def test_an_address_that_is_a_number_is_refused_with_an_example() -> None:
+    with pytest.raises(ValueError, match=r"8000 is not an address such as 127\.0\.0\.1:8000"):
+        Server("s", "1").run(http=8000)  # type: ignore[arg-type]
+
+
+async def test_a_lifespan_that_is_no_context_manager_is_refused_with_the_decorator() -> None:
+    async def lifespan(server: Server) -> Any:
+        yield {}
+
+    with pytest.raises(TypeError, match="decorate it with contextlib"):
+        async with Client(Server("s", "1", lifespan=lifespan)):
+            pass
+
+
+@pytest.mark.parametrize("option", ["hosts", "origins"])
+def test_one_host_or_origin_that_is_no_list_is_refused(option: str) -> None:
+    with pytest.raises(ValueError, match=r"lists: \['https://a\.example'\] instead of"):
+        Server("s", "1").asgi(**{option: "https://a.example"})
+
+
+@pytest.mark.parametrize("form", [int, str | None, {"type": "object"}])
+async def test_what_has_no_fields_is_no_form(form: Any) -> None:
+    server = Server("s", "1")
+
+    @server.tool
+    async def ask(ctx: Context) -> str:
+        return str(await ctx.elicit("?", form))
+
+    async def answer(question: Any) -> types.ElicitResult:
+        return types.ElicitResult(action="decline")
+
+    async with Client(server, on_elicit=answer) as client:
+        result = await client.call_tool("ask")
+    assert result.is_error is True
+    assert "cannot be a form: it has no fields" in result.content[0].text  # type: ignore[union-attr]
