@@ -94,9 +94,9 @@ class Limits:
     lease: float = 6.0
     """How long a process of several counts as alive after it has said so in their store."""
     reruns: int = 1
-    """How often a call of a tool with `rerun=True` is run again whose process has died."""
+    """How often a call or task of a tool with `rerun=True` is run again whose process has died."""
     rerun_bytes: int = 64 * 1024
-    """Size of a message that is kept to run its calls again; a larger one is run once."""
+    """Size of a message or a task's call that is kept to be run again; a larger one is run once."""
     store_wait: float = 5.0
     """Wait for one operation of a store."""
     bus_bytes: int = 8 * 1024 * 1024

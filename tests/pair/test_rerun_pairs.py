@@ -6,7 +6,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,13 @@ from typing import Any
 import pytest
 
 from mcp_runtime.core.sse import Event, Events
-from mcp_runtime.errors import RemoteError
+from mcp_runtime.errors import RemoteError, SessionError
+from mcp_runtime.extensions.tasks import ClientTasks, TaskHandle
 from mcp_runtime.revisions import latest
-from tests.pair.test_several_processes import Place, run, served, store, text
+from tests.pair.test_several_processes import PER_REQUEST, Place, run, served, store, text
+from tests.pair.test_task_pairs import outcome
 from tests.support.asgi_client import GET, POST, initialize
+from tests.support.task_server import started
 from tests.support.wires import until
 
 __all__ = ["store"]  # a fixture
@@ -112,6 +115,58 @@ def test_two_that_follow_at_two_processes_see_it_run_once(store: str, tmp_path: 
             _require_one_run(place, one)
 
     run(main, 120)
+
+
+# ---- tasks
+
+
+def test_a_task_whose_process_is_killed_is_run_again_by_another(store: str, tmp_path: Path) -> None:
+    async def main() -> None:
+        ready, tasks = tmp_path / "ready", ClientTasks()
+        async with (
+            served(store) as place,
+            place.client(PER_REQUEST, extensions=[tasks]) as client,
+        ):
+            handle = await started(client, tasks, "job_again", until=str(ready))
+            first = await _runner(handle, set())
+            place.pids[first].kill()
+            (second,) = place.pids.keys() - {first}
+            assert await _runner(handle, {first}) == second
+            ready.touch()
+            assert text(await outcome(handle)) == str(second)
+
+    run(main, 180)
+
+
+def test_a_task_that_kills_each_process_ends_in_the_error_after_one_more(store: str) -> None:
+    async def main() -> None:
+        tasks, killed = ClientTasks(), set[int]()
+        async with (
+            served(store, 3) as place,
+            place.client(PER_REQUEST, extensions=[tasks]) as client,
+        ):
+            handle = await started(client, tasks, "job_again", until="never")
+            for _ in range(2):
+                killed.add(pid := await _runner(handle, killed))
+                place.pids[pid].kill()
+            with pytest.raises(RemoteError, match="the process that ran the task is gone"):
+                await outcome(handle)
+            assert {*place.pids} > killed
+
+    run(main, 180)
+
+
+async def _runner(handle: TaskHandle, before: set[int]) -> int:
+    """The process that runs a task, none of those before."""
+    while True:
+        with suppress(SessionError):
+            message = (await handle.state()).status_message
+            if isinstance(message, str) and int(message) not in before:
+                return int(message)
+        await asyncio.sleep(0.05)
+
+
+# ---- streams by hand
 
 
 def _require_one_run(place: Place, events: list[Event]) -> None:

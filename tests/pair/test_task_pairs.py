@@ -208,12 +208,12 @@ def test_a_task_whose_process_is_killed_has_failed(store: str) -> None:
                     message = (await handle.state()).status_message
                 place.pids[int(message)].kill()
                 with pytest.raises(RemoteError, match="the process that ran the task is gone"):
-                    await _result(handle)
+                    await outcome(handle)
 
     run(main, 180)
 
 
-async def _result(handle: TaskHandle) -> object:
+async def outcome(handle: TaskHandle) -> object:
     """Of a task whose polls may meet the process that dies."""
     while True:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,6 +67,15 @@ async def change(ctx: Context) -> str:
 async def job(ctx: Context, seconds: float) -> str:
     await ctx.progress(1, message=str(os.getpid()))
     await asyncio.sleep(seconds)
+    return str(os.getpid())
+
+
+@server.tool(options=[tasks.optional], rerun=True)
+async def job_again(ctx: Context, until: str) -> str:
+    """Ends when the file `until` is there."""
+    await ctx.progress(time.time(), message=str(os.getpid()))
+    while not Path(until).exists():
+        await asyncio.sleep(0.05)
     return str(os.getpid())
 
 

@@ -2,11 +2,38 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from contextvars import ContextVar, copy_context
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import msgspec
 
 if TYPE_CHECKING:
     from mcp_runtime.auth.server.verifier import VerifiedToken
 
+_T = TypeVar("_T")
+
 current_token: Final[ContextVar[VerifiedToken | None]] = ContextVar("current_token", default=None)
 """None where no token was asked for: on standard input and output, or without authorization."""
+
+
+# ---- requests that go on in another process
+
+
+def written_token() -> str:
+    """What the token of this request says, as JSON; empty for none."""
+    token = current_token.get()
+    return "" if token is None else msgspec.json.encode(token).decode()
+
+
+def run_with_token(text: str, work: Callable[[], _T]) -> _T:
+    """Runs `work` for a request with the token that `written_token` has written."""
+    context = copy_context()
+    context.run(current_token.set, _read(text) if text else None)
+    return context.run(work)
+
+
+def _read(text: str) -> VerifiedToken:
+    from mcp_runtime.auth.server.verifier import VerifiedToken
+
+    return msgspec.json.decode(text, type=VerifiedToken)

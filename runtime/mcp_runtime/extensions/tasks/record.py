@@ -5,11 +5,14 @@ Source: the Tasks extension, "Task Status"; 2025-11-25 basic/utilities/tasks.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
+
+from mcp_runtime.core.jsonrpc import Id
 
 Status: TypeAlias = Literal["working", "input_required", "completed", "failed", "cancelled"]
 NAMES: Final[Mapping[str, str]] = dict.fromkeys(
@@ -17,6 +20,19 @@ NAMES: Final[Mapping[str, str]] = dict.fromkeys(
 )
 """The member of params that the header Mcp-Name repeats."""
 _OVER: Final = frozenset({"completed", "failed", "cancelled"})
+
+
+class Call(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The call of a task, kept where another process may run it again."""
+
+    params: dict[str, Any]
+    token: str = ""
+    """What the token of the request says, as JSON; empty without authorization."""
+    progress_token: Id | None = None
+    progress: float = -math.inf
+    """What was reported last; it must not go back."""
+    count: int = 0
+    """How often it was run again."""
 
 
 class Record(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -39,6 +55,13 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the client has answered, and the handler has still to read or has read."""
     result: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
+    call: Call | None = None
+    """None for a task that is run once, or is over."""
+
+    @property
+    def run(self) -> tuple[str, int]:
+        """Which run of the task this is."""
+        return self.process, 0 if self.call is None else self.call.count
 
     @property
     def is_over(self) -> bool:
@@ -55,7 +78,7 @@ def cancelled(record: Record, now: float) -> Record:
 
 def asked(record: Record, now: float, key: str, request: Mapping[str, Any]) -> Record:
     """The handler asks the client something."""
-    if record.is_over:
+    if record.is_over or key in record.answers:
         return record
     requests = {**record.requests, key: request}
     return replace(record, status="input_required", requests=requests, updated=now)
@@ -77,9 +100,21 @@ def withdrawn(record: Record, now: float, key: str) -> Record:
     return answered(record, now, {key: None})
 
 
-def reported(record: Record, now: float, message: str) -> Record:
+def reported(record: Record, now: float, message: str, progress: float) -> Record:
     """The handler says how far it is."""
-    return record if record.is_over else replace(record, message=message, updated=now)
+    if record.is_over:
+        return record
+    call = None if record.call is None else replace(record.call, progress=progress)
+    return replace(record, message=message, call=call, updated=now)
+
+
+def run_again(record: Record, now: float, process: str) -> Record:
+    """Another process runs the task from its start; what the client has answered is kept."""
+    if record.is_over or record.call is None:
+        return record
+    answers = {key: value for key, value in record.answers.items() if value is not None}
+    call = replace(record.call, count=record.call.count + 1)
+    return replace(record, process=process, answers=answers, call=call)
 
 
 def ended(
@@ -95,4 +130,4 @@ def ended(
     if record.is_over:
         return record
     outcome = {"status": status, "message": message, "result": result, "error": error}
-    return replace(record, requests={}, answers={}, updated=now, **outcome)
+    return replace(record, requests={}, answers={}, call=None, updated=now, **outcome)

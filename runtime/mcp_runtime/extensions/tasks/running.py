@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import time
 from asyncio import AbstractEventLoop, Semaphore
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
@@ -40,15 +42,18 @@ class RunningTask:
         self._table = table
         self._owner = owner
         self._record = record
-        self._inputs = InputRequests({} if ctx.inputs is None else dict(ctx.inputs.answers))
-        self.ctx: Final = Context(ctx.server, _TaskPeer(ctx.peer, self._report), ctx.called)
+        before = {} if ctx.inputs is None else ctx.inputs.answers
+        self._inputs = InputRequests({**before, **record.answers})
+        reported = -math.inf if record.call is None else record.call.progress
+        peer = TaskPeer(ctx.peer, self._report, reported)
+        self.ctx: Final = Context(ctx.server, peer, ctx.called)
         self.ctx.asker = self._ask
 
     async def work(self, handler: Handler, params: Any) -> None:
         """Stores what the handler returns or raises, as long as the task is kept."""
         record = self._record
         try:
-            async with asyncio.timeout(record.ttl):
+            async with asyncio.timeout(record.left(time.time())):
                 await self._end(await self._outcome(handler, params))
         except TimeoutError:
             log.info("task %s is over: its time has passed", record.id)
@@ -87,9 +92,9 @@ class RunningTask:
     async def _change(self, step: Callable[[Record, float], Record]) -> Record | None:
         return await self._table.change(self._owner, self._record.id, step)
 
-    async def _report(self, message: str) -> bool:
+    async def _report(self, message: str, progress: float) -> bool:
         """Whether the task still goes on."""
-        record = await self._change(partial(reported, message=message))
+        record = await self._change(partial(reported, message=message, progress=progress))
         return record is not None and not record.is_over
 
     # ---- questions
@@ -124,18 +129,20 @@ class RunningTask:
         return record.answers[key]
 
 
-class _TaskPeer:
+class TaskPeer:
     """The client of a task: messages about the request that was answered go nowhere any more."""
 
     roots: list[t.Root] | None = None
     root_changes = 0
 
-    def __init__(self, peer: Peer, report: Callable[[str], Awaitable[bool]]) -> None:
+    def __init__(
+        self, peer: Peer, report: Callable[[str, float], Awaitable[bool]], progress: float
+    ) -> None:
         self.loop: AbstractEventLoop = peer.loop
         self.principal = peer.principal
         self._peer = peer
         self._report = report
-        self._progress = float("-inf")
+        self._progress = progress
 
     @property
     def thread_room(self) -> Semaphore:
@@ -151,7 +158,8 @@ class _TaskPeer:
         if not progress > self._progress:
             return
         self._progress = progress
-        goes_on, terms = await self._report(message or _percent(progress, total)), called.terms
+        text, terms = message or _percent(progress, total), called.terms
+        goes_on = await self._report(text, progress)
         if goes_on and terms.token is not None and terms.translation.revision.era == "handshake":
             params = t.ProgressNotificationParams(
                 progress_token=terms.token,

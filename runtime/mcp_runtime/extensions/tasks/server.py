@@ -16,15 +16,18 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol, TypeAlias, cast
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
+from mcp_runtime.auth.server.current import run_with_token
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.pending import Timeout
 from mcp_runtime.core.request_state import StateSealer
 from mcp_runtime.core.role import SERVER, Role
 from mcp_runtime.errors import RemoteError, RpcError, SessionError
 from mcp_runtime.extensions.tasks import messages
-from mcp_runtime.extensions.tasks.record import NAMES, Record, answered, cancelled
-from mcp_runtime.extensions.tasks.running import Handler, RunningTask
+from mcp_runtime.extensions.tasks.record import NAMES, Call, Record, answered, cancelled
+from mcp_runtime.extensions.tasks.rerun import Reruns, context_of
+from mcp_runtime.extensions.tasks.running import Handler, RunningTask, TaskPeer
 from mcp_runtime.extensions.tasks.table import TaskTable
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import Position, Revision
@@ -61,6 +64,8 @@ class TaskOption(ToolOption):
         return messages.with_extra(tool, {"execution": execution})
 
     async def call(self, params: t.CallToolRequestParams, ctx: Context, handler: Handler) -> Any:
+        if isinstance(ctx.peer, TaskPeer):  # a task that is run again
+            return await handler(params, ctx)
         if ctx.era == "handshake":
             return await self._call_of_core(params, ctx, handler)
         if self._support == "required":
@@ -92,6 +97,8 @@ class _Host(Protocol):
     sealer: StateSealer
     auth: object
     features: Features
+
+    def handle(self, method: str, params: Any, ctx: Context) -> Awaitable[Any]: ...
 
     def publish(
         self, method: str, params: Any, member: str, value: str, *, principal: str | None
@@ -142,7 +149,10 @@ class Tasks(ServerExtension):
     def attach(self, server: Decorators) -> None:
         self._server = host = cast("_Host", server)
         self._lists = host.auth is not None
-        self._table = TaskTable(host.limits, host.sealer, self._changed, self._touched)
+        self._table = TaskTable(
+            host.limits, host.sealer, self._changed, self._touched, self._running.__contains__
+        )
+        self._reruns = Reruns(host.features, host.limits, self._table)
         handlers = {
             "tasks/get": self._get,
             "tasks/update": self._update,
@@ -216,12 +226,31 @@ class Tasks(ServerExtension):
         now, most = time.time(), self._server.limits.task_ttl
         ttl = min(self.ttl if wish is None else wish, most)
         record = Record(token_urlsafe(_ID_BYTES), self._table.process, now, now, ttl)
+        if (call := self._reruns.call_of(params, ctx)) is not None:
+            answers = {} if ctx.inputs is None else ctx.inputs.answers
+            record = replace(record, call=call, answers=answers)
         await self._table.add(ctx.principal, record)
+        self._run(record, ctx, handler, params)
+        return record
+
+    def _run(self, record: Record, ctx: Context, handler: Handler, params: Any) -> None:
         task = RunningTask(self._table, ctx.principal, record, ctx)
         work = asyncio.create_task(task.work(handler, params), name=f"task {record.id}")
         self._running[record.id] = task, work
         work.add_done_callback(lambda _: self._running.pop(record.id, None))
+
+    async def _find(self, params: Any, ctx: Context) -> Record:
+        """A task; if its process is gone this one runs it from now on, where that is allowed."""
+        record = await self._table.find(ctx.principal, params.task_id, self._reruns.if_lost)
+        is_ours = record.process == self._table.process and record.id not in self._running
+        if is_ours and record.call is not None and record.call.count:
+            run_with_token(record.call.token, partial(self._run_again, record, record.call, ctx))
         return record
+
+    def _run_again(self, record: Record, call: Call, ctx: Context) -> None:
+        params = t.from_wire(t.CallToolRequestParams, call.params)
+        handler = partial(self._server.handle, "tools/call")
+        self._run(record, context_of(call, ctx), handler, params)
 
     async def _refuse_without_option(
         self, method: str, params: Any, ctx: Context, handler: Handler
@@ -238,9 +267,6 @@ class Tasks(ServerExtension):
         return features.tools.get(tool) is not None and not any(
             isinstance(option, TaskOption) for option in options
         )
-
-    async def _find(self, params: Any, ctx: Context) -> Record:
-        return await self._table.find(ctx.principal, params.task_id)
 
     # ---- methods
 
@@ -260,7 +286,7 @@ class Tasks(ServerExtension):
 
     async def _cancel(self, params: Any, ctx: Context) -> Any:
         self._require(ctx)
-        record = await self._find(params, ctx)
+        record = await self._table.find(ctx.principal, params.task_id)
         is_core = ctx.era == "handshake"
         if is_core and record.is_over:
             why = f"the task is {record.status} already"

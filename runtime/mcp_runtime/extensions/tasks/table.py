@@ -8,6 +8,7 @@ import secrets
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -33,8 +34,17 @@ _LOST: Final = "the process that ran the task is gone"
 _record: Final = msgspec.json.Decoder(Record)
 
 
+def lost(record: Record, now: float) -> Record:
+    """The process is gone that ran the task."""
+    error = {"code": error_codes.INTERNAL_ERROR, "message": _LOST}
+    return ended(record, now, "failed", message=_LOST, error=error)
+
+
 class TaskTable:
-    """`changed` is called in the process that has changed a task, `touched` in every process."""
+    """`changed` is called in the process that has changed a task, `touched` in every process.
+
+    `runs` says whether this process works on a task.
+    """
 
     def __init__(
         self,
@@ -42,12 +52,14 @@ class TaskTable:
         sealer: StateSealer,
         changed: Callable[[str, Record], None],
         touched: Callable[[str, str], None],
+        runs: Callable[[str], bool],
     ) -> None:
         self.process: Final = secrets.token_hex(8)
         self.limits: Final = limits
         self._sealer = sealer
         self._changed = changed
         self._touched = touched
+        self._runs = runs
         self._shared: Store | None = None
         self._own_leases: Leases = MemoryLeases()
         self._own_tasks: TaskStore = MemoryTasks(limits)
@@ -55,25 +67,32 @@ class TaskTable:
         self._cancelling: set[asyncio.Task[None]] = set()
 
     @property
+    def is_shared(self) -> bool:
+        return self._shared is not None
+
+    @property
     def _tasks(self) -> TaskStore:
         return self._own_tasks if self._shared is None else self._shared.tasks
 
     # ---- reading
 
-    async def find(self, owner: str, id: str) -> Record:
+    async def find(
+        self, owner: str, id: str, if_lost: Callable[[Record, float], Record] = lost
+    ) -> Record:
         """A task of that owner. Raises RpcError if there is none, or the store cannot be reached.
 
-        A task whose process is gone has failed.
+        `if_lost` is what happens to a task whose process is gone: it has failed.
         """
         with _reaching():
             record = await self._read(owner, id)
             if record is None:
                 raise unknown_task(id)
-            if record.is_over or await self._lives(record.process):
+            if record.is_over or await self._lives(record):
                 return record
-            log.warning("task %s has failed: its process is gone", id)
-            lost = await self.change(owner, id, _lost)
-            return record if lost is None else lost
+            log.warning("the process that ran task %s is gone", id)
+            step = partial(_unless_moved, run=record.run, step=if_lost)
+            after = await self.change(owner, id, step)
+            return record if after is None else after
 
     async def page(
         self, owner: str, after: str | None, most: int
@@ -93,10 +112,13 @@ class TaskTable:
         kept = await self._tasks.get(owner, id) if len(id) <= _ID_CHARS else None
         return None if kept is None else self._opened(owner, id, kept.record)
 
-    async def _lives(self, process: str) -> bool:
-        if process == self.process or self._shared is None:
+    async def _lives(self, record: Record) -> bool:
+        """Whether a process works on the task. One of ours was lost if we never heard of it."""
+        if self._shared is None:
             return True
-        return await self._shared.leases.is_held(_lease(process))
+        if record.process == self.process:
+            return record.call is None or self._runs(record.id)
+        return await self._shared.leases.is_held(_lease(record.process))
 
     # ---- writing
 
@@ -246,9 +268,15 @@ def _reaching() -> Generator[None]:
         raise RpcError(error_codes.INTERNAL_ERROR, why) from None
 
 
-def _lost(record: Record, now: float) -> Record:
-    error = {"code": error_codes.INTERNAL_ERROR, "message": _LOST}
-    return ended(record, now, "failed", message=_LOST, error=error)
+def _unless_moved(
+    record: Record,
+    now: float,
+    *,
+    run: tuple[str, int],
+    step: Callable[[Record, float], Record],
+) -> Record:
+    """`step`, unless another process runs the task by now."""
+    return step(record, now) if record.run == run else record
 
 
 def _lease(process: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import parse_qs
 
+from mcp_runtime.auth.server.current import run_with_token, written_token
 from mcp_runtime.core import http_rules, jsonrpc, sse
 from mcp_runtime.core.events import Called
 from mcp_runtime.server.http.cluster import Cluster, Forwarded
@@ -121,19 +122,14 @@ class LegacySseEndpoint:
 
     def _forward(self, number: int, id: str, body: bytes, principal: str) -> None:
         """Raises HttpError for a call of a tool that the token is no good for."""
-        token, protection = "", self._service.protection
-        if protection is not None:
+        if (protection := self._service.protection) is not None:
             protection.require_tool_scopes(jsonrpc.read(body, max_batch=self._service.limits.batch))
-            token = protection.forwarded_token()
         if self._cluster is not None:
-            self._cluster.send(number, id, body, principal, token)
+            self._cluster.send(number, id, body, principal, written_token())
 
     def receive(self, message: Forwarded) -> None:
         """Handles a message that another process forwards, if the session is open here."""
         session = self.sessions.get(message.session)
         if session is not None and message.body and session.principal == message.principal:
-            body, protection = message.body.encode(), self._service.protection
-            if protection is None:
-                session.receive(body)
-            else:
-                protection.run_forwarded(message.token, lambda: session.receive(body))
+            body = message.body.encode()
+            run_with_token(message.token, lambda: session.receive(body))

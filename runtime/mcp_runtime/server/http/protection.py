@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from contextvars import copy_context
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 
 import msgspec
 
 from mcp_runtime.auth.server.bearer import AccessDenied, BearerAuth
 from mcp_runtime.auth.server.current import current_token
-from mcp_runtime.auth.server.verifier import VerifiedToken
 from mcp_runtime.core.jsonrpc import Batch, Frame, Request
 from mcp_runtime.errors import SessionError
 from mcp_runtime.server.http.request import JSON, HttpError, HttpRequest, retry_after
 
-_T = TypeVar("_T")
 ToolScopes: TypeAlias = Callable[[str], Collection[str]]
 """The scopes that a tool of that name needs."""
 
@@ -25,7 +22,6 @@ class _Named(msgspec.Struct):
 
 
 _named: Final = msgspec.json.Decoder(_Named)
-_token: Final = msgspec.json.Decoder(VerifiedToken)
 
 
 class Protection:
@@ -74,18 +70,6 @@ class Protection:
                     self.auth.require_scopes(token, (*self.auth.scopes, *scopes))
                 except AccessDenied as denied:
                     raise _http_error(denied) from None
-
-    # ---- requests that go on in another process
-
-    def forwarded_token(self) -> str:
-        """What the token of the request says, for the process that handles the request."""
-        return msgspec.json.encode(current_token.get()).decode()
-
-    def run_forwarded(self, token: str, work: Callable[[], _T]) -> _T:
-        """Runs `work` for a request that another process let in with that token."""
-        context = copy_context()
-        context.run(current_token.set, _token.decode(token) if token else None)
-        return context.run(work)
 
     async def metadata(self, request: HttpRequest) -> None:
         """Serves the protected resource metadata, which any page of a browser may read."""

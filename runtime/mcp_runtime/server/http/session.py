@@ -6,13 +6,14 @@ Source: 2025-11-25 basic/transports, "Streamable HTTP".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import count
 from secrets import token_hex
-from typing import Final, TypeVar
+from typing import Final
 
 from msgspec.structs import replace
 
+from mcp_runtime.auth.server.current import run_with_token, written_token
 from mcp_runtime.core.events import Called, Cancelled
 from mcp_runtime.core.jsonrpc import Frame, Id
 from mcp_runtime.core.lifecycle import State
@@ -26,8 +27,6 @@ from mcp_runtime.server.http.session_record import SessionRecord
 from mcp_runtime.server.http.stream_note import Rerun, frames_of, is_call_of, note_of
 from mcp_runtime.server.http.streaming import STANDALONE, StreamingConnection
 from mcp_runtime.stores import EventStore, StoreUnavailable
-
-_T = TypeVar("_T")
 
 _RETRY: Final = 0.5
 """Seconds until an event that nobody waits for is stored again after a failure."""
@@ -248,8 +247,7 @@ class HttpSession(StreamingConnection):
             return None
         if not all(is_call_of(each, self.server.reruns) for each in frames):
             return None
-        token = "" if self.protection is None else self.protection.forwarded_token()
-        return Rerun(owed, body.decode(), process, token)
+        return Rerun(owed, body.decode(), process, written_token())
 
     def _note(self, stream: Outbox) -> bytes:
         """The note of a stream that is not over yet."""
@@ -269,7 +267,7 @@ class HttpSession(StreamingConnection):
         if cluster is None or note.count >= self.server.limits.reruns:
             return False
         try:
-            frame = self._as_sent(note, lambda: self.read(note.body.encode()))
+            frame = run_with_token(note.token, lambda: self.read(note.body.encode()))
         except HttpError:  # the token is no good for a tool any more
             return False
         if not all(is_call_of(each, tools) for each in frames_of(frame)):
@@ -293,7 +291,7 @@ class HttpSession(StreamingConnection):
     async def _run_again(self, name: str, note: Rerun, last: int) -> None:
         stream = Outbox(name, self.server.limits, self.session.held, stored=last)
         body = note.body.encode()
-        self._as_sent(note, lambda: self.receive(body, forwards=False, stream=stream))
+        run_with_token(note.token, lambda: self.receive(body, forwards=False, stream=stream))
         stream.rerun = note
         for id, progress in zip(note.owed, note.progress, strict=False):
             if progress is not None and id in self.session.running:
@@ -303,12 +301,6 @@ class HttpSession(StreamingConnection):
             await self._store_rest(stream, stream.attach())
         finally:
             self.release_hold()
-
-    def _as_sent(self, note: Rerun, work: Callable[[], _T]) -> _T:
-        """Does `work` with the token of the request."""
-        return (
-            work() if self.protection is None else self.protection.run_forwarded(note.token, work)
-        )
 
     # ---- what a store keeps
 

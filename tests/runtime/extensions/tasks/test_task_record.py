@@ -59,7 +59,7 @@ def test_a_task_ends_from_both_states_and_never_changes_again(
     assert ended(over, 103.0, "completed", result={"late": True}) is over
     assert asked(over, 103.0, "b", QUESTION) is over
     assert answered(over, 103.0, {"a": {}}) is over
-    assert reported(over, 103.0, "late") is over
+    assert reported(over, 103.0, "late", 1.0) is over
 
 
 def test_a_question_that_nobody_waits_for_is_withdrawn() -> None:
@@ -70,5 +70,5 @@ def test_a_question_that_nobody_waits_for_is_withdrawn() -> None:
 
 
 def test_a_message_says_how_far_it_is() -> None:
-    assert reported(NEW, 101.0, "half").message == "half"
-    assert reported(NEW, 101.0, "half").status == "working"
+    assert reported(NEW, 101.0, "half", 1.0).message == "half"
+    assert reported(NEW, 101.0, "half", 1.0).status == "working"
