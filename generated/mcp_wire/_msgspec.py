@@ -10,7 +10,7 @@ docs/BINDINGS.md has an example of each name here.
 from __future__ import annotations
 
 from collections import UserDict
-from collections.abc import Callable, ItemsView, Iterable, Mapping
+from collections.abc import Callable, ItemsView, Mapping
 from types import ModuleType
 from typing import (
     TYPE_CHECKING,
@@ -24,12 +24,13 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import asdict
 
+from ._makers_msgspec import constructor
 from ._types_msgspec import Checked
 from ._wire.base import Kept, shown
 from ._wire.binding import Binding, Reader
 from ._wire.binding import bind as wire_bind
 from ._wire.faults import KINDS, fault
-from ._wire.members import SURE, Items, settled
+from ._wire.members import TAKES, takes_of
 from ._wire.text import is_json
 from ._wire.values import EMPTY, Json
 
@@ -66,6 +67,19 @@ make: Final[Callable[..., Any]] = msgspec.StructMeta.__call__
 """Makes a Struct of its members, which were checked."""
 
 
+class _Constructors(dict[Any, Callable[..., Any]]):
+    """By class what makes a Struct of members by keyword; compiled when it is first asked for."""
+
+    def __missing__(self, cls: type[Struct]) -> Callable[..., Any]:
+        names = _arguments(cls)
+        takes = takes_of(cls, names.values())
+        made = self[cls] = constructor(_blank(cls), names, takes, _looked_at)
+        return made
+
+
+_CONSTRUCTORS: Final = _Constructors()
+
+
 class Checking(msgspec.StructMeta):
     """Has a class refuse members of the wrong type, and UNSET for a required one.
 
@@ -74,27 +88,7 @@ class Checking(msgspec.StructMeta):
 
     if not TYPE_CHECKING:
 
-        def __call__(cls, /, **members: Any) -> Any:
-            try:
-                sure = SURE[cls]
-                for name in members:
-                    value = members[name]
-                    kind, right = value.__class__, sure[name]
-                    if kind is right or (
-                        right.__class__ is frozenset and kind in right
-                    ):
-                        continue
-                    if kind is list and right.__class__ is Items:
-                        for item in value:
-                            if item.__class__ not in right:
-                                break
-                        else:
-                            continue
-                    members = _settled(cls, members)
-                    break
-            except KeyError:
-                members = _settled(cls, members)
-            return make(cls, **members)
+        __call__ = property(_CONSTRUCTORS.__getitem__)
 
         @property
         def __signature__(cls):
@@ -126,9 +120,6 @@ class Fixed(Checking):
                 type.__setattr__(cls, each, value)
             return cls
 
-        def __call__(cls, /, **members: Any) -> Any:
-            return make(cls, **_settled(cls, members), **cls.consts)
-
 
 def _arguments(cls: type[Struct]) -> dict[str, str]:
     """What the constructor calls the members that it takes."""
@@ -137,16 +128,21 @@ def _arguments(cls: type[Struct]) -> dict[str, str]:
     return {name: "extra_" if name == EXTRA else name for name in names}
 
 
-def _names(cls: type[Struct]) -> Iterable[str]:
-    return _arguments(cls).values()
+def _blank(cls: type[Struct], without: str = "") -> Struct:
+    """A Struct of nothing but nulls, made `without` one member."""
+    nulls = {m: None for m, name in _arguments(cls).items() if name != without}
+    blank: Struct = make(cls, **nulls, **getattr(cls, "consts", {}))
+    return blank
 
 
-def _settled(cls: type[Struct], members: dict[str, Any]) -> dict[str, Any]:
-    """Members for `make`, each looked at."""
-    there = settled(cls, members, _names)
-    if "extra_" in there and (extra := there.pop("extra_")):
-        there[EXTRA] = Extra(extra)
-    return there
+def _looked_at(cls: type[Struct], name: str, value: Any) -> Any:
+    """A member as it is held. Raises TypeError if it is wrong, or absent and required."""
+    if KINDS.get(value.__class__) == "nothing":
+        return getattr(_blank(cls, without=name), name)
+    TAKES[cls][name].check(value, (None, name))
+    if name == "extra_":
+        return Extra(value) if value else EMPTY
+    return value
 
 
 def _remade(cls: type[Struct], members: dict[str, Json]) -> Struct:

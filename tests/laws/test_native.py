@@ -245,15 +245,23 @@ def test_hypothesis_builds_models(flavour: Flavour) -> None:
 
 WRONG: Final[dict[str, tuple[str, dict[str, Any], str]]] = {
     "a number for text": ("TextContent", {"text": 1}, "$.text: expected string, found 1"),
-    "true for a number": ("ProgressNotificationParams", {"progress": True}, "$.progress"),
+    "true for a number": (
+        "ProgressNotificationParams",
+        {"progress": True, "progress_token": 1},
+        "$.progress",
+    ),
     "text for a list": ("CallToolResult", {"content": "a"}, "$.content: expected array"),
-    "a dict for a model": ("Tool", {"input_schema": {"type": "object"}}, "$.input_schema"),
+    "a dict for a model": (
+        "Tool",
+        {"input_schema": {"type": "object"}, "name": "a"},
+        "$.input_schema",
+    ),
     "null": ("TextContent", {"text": None}, "$.text: expected string, found null"),
     "beyond a bound": ("Annotations", {"priority": 2}, "$.priority: expected at most 1, found 2"),
     "no literal": ("SetLevelRequestParams", {"level": "loud"}, "$.level"),
     "inside a list": ("CompleteResultCompletion", {"values": ["a", 1]}, "$.values[1]"),
-    "a declared name": ("Root", {"extra_": {"uri": "b"}}, "$.extra_"),
-    "no mapping": ("Root", {"extra_": [1]}, "$.extra_"),
+    "a declared name": ("Root", {"uri": "a", "extra_": {"uri": "b"}}, "$.extra_"),
+    "no mapping": ("Root", {"uri": "a", "extra_": [1]}, "$.extra_"),
 }
 
 
@@ -301,6 +309,21 @@ def test_a_subclass_with_members_of_its_own_is_checked_as_its_base(flavour: Flav
     assert own(text="a", mood="b").mood == "b"
     with pytest.raises(MemberError):
         own(text=1)
+
+
+def test_defaults_of_a_subclass_of_ones_own_hold_in_msgspec() -> None:
+    module: Any = flavour_of("2025-11-25", "msgspec").module
+
+    members = {
+        "__annotations__": {"mood": "str", "notes": "list[str]"},
+        "mood": "good",
+        "notes": [],
+    }
+    own: Any = type("Own", (module.TextContent,), members)
+    one, other = own(text="a"), own(text="a", mood=module.UNSET, extra_=module.UNSET)
+    assert one == other
+    assert (one.mood, one.notes, one.extra_) == ("good", [], {})
+    assert one.notes is not other.notes
 
 
 def test_unions_constants_and_unset_are_the_same_everywhere(flavour: Flavour) -> None:

@@ -187,9 +187,10 @@ def others(declared: frozenset[str], of: Take | None = None) -> Take:
 
 TABLES: Final[dict[str, Callable[[], Takes]]] = {}
 """By the name of a module, what makes its table."""
-_TAKES: Final[dict[type[Any], dict[str, Take]]] = {}
-SURE: Final[dict[type[Any], dict[str, Any]]] = {}
-"""For each class of which one was made: by member, what makes a value of it right at once."""
+TAKES: Final[dict[type[Any], dict[str, Take]]] = {}
+"""For each class of which one was made: by member, what it takes."""
+_SURE: Final[dict[type[Any], dict[str, Any]]] = {}
+"""Likewise, what makes a value of it right at once."""
 
 Names: TypeAlias = Callable[[Any], Iterable[str]]
 
@@ -199,8 +200,8 @@ def settled(cls: type[Any], members: dict[str, Any], names: Names) -> dict[str, 
 
     Raises TypeError for a name that is none, MemberError for a value of the wrong type.
     """
-    sure = SURE.get(cls) or _sure(cls, names)
-    takes = _TAKES[cls]
+    sure = _SURE.get(cls) or _sure(cls, names)
+    takes = TAKES[cls]
     is_whole = True
     for name in members:
         value = members[name]
@@ -227,13 +228,18 @@ def settled(cls: type[Any], members: dict[str, Any], names: Names) -> dict[str, 
 
 
 def _sure(cls: type[Any], names: Names) -> dict[str, Any]:
-    """As in `SURE`; what a person's subclass adds takes anything."""
-    takes = dict.fromkeys(names(cls), ANY)
+    takes = takes_of(cls, names(cls))
+    sure = _SURE[cls] = {name: each.sure for name, each in takes.items()}
+    return sure
+
+
+def takes_of(cls: type[Any], names: Iterable[str]) -> dict[str, Take]:
+    """What members of a class take; what a person's subclass adds takes anything."""
+    takes = dict.fromkeys(names, ANY)
     for base in reversed(cls.__mro__):
         table = TABLES.get(base.__module__)
-        if table is not None and base not in _TAKES:
-            _TAKES.update((c, dict(row)) for c, row in table().items())
-        takes.update(_TAKES.get(base, {}))
-    _TAKES[cls] = takes
-    sure = SURE[cls] = {name: each.sure for name, each in takes.items()}
-    return sure
+        if table is not None and base not in TAKES:
+            TAKES.update((c, dict(row)) for c, row in table().items())
+        takes.update(TAKES.get(base, {}))
+    TAKES[cls] = takes
+    return takes
