@@ -15,7 +15,7 @@ from mcp_wire import HANDLERS, LATEST
 from mcp_wire._msgspec import make
 from mcp_wire._wire.faults import DecodeError, EncodeError, fault
 from mcp_wire._wire.methods import Method, Tolerance
-from mcp_wire._wire.text import is_json, parse
+from mcp_wire._wire.text import check_depth, is_json, parse
 from mcp_wire.handlers_msgspec import calls as latest_calls
 from mcp_wire.handlers_msgspec import models as latest
 from mcp_wire.steps import Context, StepError, Trip, route
@@ -36,6 +36,7 @@ __all__ = [
     "Tolerance",
     "Trip",
     "UnsetType",
+    "check_depth",
     "fault",
     "is_json",
     "latest",

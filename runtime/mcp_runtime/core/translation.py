@@ -14,6 +14,7 @@ import msgspec
 
 from mcp_runtime.core.extension import Extension, Extensions, missing_extension
 from mcp_runtime.core.jsonrpc import Id
+from mcp_runtime.core.repeated_meta import RepeatedMeta
 from mcp_runtime.core.tolerances import Tolerances
 from mcp_runtime.revisions import (
     HANDLERS,
@@ -53,12 +54,22 @@ class Translation:
         self.admitted: dict[str, object] = {}
         """The methods whose requests go to handlers, each with the offer by which they do."""
         self._same = revision.name == HANDLERS
+        self._repeated = RepeatedMeta(revision.name)
         self._steps: dict[tuple[Position, str, bool], Callable[[Any, Trip], Any] | None] = {}
 
     def read(self, position: Position, method: str, raw: bytes) -> Any:
         """The body of a message from the peer; UNSET where there is none."""
         if method not in self.revision.methods:
             return _object(raw) if raw else UNSET
+        if position == "result" or not raw:
+            return self._read(position, method, raw)
+        params = self._repeated.read(method, raw)
+        if params is None:
+            params = self._read(position, method, raw)
+            self._repeated.keep(method, raw, params)
+        return params
+
+    def _read(self, position: Position, method: str, raw: bytes) -> Any:
         step = None if self._same else self._step(position, method, up=True)
         if not raw:
             native = self.revision.decode_no_params(method)

@@ -1,0 +1,96 @@
+"""Reads params whose `_meta` is that of an earlier request: a client repeats it, or sends none.
+
+Its model is kept. The members beside it are read by msgspec alone, straight into the handlers'
+model: those of the same type in the peer's revision, which the steps between do not touch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from msgspec import NODEFAULT, UNSET, Raw, Struct, defstruct, field
+from msgspec.json import Decoder
+from msgspec.structs import FieldInfo, asdict, fields
+
+from mcp_runtime.core.jsonrpc import UNREADABLE
+from mcp_runtime.revisions import HANDLERS, DecodeError, check_depth, latest, make, revision
+
+_META: Final = "meta"
+_LONGEST: Final = 1024
+"""Bytes of a `_meta` that is kept."""
+_MOST: Final = 32
+"""How many are kept for one peer, or for all whose messages carry all that others need."""
+
+
+class RepeatedMeta:
+    """The models of each `_meta` that peers of one revision have sent, by its method and text."""
+
+    def __init__(self, spoken: str) -> None:
+        self._spoken = spoken
+        self._known: dict[tuple[str, bytes], Any] = {}
+
+    def read(self, method: str, raw: bytes) -> Any:
+        """The model of params; None for those that have to be read as a whole."""
+        if (reader := _reader(self._spoken, method)) is None:
+            return None
+        try:
+            check_depth(raw)
+            members = asdict(reader.decode(raw))
+        except (DecodeError, *UNREADABLE):
+            return None
+        members[_META] = meta = self._known.get((method, bytes(members[_META])))
+        return None if meta is None else make(reader.type, **members)
+
+    def keep(self, method: str, raw: bytes, params: Any) -> None:
+        """Keeps the `_meta` of params that were read, unless it is of this request alone."""
+        reader = _reader(self._spoken, method)
+        if reader is None or params.meta.extra_ or params.meta.progress_token is not UNSET:
+            return
+        try:
+            text = bytes(reader.decode(raw).meta)
+        except UNREADABLE:
+            return
+        if len(text) <= _LONGEST:
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            self._known[method, text] = params.meta
+
+
+class _Reader(NamedTuple):
+    """`decode` reads what `type` has beside its `_meta`, and that as its text."""
+
+    type: Any
+    decode: Callable[[bytes], Any]
+
+
+@cache
+def _reader(spoken: str, method: str) -> _Reader | None:
+    """None where `_meta` is no member of its own, or one that differs must be there."""
+    theirs, ours = _members(spoken, method), _members(HANDLERS, method)
+    if _META not in ours or not ours[_META].required:
+        return None
+    shared: list[Any] = [(_META, Raw, field(name="_meta", default=Raw()))]
+    for name in {**theirs, **ours}.keys() - {_META}:
+        pair = [members[name] for members in (theirs, ours) if name in members]
+        is_required = any(member.required for member in pair)
+        if len(pair) == 2 and pair[0].type == pair[1].type:
+            default = NODEFAULT if is_required else pair[1].default
+            shared.append((name, pair[1].type, field(name=pair[1].encode_name, default=default)))
+        elif is_required:
+            return None
+    rest = defstruct("Rest", shared, kw_only=True, forbid_unknown_fields=True)
+    decode = Decoder(rest, dec_hook=latest.dec_hook).decode
+    return _Reader(revision(HANDLERS).type_of("params", method), decode)
+
+
+def _members(name: str, method: str) -> dict[str, FieldInfo]:
+    """The declared members of a request's params; none where they are no Struct."""
+    spoken = revision(name)
+    if method not in spoken.methods or spoken.methods[method].kind != "request":
+        return {}
+    params: Any = spoken.type_of("params", method)
+    if not (isinstance(params, type) and issubclass(params, Struct)):
+        return {}
+    return {each.name: each for each in fields(params) if not each.name.startswith("_")}
