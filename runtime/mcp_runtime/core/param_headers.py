@@ -119,7 +119,9 @@ def check_headers(
     if headers.get("mcp-method") != method:
         _require_equal(headers, "Mcp-Method", method, coded=False)
     if method in _NAMED:
-        _require_equal(headers, "Mcp-Name", getattr(params, _NAMED[method]), coded=True)
+        said, header = getattr(params, _NAMED[method]), headers.get("mcp-name")
+        if header is None or header != said or not (header.isascii() and header.isidentifier()):
+            _require_equal(headers, "Mcp-Name", said, coded=True)
     if method == "tools/call" and (asked := of_tool(params.name)):
         arguments = _decode(params.arguments)
         for name, path in asked.items():
@@ -144,8 +146,6 @@ def _require_equal(headers: Mapping[str, str], name: str, said: Any, *, coded: b
         raise _mismatch(f"{name} is missing")
     if not isinstance(said, str):
         return  # the body is at fault, and is refused for that
-    if header == said and _PLAIN.fullmatch(said) and said[:2] != "=?":
-        return
     value = decoded(name, header) if coded else header.strip(" \t")
     if value != said:
         raise _mismatch(f"{name} is {header[:100]!r}, the body says {said[:100]!r}")

@@ -10,14 +10,16 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from msgspec import NODEFAULT, UNSET, Raw, Struct, defstruct, field
+from msgspec import NODEFAULT, UNSET, MsgspecError, Raw, Struct, defstruct, field
 from msgspec.json import Decoder
 from msgspec.structs import FieldInfo, asdict, fields
 
-from mcp_runtime.core.jsonrpc import UNREADABLE
 from mcp_runtime.revisions import HANDLERS, DecodeError, check_depth, latest, make, revision
 
 _META: Final = "meta"
+_UNREADABLE: Final = (DecodeError, MsgspecError, ValueError, RecursionError)
+_SHALLOW: Final = 256
+"""Bytes that have too few brackets to nest too deeply."""
 _LONGEST: Final = 1024
 """Bytes of a `_meta` that is kept."""
 _MOST: Final = 32
@@ -36,9 +38,10 @@ class RepeatedMeta:
         if (reader := _reader(self._spoken, method)) is None:
             return None
         try:
-            check_depth(raw)
+            if len(raw) > _SHALLOW:
+                check_depth(raw)
             members = asdict(reader.decode(raw))
-        except (DecodeError, *UNREADABLE):
+        except _UNREADABLE:
             return None
         members[_META] = meta = self._known.get((method, bytes(members[_META])))
         return None if meta is None else make(reader.type, **members)
@@ -50,7 +53,7 @@ class RepeatedMeta:
             return
         try:
             text = bytes(reader.decode(raw).meta)
-        except UNREADABLE:
+        except _UNREADABLE:
             return
         if len(text) <= _LONGEST:
             if len(self._known) >= _MOST:
