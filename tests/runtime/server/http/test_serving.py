@@ -305,7 +305,7 @@ def test_a_lifespan_that_fails_is_told() -> None:
 
         with pytest.raises(RuntimeError, match="no database"):
             await lived([], fails=True).asgi()({"type": "lifespan"}, receive, send)
-        assert sent == [{"type": "lifespan.startup.failed", "message": "no database"}]
+        assert sent == [{"type": "lifespan.startup.failed", "message": "RuntimeError: no database"}]
 
     run(main)
 
