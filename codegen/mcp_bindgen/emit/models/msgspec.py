@@ -104,7 +104,6 @@ class _Annotator(Annotator):
         return Group(f"{checked}[", (self.plain.code(type),), "]")
 
     def circular(self, alias: Alias) -> Iterator[str]:
-        self.imports.use("typing", "TypeAlias")
         yield from self.plain.circular(alias)
 
     def declared(self, type: Type) -> Code:

@@ -87,11 +87,9 @@ class _Annotator(Annotator):
         plain = tuple(dict.fromkeys(chain.from_iterable(numbers)))
         return plain[0] if len(plain) == 1 else Or(plain)
 
-    def circular(self, alias: Alias) -> Iterator[str]:
+    def evaluated(self, name: str, code: str) -> Code:
         """An alias that pydantic can open: under its name it finds itself."""
-        self.imports.use("typing_extensions", "TypeAliasType")
-        code = literal(flat(self.code(alias.type)))
-        yield from lay("", f"{alias.name} = ", call("TypeAliasType", literal(alias.name), code))
+        return call(self.imports.use("typing_extensions", "TypeAliasType"), literal(name), code)
 
     def parts(self, type: Type) -> list[Code]:
         if type == Prim("number"):

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from mcp_bindgen.emit.packages import core_module
 from mcp_bindgen.emit.text.imports import Imports
-from mcp_bindgen.emit.text.layout import Code, Group, Or, flat, lay, literal
+from mcp_bindgen.emit.text.layout import STEP, Code, Group, Or, call, flat, lay, literal
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
     Alias,
@@ -67,9 +67,19 @@ class Annotator:
         return self.code(type)
 
     def circular(self, alias: Alias) -> Iterator[str]:
-        """The lines of an alias that names itself: text, which only type checkers read."""
+        """An alias that names itself: text to type checkers, and what evaluates that text."""
+        self.imports.use("typing", "TYPE_CHECKING")
         self.imports.use("typing", "TypeAlias")
-        yield from lay("", f"{alias.name}: TypeAlias = ", literal(flat(self.code(alias.type))))
+        code = literal(flat(self.code(alias.type)))
+        yield "if TYPE_CHECKING:"
+        yield from lay(STEP, f"{alias.name}: TypeAlias = ", code)
+        yield "else:"
+        yield from lay(STEP, f"{alias.name} = ", self.evaluated(alias.name, code))
+
+    def evaluated(self, name: str, code: str) -> Code:
+        """What finds out, in its own module, which type an alias that names itself is."""
+        del name
+        return call(self.imports.use("typing", "ForwardRef"), code, "module=__name__")
 
     def code(self, type: Type) -> Code:
         """What a type checker reads; unions in the order that decides."""
