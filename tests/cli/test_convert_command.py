@@ -90,6 +90,22 @@ def test_what_cannot_be_converted_is_one_message(
 
 
 @pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        ("tools/cal", "has a method 'tools/cal'\nDid you mean tools/call?"),
+        ("server/discover", "neither 2025-03-26 nor 2024-11-05 has a method"),
+    ],
+)
+def test_the_method_of_a_response_is_one_that_a_revision_has(
+    tmp_path: Path, method: str, said: str
+) -> None:
+    down = ("--from", "2025-03-26", "--to", "2024-11-05", "--method", method)
+    ended = invoke("convert", *down, written(tmp_path, RESULT))
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert said in ended.stderr
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ('{"clientName": 1}', "'clientName'"),

@@ -76,7 +76,7 @@ def _converted(message: Any, from_: str, to: str, method: str | None, context: A
     from mcp_wire.convert import DecodeError, NeedsContext, StepError, convert
 
     try:
-        return convert(message, from_, to, method=method, context=context)
+        converted = convert(message, from_, to, method=method, context=context)
     except DecodeError as error:
         raise InputError(f"no valid message of {from_}: {error}") from None
     except NeedsContext as error:
@@ -89,6 +89,23 @@ def _converted(message: Any, from_: str, to: str, method: str | None, context: A
         raise InputError(str(error)) from None
     except TypeError as error:
         raise InputError(str(error), remedy="Give --method METHOD.") from None
+    _require_method(from_, to, method)
+    return converted
+
+
+def _require_method(from_: str, to: str, method: str | None) -> None:
+    """Refuses a method that neither revision has: what answers it would pass unread."""
+    from difflib import get_close_matches
+
+    from mcp_wire import load
+
+    if method is None:
+        return
+    known = [name for revision in (from_, to) for name in load(revision).METHODS]
+    if method not in known:
+        near = get_close_matches(method, known, n=1)
+        remedy = f"Did you mean {near[0]}?" if near else "Give the method of its request."
+        raise InputError(f"neither {from_} nor {to} has a method {method!r}", remedy=remedy)
 
 
 def _context(file: str | None) -> Any:
