@@ -17,7 +17,7 @@ PLACE: Final = "at"
 """The parameter of a reader that holds the place of the value."""
 
 
-class Line(msgspec.Struct, frozen=True):
+class Line(msgspec.Struct, frozen=True, gc=False):
     """A statement, or the head of a block: its depth in the function, and its code."""
 
     depth: int

@@ -83,7 +83,9 @@ class Annotator:
 
     def code(self, type: Type) -> Code:
         """What a type checker reads; unions in the order that decides."""
-        parts = list(dict.fromkeys(self.parts(type)))
+        parts = self.parts(type)
+        if len(parts) > 1:
+            parts = list(dict.fromkeys(parts))
         return parts[0] if len(parts) == 1 else Or(tuple(parts))
 
     def maybe(self, type: Type) -> Code:

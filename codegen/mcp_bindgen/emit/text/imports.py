@@ -51,15 +51,12 @@ class Imports:
 
     def __init__(self, wire: str = _WIRE) -> None:
         self._wire = wire
-        self._names: dict[str, set[str]] = {}
+        self._used: set[tuple[str, str]] = set()
 
     def use(self, module: str, name: str) -> str:
         """`name` as code; `Annotated as With` is called With."""
-        module = homes()[name] if module == _SUPPORT else module
-        if module.startswith(_WIRE):
-            module = self._wire + module.removeprefix(_WIRE)
-        self._names.setdefault(module, set()).add(name)
-        return name.rpartition(" ")[2]
+        self._used.add((module, name))
+        return name.rpartition(" ")[2] if " " in name else name
 
     def add(self, module: str, names: Iterable[str]) -> None:
         for name in names:
@@ -72,29 +69,38 @@ class Imports:
 
     def indented(self, indent: str) -> list[str]:
         """As `lines`, inside a block."""
+        names: dict[str, set[str]] = {}
+        for module, name in self._used:
+            names.setdefault(self._home(module, name), set()).add(name)
         groups: dict[int, list[str]] = {}
-        for module in sorted(self._names):
-            groups.setdefault(_group(module), []).append(module)
-        lines: list[str] = []
-        for _, modules in sorted(groups.items()):
-            lines += ["", *(line for module in modules for line in self._statement(indent, module))]
-        return lines[1:]
+        for module in sorted(names):
+            statement = _statement(indent, module, names[module])
+            groups.setdefault(_group(module), [""]).extend(statement)
+        return [line for _, lines in sorted(groups.items()) for line in lines][1:]
 
-    def _statement(self, indent: str, module: str) -> Iterator[str]:
-        """`from module import names`; what is imported under another name has its own line."""
-        names = sorted(self._names[module], key=import_order)
-        for name in (name for name in names if " as " in name):
-            yield f"{indent}from {module} import {name}"
-        plain = [name for name in names if " as " not in name]
-        line = f"{indent}from {module} import {', '.join(plain)}"
-        if plain and len(line) <= WIDTH:
-            yield line
-        elif plain:
-            yield from (
-                f"{indent}from {module} import (",
-                *(f"{indent}{STEP}{name}," for name in plain),
-                f"{indent})",
-            )
+    def _home(self, module: str, name: str) -> str:
+        """The module that is named where `name` of `module` is imported."""
+        module = homes()[name] if module == _SUPPORT else module
+        if module.startswith(_WIRE):
+            return self._wire + module.removeprefix(_WIRE)
+        return module
+
+
+def _statement(indent: str, module: str, used: Iterable[str]) -> Iterator[str]:
+    """`from module import names`; what is imported under another name has its own line."""
+    names = sorted(used, key=import_order)
+    for name in (name for name in names if " as " in name):
+        yield f"{indent}from {module} import {name}"
+    plain = [name for name in names if " as " not in name]
+    line = f"{indent}from {module} import {', '.join(plain)}"
+    if plain and len(line) <= WIDTH:
+        yield line
+    elif plain:
+        yield from (
+            f"{indent}from {module} import (",
+            *(f"{indent}{STEP}{name}," for name in plain),
+            f"{indent})",
+        )
 
 
 def import_order(name: str) -> tuple[int, str]:

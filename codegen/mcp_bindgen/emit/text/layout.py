@@ -6,7 +6,7 @@ of it.
 
 from __future__ import annotations
 
-import textwrap
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -31,7 +31,7 @@ WIDTH: Final = 88
 STEP: Final = "    "
 
 
-class Group(Struct, frozen=True):
+class Group(Struct, frozen=True, gc=False):
     """`head` with its opening bracket, items between commas, and the closing bracket."""
 
     head: str
@@ -39,7 +39,7 @@ class Group(Struct, frozen=True):
     close: str
 
 
-class Or(Struct, frozen=True):
+class Or(Struct, frozen=True, gc=False):
     """Items between `|`, or between another operator."""
 
     items: tuple[Code, ...]
@@ -148,40 +148,46 @@ def literal(value: str | int | float | bool | None) -> str:
     """A Python literal; strings in the quotes that need fewer escapes, double ones where equal."""
     if not isinstance(value, str):
         return repr(value)
-    body = value.translate(_ESCAPES)
+    body = _escaped(value)
     quote = "'" if body.count('"') > body.count("'") else '"'
-    return f"{quote}{_visible(body.replace(quote, chr(92) + quote))}{quote}"
+    return f"{quote}{body.replace(quote, chr(92) + quote)}{quote}"
 
 
 def docstring(indent: str, text: str) -> list[str]:
     """The lines of a docstring; none for no text."""
     inside = text.rstrip('"')
-    body = _visible(inside.translate(_ESCAPES).replace('"""', '\\"\\"\\"'))
-    body += '\\"' * (len(text) - len(inside))
+    body = _escaped(inside).replace('"""', '\\"\\"\\"') + '\\"' * (len(text) - len(inside))
     if not body.strip():
         return []
     line = f'{indent}"""{body}"""'
     if len(line) <= WIDTH:
         return [line]
-    lines = textwrap.wrap(
-        f'"""{body}',
-        WIDTH - 3,
-        initial_indent=indent,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    lines = [*_wrapped_words(indent, f'"""{body.rstrip()}')]
     return [*lines, f'{indent}"""'] if len(lines) > 1 else [line]
+
+
+def _wrapped_words(indent: str, text: str) -> Iterator[str]:
+    """Lines as long as they may be, broken at spaces; textwrap takes ten times as long."""
+    most = WIDTH - 3 - len(indent)
+    while len(text) > most:
+        at = text.rfind(" ", 0, most + 1)
+        at = at if at >= 0 else text.find(" ")
+        if at < 0:
+            break
+        yield f"{indent}{text[:at].rstrip()}"
+        text = text[at:].lstrip()
+    yield f"{indent}{text}"
 
 
 _ESCAPES: Final = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
-def _visible(text: str) -> str:
-    """`text` with what does not print written as escapes."""
-    if text.isprintable():
+def _escaped(text: str) -> str:
+    """`text` with backslashes, and what does not print, written as escapes."""
+    if text.isprintable() and "\\" not in text:
         return text
-    return "".join(c if c.isprintable() else _escape(ord(c)) for c in text)
+    escaped = text.translate(_ESCAPES)
+    return "".join(c if c.isprintable() else _escape(ord(c)) for c in escaped)
 
 
 def _escape(code: int) -> str:
