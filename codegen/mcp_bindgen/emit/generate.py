@@ -13,6 +13,7 @@ import jinja2
 from mcp_bindgen import paths
 from mcp_bindgen.convert.model import Pair
 from mcp_bindgen.emit.calls import answered, calls_view, extension_view, methods_view
+from mcp_bindgen.emit.codec.shapes import Shapes
 from mcp_bindgen.emit.codec.view import codec_view
 from mcp_bindgen.emit.copies import copies, copies_of_steps
 from mcp_bindgen.emit.models.dataclass import dataclass_view
@@ -28,9 +29,7 @@ from mcp_bindgen.ir.model import Schema
 
 __all__ = ["excerpt", "extension", "extensions", "generate", "package"]
 
-_View = Callable[[Schema, Options], Mapping[str, Any]]
-
-_MODELS: Final[Mapping[str, _View]] = {
+_MODELS: Final[Mapping[str, Callable[[Shapes], Mapping[str, Any]]]] = {
     "dataclass": dataclass_view,
     "pydantic": pydantic_view,
     "msgspec": msgspec_view,
@@ -147,10 +146,11 @@ def _revision(
         template, view = "extension_methods.py.jinja", extension_view(schema)
     yield f"{folder}/methods.py", _render(engine, template, schema, view)
     named = literals_chosen(answered(schema), options.literals)
-    codec = codec_view(named, options)
+    shapes = Shapes(named, options.unknown)
+    codec = codec_view(shapes, options.models)
     yield f"{folder}/codec.py", _render(engine, "codec.py.jinja", schema, codec)
     for flavour in _written(options.models):
-        models = _MODELS[flavour](named, options)
+        models = _MODELS[flavour](shapes)
         yield (
             f"{folder}/models_{flavour}.py",
             _render(engine, f"models_{flavour}.py.jinja", schema, models),
@@ -215,6 +215,6 @@ def _engine(folder: Path | None) -> jinja2.Environment:
 
 def excerpt(schema: Schema, name: str) -> str:
     """The class or alias of a declaration, as the dataclass flavour writes it."""
-    view = dataclass_view(schema, Options())
+    view = dataclass_view(Shapes(schema, Options().unknown))
     rows = [*view["structs"], *view["aliases"], *view["consts"]]
     return next(("\n".join(row.lines) for row in rows if row.name == name), "")

@@ -73,14 +73,12 @@ class Shapes:
 
     def is_late(self, struct: Struct) -> bool:
         """Whether the members of a struct are read from what it keeps, when they are asked for."""
-        given = any(f.required and f.const is None for f in struct.fields)
-        index = struct.index is not None and is_any(self.schema, struct.index)
-        types = [f.type for f in struct.fields]
         return (
             struct.name in self.open
-            and index
-            and not given
-            and not any(holds_struct(self.schema, type) for type in types)
+            and struct.index is not None
+            and is_any(self.schema, struct.index)
+            and not any(f.required and f.const is None for f in struct.fields)
+            and not any(holds_struct(self.schema, f.type) for f in struct.fields)
         )
 
     # ---- constants

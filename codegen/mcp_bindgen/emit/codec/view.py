@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from mcp_bindgen.emit.codec.readers import Readers
 from mcp_bindgen.emit.codec.shapes import Shapes
 from mcp_bindgen.emit.codec.takes import Takes
 from mcp_bindgen.emit.codec.writers import Writers
-from mcp_bindgen.emit.options import Options
 from mcp_bindgen.emit.packages import core_module, imports_of, titled, use_core
 from mcp_bindgen.emit.text.layout import STEP, Group, call, lay, literal
-from mcp_bindgen.ir.model import Ref, Schema, Struct
+from mcp_bindgen.ir.model import Ref, Struct
 
 __all__ = ["SHARED_BY", "codec_view"]
 
@@ -23,10 +22,10 @@ _WIRE: Final = ("At", "Json", "Reader", "Takes", "Writer", "Writers")
 """What the template names."""
 
 
-def codec_view(schema: Schema, options: Options) -> dict[str, Any]:
-    """What codec.py.jinja places."""
+def codec_view(shapes: Shapes, flavours: Collection[str]) -> dict[str, Any]:
+    """What codec.py.jinja places; `flavours` are those that are written."""
+    schema = shapes.schema
     imports = imports_of(schema)
-    shapes = Shapes(schema, options.unknown)
     readers, writers = Readers(shapes, imports), Writers(shapes, imports)
     names = [d.name for d in schema.own_types]
     by_type = {name: readers.reader(Ref(name)) for name in names}
@@ -37,7 +36,7 @@ def codec_view(schema: Schema, options: Options) -> dict[str, Any]:
     imports.add(".._wire", (*_WIRE, "Borrowed") if borrowed else _WIRE)
     use_core(schema, imports, "codec")
     imports.add("typing", ("TYPE_CHECKING", "Final") if schema.own_structs else ("Final",))
-    flavour = next((f for f in SHARED_BY if f in options.models), SHARED_BY[0])
+    flavour = next((f for f in SHARED_BY if f in flavours), SHARED_BY[0])
     models = imports_of(schema)
     models.add(f".models_{flavour}", (s.name for s in schema.own_structs))
     if takes.borrowed:

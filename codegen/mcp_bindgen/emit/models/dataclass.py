@@ -11,10 +11,9 @@ from mcp_bindgen.emit.models.rows import (
     module_rows,
     record_body,
 )
-from mcp_bindgen.emit.options import Options
 from mcp_bindgen.emit.packages import imports_of
 from mcp_bindgen.emit.text.annotate import Annotator
-from mcp_bindgen.ir.model import Schema, Struct
+from mcp_bindgen.ir.model import Struct
 
 __all__ = ["dataclass_view"]
 
@@ -26,10 +25,10 @@ _WIRE: Final = (
 """What the template names."""
 
 
-def dataclass_view(schema: Schema, options: Options) -> dict[str, Any]:
+def dataclass_view(shapes: Shapes) -> dict[str, Any]:
     """What models_dataclass.py.jinja places."""
+    schema = shapes.schema
     imports = imports_of(schema)
-    shapes = Shapes(schema, options.unknown)
     used = Annotator(schema, imports, "models_dataclass")
     structs = [Row(s.name, tuple(_class(used, shapes, s))) for s in schema.own_structs]
     rows = module_rows(schema, used, structs)

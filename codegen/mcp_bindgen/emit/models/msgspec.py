@@ -15,7 +15,6 @@ from mcp_bindgen.emit.models.rows import (
     ordered,
     record_body,
 )
-from mcp_bindgen.emit.options import Options
 from mcp_bindgen.emit.packages import imports_of, use_core
 from mcp_bindgen.emit.text.annotate import Annotator, bound_arguments
 from mcp_bindgen.emit.text.imports import Imports
@@ -37,7 +36,6 @@ from mcp_bindgen.ir.model import (
     Field,
     Map,
     Ref,
-    Schema,
     Struct,
     Type,
 )
@@ -56,10 +54,10 @@ _MSGSPEC: Final = (
 """What the template names."""
 
 
-def msgspec_view(schema: Schema, options: Options) -> dict[str, Any]:
+def msgspec_view(shapes: Shapes) -> dict[str, Any]:
     """What models_msgspec.py.jinja places."""
+    schema = shapes.schema
     imports = imports_of(schema)
-    shapes = Shapes(schema, options.unknown)
     used = _Annotator(shapes, imports)
     structs = [Row(s.name, tuple(_class(used, s))) for s in schema.own_structs]
     names = [d.name for d in schema.own_types]

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Final
 
 from msgspec.structs import replace
 
+from mcp_bindgen.emit.codec.shapes import Shapes
 from mcp_bindgen.emit.models.rows import Row, body_lines, member_text, module_rows, opening, ordered
-from mcp_bindgen.emit.options import Options
 from mcp_bindgen.emit.packages import imports_of
 from mcp_bindgen.emit.text.annotate import Annotator
 from mcp_bindgen.emit.text.layout import (
@@ -31,7 +31,6 @@ from mcp_bindgen.ir.model import (
     Field,
     Lit,
     Prim,
-    Schema,
     Struct,
     Tup,
     Type,
@@ -152,7 +151,7 @@ class _Annotator(Annotator):
         return field.name if field is not None else ""
 
 
-def _quoted(code: Code, unknown: frozenset[str]) -> Code:
+def _quoted(code: Code, unknown: set[str]) -> Code:
     """An annotation that Python evaluates at once, but for the parts that name what is unknown."""
     match code:
         case Group(head="Literal["):
@@ -167,24 +166,25 @@ def _quoted(code: Code, unknown: frozenset[str]) -> Code:
             return literal(flat(code)) if _names(code, unknown) else code
 
 
-def _quoted_marks(marks: Iterable[Code], unknown: frozenset[str]) -> Iterator[Code]:
+def _quoted_marks(marks: Iterable[Code], unknown: set[str]) -> Iterator[Code]:
     """The marks of an annotation: the types of a tuple's places are annotations, too."""
     for mark in marks:
         is_tuple = isinstance(mark, Group) and mark.head == "Tuple("
         yield _quoted(mark, unknown) if is_tuple else mark
 
 
-def _names(code: Code, unknown: frozenset[str]) -> bool:
+def _names(code: Code, unknown: set[str]) -> bool:
     return not unknown.isdisjoint(_WORDS.findall(flat(code)))
 
 
-def pydantic_view(schema: Schema, options: Options) -> dict[str, Any]:
+def pydantic_view(shapes: Shapes) -> dict[str, Any]:
     """What models_pydantic.py.jinja places."""
+    schema = shapes.schema
     used = _Annotator(schema, imports_of(schema), "models_pydantic")
     later = {d.name for d in schema.own_types}
     structs: list[Row] = []
     for struct in schema.own_structs:
-        structs.append(Row(struct.name, tuple(_class(used, options, struct, frozenset(later)))))
+        structs.append(Row(struct.name, tuple(_class(used, shapes, struct, later))))
         later.remove(struct.name)
     rows = module_rows(schema, used, structs)
     used.imports.add("typing", _TYPING)
@@ -211,21 +211,17 @@ def _unions(used: _Annotator) -> Iterator[str]:
             yield f"{literal(alias.name)}: {literal(used.tag(leaves))}"
 
 
-def _class(
-    used: _Annotator, options: Options, struct: Struct, later: frozenset[str]
-) -> Iterator[str]:
+def _class(used: _Annotator, shapes: Shapes, struct: Struct, later: set[str]) -> Iterator[str]:
     """The lines of a class; `later` has the names that stand for nothing yet while it is made."""
     unknown = later | {field.name for field in struct.fields}
     yield from lay("", "", Group(f"class {struct.name}(", ("Model", "frozen=True"), ")"), ":")
-    body = [*opening(struct), *_config(used, options, struct, unknown)]
+    body = [*opening(struct), *_config(used, shapes, struct, unknown)]
     body += [line for field in ordered(struct) for line in _field(used, field, unknown)]
     yield from body_lines(body)
 
 
-def _config(
-    used: _Annotator, options: Options, struct: Struct, unknown: frozenset[str]
-) -> Iterator[str]:
-    extra = "allow" if struct.open else _EXTRA[options.unknown]
+def _config(used: _Annotator, shapes: Shapes, struct: Struct, unknown: set[str]) -> Iterator[str]:
+    extra = "allow" if struct.open else _EXTRA[shapes.unknown]
     if extra != "allow":
         yield f"{STEP}model_config = {used.library('ConfigDict')}(extra={literal(extra)})"
     index = struct.index
@@ -242,7 +238,7 @@ def _config(
         yield from member(STEP, "const_", "ClassVar[Mapping[str, object]]", Group("{", pairs, "}"))
 
 
-def _field(used: _Annotator, field: Field, unknown: frozenset[str]) -> Iterator[str]:
+def _field(used: _Annotator, field: Field, unknown: set[str]) -> Iterator[str]:
     settings: list[Code] = []
     if field.const is not None:
         settings.append("init=False")
