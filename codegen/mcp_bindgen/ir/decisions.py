@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
@@ -86,10 +87,16 @@ class Decisions:
     def paths(self, kind: str, revision: str) -> list[str]:
         """What rows of a kind name, those of the revision first, then those of the one before."""
         revisions = (revision, self.previous(revision))
-        rows = [
-            r for of in revisions for r in self.rows.values() if (r.kind, r.revision) == (kind, of)
-        ]
-        return list(dict.fromkeys(row.path for row in rows))
+        paths = [path for of in revisions for path in self._paths.get((kind, of), ())]
+        return list(dict.fromkeys(paths))
+
+    @cached_property
+    def _paths(self) -> dict[tuple[str, str], list[str]]:
+        """What rows name, by kind and revision."""
+        paths: dict[tuple[str, str], list[str]] = {}
+        for row in self.rows.values():
+            paths.setdefault((row.kind, row.revision), []).append(row.path)
+        return paths
 
     def previous(self, revision: str) -> str:
         """The newest revision before it that a row names; empty without one.
@@ -97,7 +104,7 @@ class Decisions:
         That of `tasks@…` is a version of the same extension.
         """
         of = _extension(revision)
-        named = {row.revision for row in self.rows.values() if row.kind != "step"}
+        named = (name for kind, name in self._paths if kind != "step")
         older = (name for name in named if name < revision and _extension(name) == of)
         return max(older, default="")
 

@@ -171,7 +171,7 @@ class Field:
         return self.type.value if self.required and isinstance(self.type, Lit) else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Struct:
     """An object with members. `index` is the type of unlisted members, None where it says nothing.
 
@@ -193,7 +193,7 @@ class Struct:
     def field(self, wire: str) -> Field | None:
         return next((f for f in self.fields if f.wire == wire), None)
 
-    @property
+    @cached_property
     def consts(self) -> tuple[Field, ...]:
         return tuple(f for f in self.fields if f.const is not None)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
+from functools import lru_cache
 from typing import Final
 
 __all__ = [
@@ -45,6 +46,7 @@ _NOT_WORD: Final = re.compile(r"[^A-Za-z0-9]+")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 
 
+@lru_cache(4096)
 def snake(text: str) -> str:
     """`maxTokens`, `URLParams`, `a-b` → `max_tokens`, `url_params`, `a_b`."""
     return _NOT_WORD.sub("_", _WORD_END.sub("_", text)).lower()

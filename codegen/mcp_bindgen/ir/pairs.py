@@ -43,6 +43,12 @@ class Pair:
 
 def union_names(resolver: Resolver, name: str) -> list[str]:
     """The names that a union alias lists, nested unions opened; empty without that alias."""
+    if name not in resolver.unions:
+        resolver.unions[name] = _union_names(resolver, name)
+    return resolver.unions[name]
+
+
+def _union_names(resolver: Resolver, name: str) -> list[str]:
     alias = resolver.declared.get(name)
     if not isinstance(alias, syntax.Alias):
         return []

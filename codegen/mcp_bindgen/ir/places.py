@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from mcp_bindgen.ir import names
 from mcp_bindgen.source import syntax
@@ -12,8 +13,7 @@ from mcp_bindgen.source import syntax
 __all__ = ["NAMINGS", "Place", "places"]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a shape is written: the declaration's name, then members and steps below it."""
 
     root: str

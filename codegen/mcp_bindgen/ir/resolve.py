@@ -42,6 +42,8 @@ class Resolver:
         self.imports = module.imports
         self.names = module.names
         self.foreign = module.foreign
+        self.unions: dict[str, list[str]] = {}
+        """What each union lists that was asked about; ir.pairs keeps it."""
         self._depth = 0
         self._weights: dict[int, tuple[syntax.Inline, int]] = {}
         self._shapes: dict[str, list[tuple[tuple[syntax.Type, ...], syntax.Inline]]] = {}
@@ -147,7 +149,8 @@ class Resolver:
         if type.name in env and not type.args:
             return env[type.name]
         args = tuple(self.resolve(arg, env) for arg in type.args)
-        type = replace(type, name=self._name(type), module="")
+        if self.names:
+            type = replace(type, name=self._name(type), module="")
         declaration = self.declared.get(type.name)
         if declaration is None:
             owner, dot, member = type.name.partition(".")

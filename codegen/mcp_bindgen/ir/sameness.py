@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from mcp_bindgen.source import syntax
 
@@ -45,8 +45,5 @@ def same(a: syntax.Type, b: syntax.Type, *, loosely: bool = False) -> bool:
             return False
 
 
-def all_same(a: Iterable[syntax.Type], b: Iterable[syntax.Type], *, loosely: bool = False) -> bool:
-    xs, ys = list(a), list(b)
-    return len(xs) == len(ys) and all(
-        same(x, y, loosely=loosely) for x, y in zip(xs, ys, strict=True)
-    )
+def all_same(a: Sequence[syntax.Type], b: Sequence[syntax.Type], *, loosely: bool = False) -> bool:
+    return len(a) == len(b) and all(same(x, y, loosely=loosely) for x, y in zip(a, b, strict=True))

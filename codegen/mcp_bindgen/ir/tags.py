@@ -127,6 +127,8 @@ class Tags:
     def bounded(self, type: Type, doc: syntax.Doc | None, at: int) -> Type:
         """`type` within the bounds of its comment, those of its items among them."""
         tags = doc.tags if doc else ()
+        if not tags:
+            return type
         inner = [_of_items(tag) for tag in tags if tag.name == "items" and is_known(tag)]
         if inner:
             type = self._items(type, inner, at)
@@ -134,6 +136,8 @@ class Tags:
 
     def _within(self, type: Type, tags: Sequence[syntax.Tag], at: int) -> Type:
         stated = self._stated(tags, at)
+        if not stated:
+            return type
         self._bound += [(at, bound, type) for bound in stated]
         limits = Limits(**{bound.name: bound.value for bound in stated if bound.name})
         try:
@@ -160,7 +164,7 @@ class Tags:
 
     def refuse(self, doc: syntax.Doc | None, at: int, what: str) -> None:
         """Refuses the bounds of a comment on what can have none."""
-        for bound in self._stated(doc.tags if doc else (), at):
+        for bound in self._stated(doc.tags, at) if doc else ():
             if bound.kind != "object" or bound.name:
                 raise self._misplaced(bound, at, what)
 

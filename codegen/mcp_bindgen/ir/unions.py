@@ -32,12 +32,13 @@ def arms(schema: Schema, type: Type) -> tuple[Type, ...]:
     then more members make an arm more specific; the schema's order decides the rest. A row's order
     stays as it is. References to structs and to aliases that are no unions stay.
     """
-    if type not in schema.arms:
+    known = schema.arms.get(type)
+    if known is None:
         leaves = list(dict.fromkeys(_leaves(schema, type)))
         if not (isinstance(type, Uni) and type.ordered):
             leaves.sort(key=lambda leaf: _generality(schema, leaf))
-        schema.arms[type] = tuple(leaves)
-    return schema.arms[type]
+        known = schema.arms[type] = tuple(leaves)
+    return known
 
 
 def _leaves(schema: Schema, type: Type) -> Iterator[Type]:

@@ -113,7 +113,7 @@ def alias_of(schema: Schema, type: Type) -> Alias | None:
 
 def unaliased(schema: Schema, type: Type) -> Type:
     """`type`, or what the alias that it names stands for. Bounds stay."""
-    while alias := alias_of(schema, type):
+    while isinstance(type, Ref) and isinstance(alias := schema.types[type.name], Alias):
         type = alias.type
     return type
 

@@ -11,14 +11,14 @@ from mcp_bindgen.source.text import Source
 __all__ = ["doc_before", "normal", "parse"]
 
 _TAG: Final = re.compile(r"[ \t]*@([A-Za-z][A-Za-z0-9_-]*)[ \t]*(.*)")
-_SPACE: Final = re.compile(r"[ \t\r\n]+")
 _KEPT: Final = {"deprecated": "deprecated", "description": "described"}
 _BLANK: Final = b" \t\n"
 
 
 def normal(text: str) -> str:
     """One line: runs of space, tab, CR and LF become one space."""
-    return _SPACE.sub(" ", text).strip(" ")
+    words = text.replace("\n", " ").replace("\t", " ").replace("\r", " ").split(" ")
+    return " ".join(filter(None, words))
 
 
 def doc_before(source: Source, at: int) -> Doc | None:
@@ -66,9 +66,10 @@ def parse(comment: str) -> Doc:
             tags.append(Tag(tag[1], tag[2].strip()))
         if current in _KEPT:
             kept[current] = f"{kept.get(current, '')} {tag[2] if tag else line}"
+    text = normal("\n".join(lines))
     return Doc(
-        text=normal("\n".join(lines)),
-        description=normal("\n".join(description)),
+        text=text,
+        description=normal("\n".join(description)) if tags else text,
         tags=tuple(tags),
         **{_KEPT[name]: normal(words) for name, words in kept.items()},
     )

@@ -22,7 +22,7 @@ from mcp_bindgen.source.text import Source, printable
 
 __all__ = ["link"]
 
-_IMPORT: Final = re.compile(rb"\bimport\b")
+_IMPORT: Final = re.compile(rb"import\s*[(/]")
 
 
 def link(source: Source, files: Mapping[str, Source]) -> tuple[Source, syntax.Module]:

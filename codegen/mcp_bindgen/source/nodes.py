@@ -54,10 +54,13 @@ class Nodes:
     def take(self, node: Node) -> list[Node]:
         """Counts `node` as read; its named children, comments left out."""
         self.taken += 1
-        children = [child for child in node.named_children if child.type != "comment"]
-        for child in children:
-            if child.type == "html_comment":
+        children: list[Node] = []
+        for child in node.named_children:
+            kind = child.type
+            if kind == "html_comment":
                 raise self.refused(child)
+            if kind != "comment":
+                children.append(child)
         return children
 
     def parts(self, node: Node, count: int) -> list[Node]:

@@ -20,8 +20,14 @@ _TOKEN: Final = re.compile(
 )
 
 
+_SUSPECT: Final = (re.compile(rb"export\s+type\s*\*"), re.compile(rb"import\s*\("))
+"""A file without any of these needs no look at each of its tokens."""
+
+
 def parsable(data: bytes) -> bytes:
     """`export * from` for `export type * from`, and a name for the import of `import("m").A<T>`."""
+    if not any(suspect.search(data) for suspect in _SUSPECT):
+        return data
     return _TOKEN.sub(_otherwise, data)
 
 

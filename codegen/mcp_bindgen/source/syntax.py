@@ -1,6 +1,7 @@
 """Syntax nodes: what a schema file says, each node with its byte offset `at`.
 
-Parentheses leave no trace, `Array<T>` stays a reference, and nothing is resolved.
+Parentheses leave no trace, `Array<T>` stays a reference, and nothing is resolved. No node can lead
+back to itself, so the garbage collector has nothing to look for in them (`gc=False`).
 """
 
 from __future__ import annotations
@@ -44,14 +45,14 @@ __all__ = [
 LiteralValue: TypeAlias = str | int | float | bool
 
 
-class Tag(Struct, frozen=True):
+class Tag(Struct, frozen=True, gc=False):
     """One `@name rest` of a doc comment; `rest` runs to the end of its line, trimmed."""
 
     name: str
     rest: str
 
 
-class Doc(Struct, frozen=True):
+class Doc(Struct, frozen=True, gc=False):
     """A `/** */` comment: its lines as text, the description before the first tag, the tags.
 
     `deprecated` is the text of that tag, and `described` that of `@description`.
@@ -70,22 +71,25 @@ class Doc(Struct, frozen=True):
 
     def tag(self, name: str) -> str | None:
         """What follows the first tag of that name, None without one."""
-        return next((tag.rest for tag in self.tags if tag.name == name), None)
+        for tag in self.tags:
+            if tag.name == name:
+                return tag.rest
+        return None
 
 
-class Keyword(Struct, frozen=True):
+class Keyword(Struct, frozen=True, gc=False):
     """string, number, boolean, null, undefined, unknown, any, object, never, void, symbol."""
 
     name: str
     at: int
 
 
-class Literal(Struct, frozen=True):
+class Literal(Struct, frozen=True, gc=False):
     value: LiteralValue
     at: int
 
 
-class Ref(Struct, frozen=True):
+class Ref(Struct, frozen=True, gc=False):
     """A named type: `A<T>`, a member `E.A` of an enum, or `import("module").A`."""
 
     name: str
@@ -94,13 +98,13 @@ class Ref(Struct, frozen=True):
     module: str = ""
 
 
-class Array(Struct, frozen=True):
+class Array(Struct, frozen=True, gc=False):
     of: Type
     readonly: bool
     at: int
 
 
-class Element(Struct, frozen=True):
+class Element(Struct, frozen=True, gc=False):
     """A place of a tuple: `T`, `T?` or `...T[]` (then `of` is the array)."""
 
     of: Type
@@ -108,41 +112,41 @@ class Element(Struct, frozen=True):
     rest: bool
 
 
-class Tuple(Struct, frozen=True):
+class Tuple(Struct, frozen=True, gc=False):
     of: tuple[Element, ...]
     readonly: bool
     at: int
 
 
-class Union(Struct, frozen=True):
+class Union(Struct, frozen=True, gc=False):
     of: tuple[Type, ...]
     at: int
 
 
-class Intersection(Struct, frozen=True):
+class Intersection(Struct, frozen=True, gc=False):
     of: tuple[Type, ...]
     at: int
 
 
-class Inline(Struct, frozen=True):
+class Inline(Struct, frozen=True, gc=False):
     members: tuple[Member, ...]
     index: tuple[Index, ...]
     at: int
 
 
-class TypeOf(Struct, frozen=True):
+class TypeOf(Struct, frozen=True, gc=False):
     """`typeof CONST`."""
 
     name: str
     at: int
 
 
-class KeyOf(Struct, frozen=True):
+class KeyOf(Struct, frozen=True, gc=False):
     of: Type
     at: int
 
 
-class Indexed(Struct, frozen=True):
+class Indexed(Struct, frozen=True, gc=False):
     """`object[index]`."""
 
     object: Type
@@ -150,7 +154,7 @@ class Indexed(Struct, frozen=True):
     at: int
 
 
-class Template(Struct, frozen=True):
+class Template(Struct, frozen=True, gc=False):
     """A template literal type: its texts and types in order; `text` is it as written."""
 
     parts: tuple[str | Type, ...]
@@ -158,7 +162,7 @@ class Template(Struct, frozen=True):
     at: int
 
 
-class Mapped(Struct, frozen=True):
+class Mapped(Struct, frozen=True, gc=False):
     """`{ [param in keys]: of }`; the flags are None where they stay as they are.
 
     `text` is it as written.
@@ -190,7 +194,7 @@ Type: TypeAlias = (
 )
 
 
-class Member(Struct, frozen=True):
+class Member(Struct, frozen=True, gc=False):
     name: str
     type: Type
     optional: bool
@@ -200,7 +204,7 @@ class Member(Struct, frozen=True):
     at: int
 
 
-class Index(Struct, frozen=True):
+class Index(Struct, frozen=True, gc=False):
     """`[param: key]: type`."""
 
     param: str
@@ -211,13 +215,13 @@ class Index(Struct, frozen=True):
     at: int
 
 
-class TypeParam(Struct, frozen=True):
+class TypeParam(Struct, frozen=True, gc=False):
     name: str
     constraint: Type | None
     default: Type | None
 
 
-class Interface(Struct, frozen=True):
+class Interface(Struct, frozen=True, gc=False):
     name: str
     params: tuple[TypeParam, ...]
     extends: tuple[Type, ...]
@@ -228,7 +232,7 @@ class Interface(Struct, frozen=True):
     at: int
 
 
-class Alias(Struct, frozen=True):
+class Alias(Struct, frozen=True, gc=False):
     name: str
     params: tuple[TypeParam, ...]
     type: Type
@@ -237,7 +241,7 @@ class Alias(Struct, frozen=True):
     at: int
 
 
-class Const(Struct, frozen=True):
+class Const(Struct, frozen=True, gc=False):
     """`type` is its annotation, `value` the type of its value; `declare const` has the first alone.
 
     A value that is no literal is an array, a tuple or a braced type.
@@ -251,7 +255,7 @@ class Const(Struct, frozen=True):
     at: int
 
 
-class Enum(Struct, frozen=True):
+class Enum(Struct, frozen=True, gc=False):
     """An enum; each member is its name and its value."""
 
     name: str
@@ -264,7 +268,7 @@ class Enum(Struct, frozen=True):
 Declaration: TypeAlias = Interface | Alias | Const | Enum
 
 
-class Import(Struct, frozen=True):
+class Import(Struct, frozen=True, gc=False):
     """`import { name as local } from "module"`, name by name; `export * from` has the name `*`."""
 
     module: str
@@ -273,7 +277,7 @@ class Import(Struct, frozen=True):
     at: int
 
 
-class Module(Struct, frozen=True):
+class Module(Struct, frozen=True, gc=False):
     """A schema file: its declarations in order; `nodes` counts the syntax tree's named nodes.
 
     Once it is linked, what it imports follows its own declarations: `names` has the name that each

@@ -14,17 +14,18 @@ __all__ = ["Source", "printable"]
 
 _E = TypeVar("_E", bound=SchemaError)
 
-# A string, a comment or a bracket; whatever else a file has is skipped in one step.
+# A comment, a string or a bracket. As each begins with a character of its own, not with a group,
+# whatever else a file has is skipped in one step.
 _TOKEN: Final = re.compile(
     rb"""
-    (?P<comment> /\*.*?\*/ | //[^\n]* )
+    /\*.*?\*/ | //[^\n]*
   | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | `(?:[^`\\]|\\.)*`
-  | (?P<unclosed> /\* | ["'`] )
-  | (?P<open> [(\[{<] )
-  | (?P<close> [)\]}] | (?<!=)> )
+  | /\* | " | ' | ` | => | \( | \[ | \{ | < | \) | \] | \} | >
     """,
     re.VERBOSE | re.DOTALL,
 )
+_UNCLOSED: Final = frozenset({b"/*", b'"', b"'", b"`"})
+_DEEPER: Final = {b"(": 1, b"[": 1, b"{": 1, b"<": 1, b")": -1, b"]": -1, b"}": -1, b">": -1}
 # Controls (C0, DEL, C1), line separators, bidi marks and overrides, BOM, surrogates, tags.
 _CONTROL: Final = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff"
@@ -79,29 +80,24 @@ class Source:
         comments: dict[int, int] = {}
         depth = 0
         for token in _TOKEN.finditer(self.data):
-            match token.lastgroup:
-                case "comment":
-                    comments[token.end()] = token.start()
-                case "unclosed":
-                    raise self.error(
-                        SchemaSyntaxError,
-                        token.start(),
-                        "a string or comment is not closed",
-                        "Close it.",
-                    )
-                case "open":
-                    depth += 1
-                    if depth > MAX_DEPTH:
-                        raise self.error(
-                            LimitExceeded,
-                            token.start(),
-                            f"brackets nest deeper than {MAX_DEPTH}",
-                            "Give the inner shapes names of their own.",
-                        )
-                case "close":
-                    depth = max(0, depth - 1)
-                case _:
-                    pass
+            text = token[0]
+            if text in _UNCLOSED:
+                raise self.error(
+                    SchemaSyntaxError,
+                    token.start(),
+                    "a string or comment is not closed",
+                    "Close it.",
+                )
+            depth = max(0, depth + _DEEPER.get(text, 0))
+            if depth > MAX_DEPTH:
+                raise self.error(
+                    LimitExceeded,
+                    token.start(),
+                    f"brackets nest deeper than {MAX_DEPTH}",
+                    "Give the inner shapes names of their own.",
+                )
+            if text.startswith(b"/"):
+                comments[token.end()] = token.start()
         return comments
 
     @cached_property
