@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from mcp_bindgen.cli.show import code, safe, safe_text
+from mcp_bindgen.cli.show import code, heading, safe, safe_text, say
 from tests.support.terminal import HOSTILE, is_inert
 
 
@@ -54,3 +54,14 @@ def test_code_can_be_read_on_white_and_on_black_and_is_not_cut(
     assert colours - {"0"}
     assert colours <= {"0", "35", "32", "36", "3;36"}
     assert [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in lines] == text.split("\n")
+
+
+@pytest.mark.parametrize(("wish", "shown"), [("1", "bold"), ("", "\x1b[1mbold\x1b[0m")])
+def test_our_own_colours_are_left_out_where_nobody_wants_any(
+    wish: str, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[str] = []
+    monkeypatch.setenv("NO_COLOR", wish)
+    monkeypatch.setattr("click.echo", lambda text, **_: lines.append(text))
+    say("\n".join(heading("bold")))
+    assert lines == [shown]

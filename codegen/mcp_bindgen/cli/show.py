@@ -76,7 +76,7 @@ def warn(text: str) -> None:
 
 
 def _shown(text: str) -> str:
-    """`text` with all that could steer a terminal as escapes, but for our own colours.
+    """`text` with all that could steer a terminal as escapes, but for our own colours, if wanted.
 
     The words of a peer should be escaped before they are put among ours: a colour or a line end of
     theirs is not told apart here.
@@ -84,6 +84,8 @@ def _shown(text: str) -> str:
     if text.isprintable():
         return text
     parts = _COLOUR.split(text)
+    if os.environ.get("NO_COLOR"):
+        return "".join(map(safe_text, parts[::2]))
     return "".join(part if at % 2 else safe_text(part) for at, part in enumerate(parts))
 
 
