@@ -1,4 +1,4 @@
-"""What can go wrong, by who must act.
+"""The errors that the command shows, with place and remedy, by who must act.
 
 BindgenError                 every error the command reports without a traceback
   SchemaError                the schema text is at fault, at a place in it

@@ -1,4 +1,4 @@
-"""The command line: one file a verb, imported when it is used.
+"""Runs the command line: each verb is a module here, imported when it is used.
 
 Exit status: 0 done or clean, 1 findings, 2 failed, 130 interrupted. A verb returns it; an error is
 one message on standard error.

@@ -1,4 +1,4 @@
-"""`mcp-bindgen convert`: a message of one revision as a message of another."""
+"""`mcp-bindgen convert`: converts a message of one revision to another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mcp-bindgen diff`: what changed between two schemas, and whom it breaks."""
+"""`mcp-bindgen diff`: shows what changed between two schemas, and whom it breaks."""
 
 from __future__ import annotations
 

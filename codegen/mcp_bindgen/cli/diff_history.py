@@ -1,4 +1,4 @@
-"""`mcp-bindgen diff --history`: the revisions in a row, as text, JSON and Markdown."""
+"""`mcp-bindgen diff --history`: shows in which revision each declaration came, changed and left."""
 
 from __future__ import annotations
 

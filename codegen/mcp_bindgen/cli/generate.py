@@ -1,4 +1,4 @@
-"""`mcp-bindgen generate`: schemas to the files of a bindings package, or what differs from them."""
+"""`mcp-bindgen generate`: writes bindings, or shows where a folder differs from its schemas."""
 
 from __future__ import annotations
 

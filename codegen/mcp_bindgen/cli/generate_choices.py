@@ -1,4 +1,4 @@
-"""What `mcp-bindgen generate` was asked for: the schemas, the folder and the options."""
+"""Reads what `mcp-bindgen generate` is asked for: the schemas, the folder and the options."""
 
 from __future__ import annotations
 

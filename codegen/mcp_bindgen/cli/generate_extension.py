@@ -1,4 +1,4 @@
-"""`mcp-bindgen generate --extension`: the package of an extension that is not pinned."""
+"""`mcp-bindgen generate --extension`: writes the package of an extension that is not pinned."""
 
 from __future__ import annotations
 

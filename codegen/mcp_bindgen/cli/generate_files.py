@@ -1,4 +1,4 @@
-"""The files that `mcp-bindgen generate` writes: what they are made of, and their text."""
+"""Makes the text of each file that `mcp-bindgen generate` writes, and a digest of its inputs."""
 
 from __future__ import annotations
 

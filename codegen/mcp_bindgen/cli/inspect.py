@@ -1,4 +1,4 @@
-"""`mcp-bindgen inspect`: what a schema declares, whole or by name."""
+"""`mcp-bindgen inspect`: shows what a schema declares, whole or by name."""
 
 from __future__ import annotations
 

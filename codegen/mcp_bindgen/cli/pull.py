@@ -1,4 +1,4 @@
-"""`mcp-bindgen pull`: an official schema file into schema/, and whether its facts changed."""
+"""`mcp-bindgen pull`: brings an official schema file into schema/, and compares it with its pin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How verbs show things: progress and colour on a terminal only, and nothing that steers one."""
+"""Prints for all verbs: colour and progress on a terminal only, and nothing that steers one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mcp-bindgen update`: newer bindings and templates into a project, merged with what is there."""
+"""`mcp-bindgen update`: merges newer bindings and templates into a project."""
 
 from __future__ import annotations
 

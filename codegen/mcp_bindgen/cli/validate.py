@@ -1,4 +1,4 @@
-"""`mcp-bindgen validate`: are these messages of a revision, and where not?"""
+"""`mcp-bindgen validate`: says whether messages are valid in a revision, and where they are not."""
 
 from __future__ import annotations
 

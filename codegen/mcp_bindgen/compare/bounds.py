@@ -1,4 +1,4 @@
-"""Bounds by what they mean: which are alike, which are tighter, which concern a kind of value."""
+"""Compares bounds by what they mean: which are equal, which are tighter, and for what values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs between two schemas, without an opinion: one row a difference, at its path.
+"""Lists what differs between two schemas, one `Change` for each place, and judges none.
 
 What is written elsewhere but the same on the wire is a change of its own kind (moved, named,
 inlined, respelled), never a removal and an addition. Prose is not compared.

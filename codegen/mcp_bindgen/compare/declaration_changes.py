@@ -1,4 +1,4 @@
-"""How two declarations that are a pair differ: in name, tags, bases and members."""
+"""Compares two declarations that are a pair: their names, tags, bases and members."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which declaration of the old schema is which of the new: by name, and renamed ones by their use.
+"""Pairs the declarations of the old schema with those of the new, by name, or by use if renamed.
 
 A declaration that left and one that came are the same if they stand at the same place of two paired
 declarations, or carry the same method, and are alike; or if they alone are of equal structure.

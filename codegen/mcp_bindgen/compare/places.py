@@ -1,4 +1,4 @@
-"""What people call declarations and anonymous shapes: a path of wire names, `[]` and `{}`."""
+"""Names declarations and anonymous shapes as reports show them: by wire names, `[]` and `{}`."""
 
 from __future__ import annotations
 

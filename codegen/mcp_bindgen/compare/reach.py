@@ -1,4 +1,4 @@
-"""Where in the messages each pair of declarations stands, and whether every message has it.
+"""Finds where in the messages each pair of declarations stands, and whether every message has it.
 
 Both schemas are walked at once, from the messages that both have: a place counts if it is reached
 in the old and in the new schema by the same way, so that what one side writes the other reads.

@@ -1,4 +1,4 @@
-"""The messages of two schemas: which way each travels, with what answers it and is around it."""
+"""Finds which way each message travels, what answers it, and what is around it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How two types at one place differ, reported as deep inside them as it can be."""
+"""Compares two types at one place, and reports each difference as deep inside them as it can."""
 
 from __future__ import annotations
 

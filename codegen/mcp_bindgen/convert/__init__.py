@@ -1,4 +1,4 @@
-"""Adjacent revisions to a plan: what happens to every member, arm, literal and error code."""
+"""Plans how messages of adjacent revisions are converted: each member, arm, literal and error."""
 
 from mcp_bindgen.convert.plan import pair_name, plan
 

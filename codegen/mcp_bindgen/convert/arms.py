@@ -1,4 +1,4 @@
-"""Which arm of the other revision's union an arm becomes: the one of its name, tag or shape."""
+"""Finds which arm of the other revision's union an arm becomes: by its name, tag or shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages as they travel: an older method's params have what the JSON-RPC message says of params.
+"""Adds to the params of each method what a revision declares for the params of every message.
 
 In revisions whose methods extend `Request` and not `JSONRPCRequest`, the params of a method are
 written without the `_meta` that the JSON-RPC message gives to all params; on the wire both hold.

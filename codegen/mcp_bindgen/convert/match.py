@@ -1,4 +1,4 @@
-"""The way of each pair of types: what is carried by proof, and what needs a row.
+"""Plans each pair of types: what is carried by proof, and what needs a row.
 
 A value is carried where the target's type takes all that the source's type takes. On the way up a
 member that only the source declares is carried too, as one that the target does not know: the way

@@ -1,4 +1,4 @@
-"""What a plan is made of: ways through a pair of types, functions, and the decisions in them.
+"""The parts of a plan: ways through a pair of types, functions, and the decisions in them.
 
 A way says what becomes of a value. Functions are the ways through structs and unions, by name; a
 way that changes nothing is `Carry`, and a function that changes nothing is not in the plan.

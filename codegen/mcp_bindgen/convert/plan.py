@@ -1,4 +1,4 @@
-"""A pair of neighbours to its plan: every method, position and error code, both ways."""
+"""Makes the plan of two adjacent revisions: every method, position and error code, both ways."""
 
 from __future__ import annotations
 

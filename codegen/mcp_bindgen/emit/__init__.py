@@ -1,4 +1,4 @@
-"""Writes bindings: IR to views, views to templates, templates to texts. Only tree writes files."""
+"""Writes bindings: the IR becomes views, templates make them text, `tree` writes the files."""
 
 from mcp_bindgen.emit.generate import excerpt, extension, extensions, generate, package
 from mcp_bindgen.emit.options import FLAVOURS, Options

@@ -1,4 +1,4 @@
-"""Schemas and options to the texts of a bindings package, by path."""
+"""Turns schemas and options into the text of each file of a bindings package."""
 
 from __future__ import annotations
 

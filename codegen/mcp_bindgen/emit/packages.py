@@ -1,4 +1,4 @@
-"""What packages of bindings are called, and what those of an extension import from the core's."""
+"""Names the packages of bindings, and what those of an extension import from the core."""
 
 from __future__ import annotations
 

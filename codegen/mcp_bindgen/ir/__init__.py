@@ -1,1 +1,1 @@
-"""What a schema means: structs, unions, methods; from syntax nodes, by rule and by decisions."""
+"""The intermediate representation (IR): what a schema means, as structs, unions and methods."""

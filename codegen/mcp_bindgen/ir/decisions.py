@@ -1,4 +1,4 @@
-"""schema/decisions.toml: the one table of what no rule finds, demanded and used row by row."""
+"""Reads schema/decisions.toml: answers that no rule can find, each of them asked for and used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Extensions: what no type of theirs says is a row, and the types of the core stay the core's.
+"""Reads an extension: what its types do not say comes from rows; types of the core are imported.
 
 A version of an extension is called `name@version`. Rows say which identifier it has and who speaks
 it, which way each method travels and what answers it, which methods of the core it may answer, and

@@ -1,1 +1,1 @@
-"""A new server project and its upkeep: answers to texts by path, and old texts merged with new."""
+"""Writes the project of a new server, and merges newer templates into an older one."""

@@ -1,4 +1,4 @@
-"""Answers to the texts of a project, by path: templates, vendored modules, and the record."""
+"""Renders a project: the text of each file, from its options, templates and vendored modules."""
 
 from __future__ import annotations
 

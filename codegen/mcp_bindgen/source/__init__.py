@@ -1,4 +1,4 @@
-"""What was written: schema text to frozen syntax nodes with places, doc comments and tags."""
+"""Reads schema text into syntax nodes, with their places, doc comments and tags."""
 
 from mcp_bindgen.source.link import link
 from mcp_bindgen.source.reader import read, read_source

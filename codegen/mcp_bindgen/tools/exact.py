@@ -1,4 +1,4 @@
-"""What the schemas of two tool surfaces accept, beyond their types: by validating whole values."""
+"""Validates whole values by the JSON Schemas of tools, for what types do not say."""
 
 from __future__ import annotations
 

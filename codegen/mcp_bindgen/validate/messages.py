@@ -1,4 +1,4 @@
-"""Where the messages are in a text: one JSON document, JSON lines, or the fences of Markdown."""
+"""Finds the messages in a text: one JSON document, JSON lines, or the fences of Markdown."""
 
 from __future__ import annotations
 

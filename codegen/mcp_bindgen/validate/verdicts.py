@@ -1,4 +1,4 @@
-"""What a JSON text is, as a message of one revision: its type, and where it is at fault.
+"""Judges one JSON text as a message of a revision: its type, and where it is invalid.
 
 The bindings of that revision are an argument. A request or notification is recognised by its
 method, an error by its code where the revision has a type for that, and a result by the request

@@ -1,4 +1,4 @@
-"""Messages around the place of a change: a hole there, and everything else valid for both sides.
+"""Builds messages with a hole at the place of a change, valid for both sides everywhere else.
 
 A message is built along the steps to the place. Where no step leads through a union, a message is
 its writer's if all around the place is, and the value there; and the reader's fault at the place is

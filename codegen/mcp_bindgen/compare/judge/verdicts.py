@@ -1,4 +1,4 @@
-"""Whom a change breaks: its rule's verdicts, turned by the ways that its place travels.
+"""Decides whom a change breaks, by its rule and by who sends and who reads what it is in.
 
 An old client meets a new server, a new client an old server, and Python source written against the
 old bindings meets the new ones. Each holds, breaks, or breaks only if the feature is used. So for

@@ -1,4 +1,4 @@
-"""A message as it is on the wire: what a schema types, in the envelope of its writer."""
+"""Puts a value into the JSON-RPC message around it, as its writer sends it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings for people: what has one cause is one item, items stand by method, worst first."""
+"""Groups findings for people: those of one cause are one item, by method, the worst first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Revisions in a row: when each method, declaration and constant came, changed and left.
+"""Finds in which revision each method, declaration and constant came, changed and left.
 
 A row is one thing through all revisions, renamed or not; a cell is one revision of it, with the
 findings against the revision before.

@@ -1,4 +1,4 @@
-"""What a diff says, as one value: the two sides, the findings, and the document made of them.
+"""The report of a diff as one value: both sides, the findings, and the JSON document of them.
 
 `document` is the JSON form, whose shape has a version; the other forms are made from the same
 report.
