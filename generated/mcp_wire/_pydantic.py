@@ -18,12 +18,11 @@ from pydantic import (
     ValidationError,
 )
 from pydantic_core import (
-    InitErrorDetails,
-    PydanticCustomError,
     PydanticSerializationError,
     SchemaSerializer,
 )
 
+from ._constructor_pydantic import completed, maker, wires
 from ._types_pydantic import UNSET
 from ._wire.faults import DecodeError, EncodeError, fault, unending
 from ._wire.readers import check_json
@@ -36,7 +35,7 @@ __all__ = ["Model"]
 @cache
 def _signature(cls: "type[Model]") -> Signature:
     cls.model_rebuild()  # until it is built, its annotations name classes that come later
-    fields = {name: cls.model_fields[name] for name in _wires(cls)}
+    fields = {name: cls.model_fields[name] for name in wires(cls)}
     parameters = [
         Parameter(
             name,
@@ -115,19 +114,19 @@ class Model(_Base, frozen=True):
         def extra_(self) -> Mapping[str, Any]:
             return self.__pydantic_extra__ or EMPTY
 
-        def __init__(self, /, *, extra_: Mapping[str, Any] = EMPTY, **members: Any):
-            cls = self.__class__
-            wires = _wires(cls)
-            data = _by_wire(cls, wires, members)
-            if extra_ is not EMPTY:
-                _add_unknown(cls, data, extra_)
-            cls.__pydantic_validator__.validate_python(data, self_instance=self)
-            for name, value in members.items():
-                if isinstance(value, _HOLDERS):
-                    made = self.__dict__[name]
-                    _refuse_objects(cls, value, made, (wires[name],))
-            if extra_ and self.__pydantic_extra__:
-                _refuse_objects(cls, extra_, self.__pydantic_extra__, ())
+        def __init__(self, /, **members: Any):
+            make, constants = maker(self.__class__)
+            if constants or "extra_" in members:
+                members = completed(self.__class__, members, constants)
+            try:
+                make(members, self_instance=self)
+            except ValidationError:
+                if not any(value is UNSET for value in members.values()):
+                    raise
+            else:
+                return
+            given = {n: value for n, value in members.items() if value is not UNSET}
+            make(given, self_instance=self)
 
         # pydantic calls an __init__ for each nested value, unless it is marked as its own.
         __init__.__pydantic_base_init__ = True
@@ -143,76 +142,9 @@ class Model(_Base, frozen=True):
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
         """What the constructor would take."""
-        members = [(n, getattr(self, n, UNSET)) for n in _wires(type(self))]
+        members = [(n, getattr(self, n, UNSET)) for n in wires(type(self))]
         unknown = [("extra_", self.extra_)] if self.extra_ else []
         return [*((n, value) for n, value in members if value is not UNSET), *unknown]
-
-
-_HOLDERS: Final = (dict, list)
-"""What is an object, or holds one, that might stand where a model belongs."""
-
-
-def _by_wire(
-    cls: type[Model], wires: Mapping[str, str], members: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The members that are there, by their names on the wire, with those that the class sets."""
-    if not members.keys() <= wires.keys():
-        raise _unexpected(cls, [name for name in members if name not in wires])
-    given = {wires[n]: value for n, value in members.items() if value is not UNSET}
-    return {**given, **cls.const_}
-
-
-def _add_unknown(
-    cls: type[Model], data: dict[str, Any], extra: Mapping[str, Any]
-) -> None:
-    """Adds unknown members; a declared one is none, and UNSET is no value."""
-    extra = {**extra}  # a TypeError for what is no mapping
-    declared = {*_wires(cls).values(), *cls.const_}
-    if not declared.isdisjoint(extra):
-        raise _unexpected(cls, ["a declared member in extra_"])
-    if any(value is UNSET for value in extra.values()):
-        error = PydanticCustomError("unset", "Input should be a value, not UNSET")
-        raise _refusal(cls, error, ("extra_",), extra)
-    data.update(extra)
-
-
-def _unexpected(cls: type[Model], names: list[str]) -> TypeError:
-    words = f"{cls.__name__} got an unexpected keyword argument: {', '.join(names)}"
-    return TypeError(words)
-
-
-@cache
-def _wires(cls: type[Model]) -> dict[str, str]:
-    """The wire name of each member that the constructor takes."""
-    aliases = {n: str(f.validation_alias or n) for n, f in cls.model_fields.items()}
-    return {name: wire for name, wire in aliases.items() if wire not in cls.const_}
-
-
-def _refuse_objects(
-    cls: type[Model], value: Any, made: Any, at: tuple[str | int, ...]
-) -> None:
-    """Raises ValidationError where an object was given and a model has been made of it."""
-    if value is made:
-        return
-    if isinstance(made, Model):
-        words: Any = f"Input should be an instance of {type(made).__name__}"
-        raise _refusal(cls, PydanticCustomError("is_instance_of", words), at, value)
-    if made.__class__ is list and value.__class__ is list:
-        for i, item in enumerate(made):
-            _refuse_objects(cls, value[i], item, (*at, i))
-    elif made.__class__ is dict and isinstance(value, Mapping):
-        for key, item in made.items():
-            _refuse_objects(cls, value[key], item, (*at, key))
-
-
-def _refusal(
-    cls: type[Model],
-    error: PydanticCustomError,
-    at: tuple[str | int, ...],
-    value: object,
-) -> ValidationError:
-    details = InitErrorDetails(type=error, loc=at, input=value)
-    return ValidationError.from_exception_data(cls.__name__, [details])
 
 
 _CONFIG: Final = ConfigDict(strict=True, allow_inf_nan=False)

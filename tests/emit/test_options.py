@@ -79,6 +79,15 @@ def test_unknown_members_are_rejected_on_demand(flavour: str, package: Any) -> N
 
 @pytest.mark.parametrize("unknown", ["keep", "drop", "reject"])
 @pytest.mark.parametrize("flavour", emit.FLAVOURS)
+def test_an_unknown_argument_is_a_type_error(flavour: str, unknown: str, package: Any) -> None:
+    made = package(flavour, unknown=unknown)
+    assert made.Closed(name="a") == made.decode(made.Closed, b'{"name":"a","kind":"closed"}')
+    with pytest.raises(TypeError, match="more"):
+        made.Closed(name="a", more=1)
+
+
+@pytest.mark.parametrize("unknown", ["keep", "drop", "reject"])
+@pytest.mark.parametrize("flavour", emit.FLAVOURS)
 def test_an_index_signature_keeps_its_members_whatever_is_chosen(
     flavour: str, unknown: str, package: Any
 ) -> None:

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, get_origin
 
 import jsonschema_rs
 import pytest
-from pydantic import MISSING, BaseModel, TypeAdapter, ValidationError
+from pydantic import MISSING, BaseModel, TypeAdapter, ValidationError, model_validator
 
 from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import Ref, Schema, Uni
@@ -280,8 +280,8 @@ def test_the_signature_shows_what_the_constructor_takes() -> None:
     [
         ({"content": [{"type": "text", "text": "a"}]}, ("content", 0)),
         ({"content": [MISSING]}, ("content", 0)),
-        ({"content": [], "is_error": 1}, ("isError",)),
-        ({"content": [], "meta": []}, ("_meta",)),
+        ({"content": [], "is_error": 1}, ("is_error",)),
+        ({"content": [], "meta": []}, ("meta",)),
         ({"content": ()}, ("content",)),
         ({"content": MISSING}, ("content",)),
         ({"content": [], "extra_": {"x": MISSING}}, ("extra_",)),
@@ -301,6 +301,37 @@ def test_a_model_stands_where_one_belongs_inside_lists_and_maps() -> None:
     assert tools.model_dump() == {"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}
     with pytest.raises(ValidationError, match="instance of ToolInputSchema"):
         m.Tool(name="a", input_schema={"type": "object"})
+
+
+def test_what_a_subclass_adds_holds_for_its_constructor() -> None:
+    m = _module()
+
+    class Plain(BaseModel):
+        size: int
+
+    def grown(self: Any) -> Any:
+        assert self.note != "refused"
+        assert self.extra_ == {"note_": 1}
+        return self
+
+    annotations = {"note": str, "plain": Plain, "more": Any}
+    checked = model_validator(mode="after")(grown)
+    members = {"__annotations__": annotations, "more": None, "checked": checked}
+    mine: Any = type("Mine", (m.TextContent,), members)
+    made = mine(text="a", note="b", plain={"size": 1}, extra_={"note_": 1})
+    assert made.plain.size == 1
+    assert m.CallToolResult(content=[made]).content == [made]
+    with pytest.raises(ValidationError, match="Assertion failed"):
+        mine(text="a", note="refused", plain={"size": 1}, extra_={"note_": 1})
+
+
+def test_unset_is_no_value_and_may_be_given_for_a_member_that_may_be_absent() -> None:
+    m = _module()
+    absent = m.CallToolResult(content=[], is_error=MISSING, structured_content=MISSING)
+    assert absent == m.CallToolResult(content=[])
+    assert absent.model_fields_set == {"content"}
+    with pytest.raises(ValidationError, match="Field required"):
+        m.LoggingMessageNotificationParams(level="error", data=MISSING)
 
 
 def test_no_schema_shows_the_sentinel() -> None:

@@ -1,0 +1,172 @@
+"""What the constructors of the pydantic models do: they check members by their Python names.
+
+A validator that reads JSON makes a model of a dict. A constructor has one of its own, which
+refuses a dict where a model belongs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from pydantic import ValidationError
+from pydantic_core import (
+    InitErrorDetails,
+    PydanticCustomError,
+    SchemaValidator,
+    core_schema,
+)
+
+from ._types_pydantic import UNSET
+from ._wire.values import EMPTY, Json
+
+if TYPE_CHECKING:
+    from ._pydantic import Model
+
+_Maker: TypeAlias = tuple[Callable[..., object], dict[str, Json]]
+
+
+@cache
+def maker(cls: type[Model]) -> _Maker:
+    """What makes a model of the constructor's arguments, and the constants of the class."""
+    # An inherited annotation may name what is in another module: no error yet.
+    cls.model_rebuild(raise_errors=False)
+    core: Any = cls.__pydantic_core_schema__
+    definitions: dict[str, Any] = {d["ref"]: d for d in core.get("definitions", ())}
+    schema = core["schema"] if core["type"] == "definitions" else core
+    if schema["type"] == "definition-ref":
+        schema = definitions[schema["schema_ref"]]
+    instances = _Instances(definitions)
+    others: Any = [
+        {**instances.of(one), "ref": ref} for ref, one in definitions.items()
+    ]
+    arguments = _arguments(cls, schema, instances)
+    make = SchemaValidator(core_schema.definitions_schema(arguments, others))
+    aliases = _aliases(cls).items()
+    constants = {name: cls.const_[wire] for name, wire in aliases if wire in cls.const_}
+    return make.validate_python, constants
+
+
+def completed(
+    cls: type[Model], members: dict[str, Any], constants: Mapping[str, Json]
+) -> dict[str, Any]:
+    """Arguments with the constants, and with unknown members under keys that no argument has."""
+    if not constants.keys().isdisjoint(members):
+        raise _unexpected(cls, constants.keys() & members.keys())
+    extra = members.pop("extra_", EMPTY)
+    unknown = {} if extra is EMPTY else _unknown(cls, extra)
+    return {**members, **constants, **unknown}
+
+
+def _unknown(cls: type[Model], extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Unknown members; a declared one is none, and UNSET is no value."""
+    extra = {**extra}  # a TypeError for what is no mapping
+    declared = {*wires(cls).values(), *cls.const_}
+    if not declared.isdisjoint(extra):
+        raise _unexpected(cls, ["a declared member in extra_"])
+    if any(value is UNSET for value in extra.values()):
+        error = InitErrorDetails(type=_ABSENT, loc=("extra_",), input=extra)
+        raise ValidationError.from_exception_data(cls.__name__, [error])
+    return {_EXTRA + name: value for name, value in extra.items()}
+
+
+_ABSENT: Final = PydanticCustomError("unset", "Input should be a value, not UNSET")
+_EXTRA: Final = "extra_."
+
+
+def _unexpected(cls: type[Model], names: Iterable[str]) -> TypeError:
+    words = f"{cls.__name__} got an unexpected keyword argument: {', '.join(names)}"
+    return TypeError(words)
+
+
+@cache
+def wires(cls: type[Model]) -> dict[str, str]:
+    """The wire name of each member that the constructor takes."""
+    return {n: wire for n, wire in _aliases(cls).items() if wire not in cls.const_}
+
+
+def _aliases(cls: type[Model]) -> dict[str, str]:
+    fields = cls.model_fields.items()
+    return {name: str(field.validation_alias or name) for name, field in fields}
+
+
+def _arguments(cls: type[Model], schema: Any, instances: _Instances) -> Any:
+    """The schema of a class, and what a subclass puts around it, for the constructor."""
+    if schema["type"] == "model-fields":
+        return _fields(cls, instances.of(schema))
+    inner = {**schema, "schema": _arguments(cls, schema["schema"], instances)}
+    inner.pop("ref", None)
+    if (
+        schema["type"] == "model"
+    ):  # where pydantic would take the validator of the class
+        inner["cls"] = type(cls.__name__, (), {})
+    return inner
+
+
+def _fields(cls: type[Model], schema: Any) -> Any:
+    for name, field in schema["fields"].items():
+        field["validation_alias"] = name
+        default = field["schema"] if field["schema"]["type"] == "default" else field
+        if default["schema"]["type"] == "any":
+            default["schema"] = core_schema.no_info_plain_validator_function(_present)
+
+    def unknown(key: str) -> str:
+        if not key.startswith(_EXTRA):
+            raise _unexpected(cls, [key])
+        return key.removeprefix(_EXTRA)
+
+    def known(members: dict[str, Any]) -> dict[str, Any]:
+        for key in members.keys() - schema["fields"].keys():
+            unknown(key)
+        return members
+
+    if cls.model_config.get("extra") == "allow":
+        keys = core_schema.no_info_plain_validator_function(unknown)
+        return {**schema, "extras_keys_schema": keys}
+    return core_schema.no_info_before_validator_function(known, schema)
+
+
+def _present(value: object) -> object:
+    if value is UNSET:
+        raise _ABSENT
+    return value
+
+
+class _Instances:
+    """Rewrites core schemas: where they make a model, an instance of it has to be given."""
+
+    def __init__(self, definitions: Mapping[str, Any]) -> None:
+        self.definitions = definitions
+
+    def of(self, schema: Any) -> Any:
+        if schema.__class__ is list:
+            return [self.of(each) for each in schema]
+        if schema.__class__ is tuple:  # a choice, and what errors call it
+            return tuple(map(self.of, schema))
+        if schema.__class__ is not dict:
+            return schema
+        if schema.get("type") == "tagged-union":
+            classes = [self.model(arm) for arm in schema["choices"].values()]
+            if all(classes):
+                return _any_of(classes)
+        if schema.get("type") == "model" and (cls := self.model(schema)):
+            return core_schema.is_instance_schema(cls)
+        return {k: v if k == "metadata" else self.of(v) for k, v in schema.items()}
+
+    def model(self, schema: Any) -> Any:
+        """The class that a schema makes, if it is one of ours."""
+        cls = self.definitions.get(schema.get("schema_ref"), schema).get("cls")
+        return cls if hasattr(cls, "const_") else None
+
+
+def _any_of(classes: list[Any]) -> core_schema.CoreSchema:
+    """An instance of one of the classes; by its class it is found sooner than by its tag."""
+    exact: Any = {cls: core_schema.any_schema() for cls in classes}
+    by_class = core_schema.tagged_union_schema(exact, type)
+    return core_schema.union_schema(
+        [by_class, *map(core_schema.is_instance_schema, classes)],
+        mode="left_to_right",
+        custom_error_type="is_instance_of",
+        custom_error_context={"class": " or ".join(cls.__name__ for cls in classes)},
+    )
