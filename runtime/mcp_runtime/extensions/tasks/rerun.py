@@ -32,12 +32,16 @@ class Reruns:
             return None
         return Call(t.to_wire(params), written_token(), ctx.called.terms.token)
 
-    def if_lost(self, record: Record, now: float) -> Record:
-        """Has this process run the task from now on if that is allowed; else it has failed."""
+    def may_run(self, record: Record) -> bool:
+        """Whether a process with the tools of this one may run the task once more."""
         call = record.call
         if call is None or call.count >= self._limits.reruns:
-            return lost(record, now)
-        if call.params["name"] not in self._features.reruns:
+            return False
+        return call.params["name"] in self._features.reruns
+
+    def if_lost(self, record: Record, now: float) -> Record:
+        """Has this process run the task from now on if that is allowed; else it has failed."""
+        if not self.may_run(record):
             return lost(record, now)
         return run_again(record, now, self._table.process)
 

@@ -41,7 +41,7 @@ class RunningTask:
     def __init__(self, table: TaskTable, owner: str, record: Record, ctx: Context) -> None:
         self._table = table
         self._owner = owner
-        self._record = record
+        self.record: Final = record
         before = {} if ctx.inputs is None else ctx.inputs.answers
         self._inputs = InputRequests({**before, **record.answers})
         reported = -math.inf if record.call is None else record.call.progress
@@ -51,7 +51,7 @@ class RunningTask:
 
     async def work(self, handler: Handler, params: Any) -> None:
         """Stores what the handler returns or raises, as long as the task is kept."""
-        record = self._record
+        record = self.record
         try:
             async with asyncio.timeout(record.left(time.time())):
                 await self._end(await self._outcome(handler, params))
@@ -67,7 +67,7 @@ class RunningTask:
             missing = missing_capability(error)
             return _failed(missing.code, missing.message, missing.data)
         except Exception:
-            log.exception("task %s failed", self._record.id)
+            log.exception("task %s failed", self.record.id)
             return _failed(error_codes.INTERNAL_ERROR, "Internal error")
         return {"status": "completed", "result": result}
 
@@ -77,7 +77,7 @@ class RunningTask:
                 await self._change(partial(_ended, outcome=outcome))
                 return
             except StoreUnavailable as error:
-                log.warning("the outcome of task %s waits: %s", self._record.id, error)
+                log.warning("the outcome of task %s waits: %s", self.record.id, error)
                 await asyncio.sleep(_AGAIN)
             except TooMuch as error:
                 outcome = _failed(error_codes.INTERNAL_ERROR, str(error))
@@ -90,7 +90,7 @@ class RunningTask:
         await self._change(partial(_ended, outcome=outcome))
 
     async def _change(self, step: Callable[[Record, float], Record]) -> Record | None:
-        return await self._table.change(self._owner, self._record.id, step)
+        return await self._table.change(self._owner, self.record.id, step)
 
     async def _report(self, message: str, progress: float) -> bool:
         """Whether the task still goes on."""
@@ -104,7 +104,7 @@ class RunningTask:
         key = self._inputs.key(request, key)
         if (answer := self._inputs.answer(key, request)) is not None:
             return answer
-        seconds = timeout or self._record.ttl
+        seconds = timeout or self.record.ttl
         try:
             async with asyncio.timeout(seconds):
                 wire = await self._answer_to(key, t.to_wire(request))
@@ -117,7 +117,7 @@ class RunningTask:
         return answer
 
     async def _answer_to(self, key: str, request: dict[str, Any]) -> Any:
-        with self._table.watching(self._record.id) as changed:
+        with self._table.watching(self.record.id) as changed:
             record = await self._change(partial(asked, key=key, request=request))
             while record is not None and key not in record.answers:
                 if record.is_over:

@@ -189,7 +189,7 @@ class Tasks(ServerExtension):
                 await self.close()
 
     async def close(self) -> None:
-        """Cancels the tasks that this process works on; they have failed."""
+        """Cancels the tasks that run here; they have failed, or another process runs them."""
         running = [*self._running.values()]
         for _, work in running:
             work.cancel()
@@ -197,7 +197,7 @@ class Tasks(ServerExtension):
             await asyncio.wait(
                 [work for _, work in running], timeout=self._server.limits.drain_wait
             )
-        for task, _ in running:
+        for task in (task for task, _ in running if not self._reruns.may_run(task.record)):
             with suppress(StoreUnavailable):
                 await task.fail("the server has ended")
 

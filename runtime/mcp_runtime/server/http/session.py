@@ -276,6 +276,20 @@ class HttpSession(StreamingConnection):
         self.spawn(self._claim(name, claim, last))
         return True
 
+    def fail_running(self) -> None:
+        for stream in {*self._by_request.values()}:
+            if stream.rerun is not None and stream.rerun.count < self.server.limits.reruns:
+                self._leave(stream, stream.rerun)
+        super().fail_running()
+
+    def _leave(self, stream: Outbox, note: Rerun) -> None:
+        """Cancels requests, and has the client come back to the process that runs them again."""
+        if stream.stored:
+            for id in note.owed:
+                super()._drop(id)
+                self.session.running.pop(id, None)
+            stream.interrupt(_COME_BACK)
+
     async def _claim(self, name: str, note: Rerun, last: int) -> None:
         """Stores an event without data, which one process alone can store under its number."""
         stored = None

@@ -250,6 +250,18 @@ def _has_run(process: Process) -> bool:
     return process.runs == 1
 
 
+def test_a_stop_leaves_a_task_to_the_process_that_is_started_next(store: str) -> None:
+    async def main() -> None:
+        async with processes(store, 1) as (one,), begun_at(one) as (handle, _):
+            pass
+        async with processes(store, 1) as (after,), polled_at(after, handle) as moved:
+            after.go.set()
+            assert text(await moved.result()) == "done at 0"
+            assert after.runs == 1
+
+    asyncio.run(main())
+
+
 def test_a_process_whose_tool_does_not_say_so_does_not_run_it(store: str) -> None:
     async def main(without: int) -> None:
         async with (

@@ -318,6 +318,30 @@ def test_a_call_that_was_cancelled_is_not_run_again() -> None:
     run(main)
 
 
+def test_a_shutdown_leaves_a_call_to_another_process() -> None:
+    async def main(most: int) -> None:
+        async with processes(limits=Limits(lease=0.1, drain_wait=0.01, reruns=most)) as place:
+            session = await place.clients[0].session()
+            first = await asked(session).until_events(5)
+            silent = asked(session)
+            await until(lambda: place.runs == {0: 2})
+            await place.clients[0].app.drain()
+            place.kill(0)
+            place.go.set()
+            for each in (first, silent):
+                await each.until_over()
+            if not most:
+                assert first.messages[-1]["error"]["message"].endswith("is shutting down")
+                return
+            assert (first.events[-1].retry, logs(first.messages)) == (1000, ["begun at 0"])
+            rest = await place.at(1, session).get(first.events[-2].id).until_over()
+            assert (logs(rest.messages), text(rest.messages[-1])) == (["begun at 1"], "done at 1")
+            assert place.runs == {0: 2, 1: 1}
+
+    for most in (0, 1):
+        run(lambda most=most: main(most))
+
+
 def test_a_store_that_fails_while_a_call_is_taken_over_does_not_lose_it() -> None:
     async def main() -> None:
         async with processes() as place:
