@@ -183,7 +183,9 @@ def refused(at: At, code: int, message: str, why: str, runtime: str = "") -> Ste
 
 def without(o: Json, wire: str) -> Json:
     """`o` without a member."""
-    return {key: value for key, value in o.items() if key != wire}
+    rest = o.copy()
+    rest.pop(wire, None)
+    return rest
 
 
 def renamed(o: Json, wire: str, to: str, value: Json) -> Json:
