@@ -125,14 +125,15 @@ def read(text: bytes, *, max_batch: int = 0) -> Frame:
 
     `max_batch` is how many messages an array may have; with 0 an array is no message.
     """
-    if text[:1] == b"{":
-        return _single(text)
     if text[:1] == b"[" and max_batch:
         return _batch(text, max_batch)
-    return _no_object(text)
+    return read_single(text)
 
 
-def _single(text: bytes) -> Single:
+def read_single(text: bytes) -> Single:
+    """As `read`, where an array is no message."""
+    if text[:1] != b"{":
+        return _no_object(text)
     try:
         wire = _wire.decode(text)
     except msgspec.ValidationError as error:
@@ -213,11 +214,7 @@ def _batch(text: bytes, max_batch: int) -> Frame:
     if len(parts) > max_batch:
         why = f"a batch of more than {max_batch}"
         return Batch(tuple(_unfit(bytes(part), why) for part in parts[:_REFUSED]))
-    return Batch(tuple(map(_member, map(bytes, parts))))
-
-
-def _member(text: bytes) -> Single:
-    return _single(text) if text[:1] == b"{" else _no_object(text)
+    return Batch(tuple(map(read_single, map(bytes, parts))))
 
 
 # ---- what is not a message

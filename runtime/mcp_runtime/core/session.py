@@ -121,8 +121,9 @@ class Session(ABC):
         """Parses one message, which has no line end."""
         if self.watch is not None:
             self.watch(message)
-        batches = self.agreed is not None and self.agreed.translation.revision.batches
-        return jsonrpc.read(message, max_batch=self.limits.batch if batches else 0)
+        if self.agreed is not None and self.agreed.translation.revision.batches:
+            return jsonrpc.read(message, max_batch=self.limits.batch)
+        return jsonrpc.read_single(message)
 
     def handle(self, frame: Frame, now: float) -> list[Event]:
         """The events of a message."""

@@ -74,19 +74,20 @@ class Asked(TypedDict, total=False):
 class Context:
     """The context of one request; a handler receives it in a parameter annotated `Context`."""
 
+    asks_in_result = False
+    """Whether questions to the client become part of the result."""
+    inputs: InputRequests | None = None
+    """Questions and answers of this run of the handler; None if there were none so far."""
+    asker: Callable[[Any, str | None, float | None], Awaitable[Any]] | None = None
+    """Asks the client in place of this context: takes the request, its key, the timeout."""
+    _progress_rate: Bucket | None = None
+
     def __init__(self, server: ServerView[Context], peer: Peer, called: Called) -> None:
         self.server = server
         self.peer = peer
         """The connection to the client, for extensions."""
         self.called = called
         """The request as its session has read it, for extensions."""
-        self._progress_rate: Bucket | None = None
-        self.asks_in_result = False
-        """Whether questions to the client become part of the result."""
-        self.inputs: InputRequests | None = None
-        """Questions and answers of this run of the handler; None if there were none so far."""
-        self.asker: Callable[[Any, str | None, float | None], Awaitable[Any]] | None = None
-        """Asks the client in place of this context: takes the request, its key, the timeout."""
         self.token: Final = current_token.get()
         """What the client's token says: its subject, its scopes, its claims.
 
