@@ -79,6 +79,13 @@ def test_the_timeout_is_for_the_first_answer_too() -> None:
     assert "its standard error ends with:\n| busy\n" in done.stderr
 
 
+def test_a_server_that_prints_where_the_protocol_is_spoken_is_said_to() -> None:
+    chatty = "import sys; print('one\\ntwo', flush=True); sys.stdin.readline()"
+    done = call("--list", "--", sys.executable, "-S", "-c", chatty)
+    assert done.exit_code == 2
+    assert "of its output 2 lines are no answers: does it print there?" in done.stderr
+
+
 def test_how_large_an_answer_may_be_is_an_option(tmp_path: Path) -> None:
     large = {"result": {"content": [{"type": "text", "text": "x" * 50_000}]}}
     server = raw(tmp_path, answers={"tools/call": large})

@@ -99,6 +99,8 @@ class ChildConnection(ClientWireConnection):
         ended = f" (exit code {code})" if code is not None and code >= 0 else ""
         if code == 0 and self._process.is_unread():
             ended = " (exit code 0, having read nothing: does it serve on standard input?)"
+        if self.ignored:
+            ended += f"; of its output {self.ignored} lines are no answers: does it print there?"
         stderr = self._process.stderr.decode(errors="replace").strip()
         return f"{ended}; its standard error ends with:\n{_tail(stderr)}" if stderr else ended
 

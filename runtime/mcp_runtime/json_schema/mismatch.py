@@ -136,7 +136,7 @@ def _worded(text: str, value: Any, schemas: Iterator[Schema]) -> str:
     if expected := _EXPECTED.fullmatch(text):
         what = expected[1].replace("`", "")
         return f"expected {what}, found {_shown(value, expected[2] or 'another value')}"
-    what = "a number in range" if text.endswith("out of range") else text
+    what = "a number in range" if text.endswith("out of range") else text.removeprefix("Invalid ")
     return f"expected {what}, found {_shown(value, 'another value')}"
 
 

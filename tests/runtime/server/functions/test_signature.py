@@ -539,6 +539,7 @@ def test_what_fits_is_taken(annotation: Any, given: Any, taken: Any) -> None:
         (Model, {"count": "2"}, '$.value.count: Input should be a valid integer, found "2"'),
         (list[Model], [{"count": 1}, {}], "$.value[1].count: Field required, found an object"),
         (Point | Options, {"x": "1"}, '$.value.x: expected int, found "1"'),
+        (datetime, "x", '$.value: expected RFC3339 encoded datetime, found "x"'),
     ],
 )
 def test_what_does_not_fit_is_told_with_its_place(annotation: Any, given: Any, said: str) -> None:
