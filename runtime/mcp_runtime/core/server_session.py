@@ -77,10 +77,10 @@ class ServerSession(Session, ServerNotifications):
     # ---- requests
 
     def _requested(self, frame: Request) -> list[Event]:
-        params = peek.request_params(frame.params or b"{}")
+        offer, params = self.offer(), peek.request_params(frame.params or b"{}")
         version, token = params.meta.protocol_version, params.meta.progress_token
         if isinstance(version, str):
-            terms: Terms | None = self._per_request_terms(frame, params, version)
+            terms: Terms | None = self._per_request_terms(frame, params, version, offer)
         elif self.agreed is None or token is UNSET:
             terms = self.agreed
         else:
@@ -90,7 +90,7 @@ class ServerSession(Session, ServerNotifications):
             return self._before_handshake(frame)
         try:
             self._require_room(frame)
-            return self._admit(frame, terms)
+            return self._admit(frame, terms, offer)
         except RpcError as refusal:
             refusal.code = error_codes.sendable(refusal.code, era)
             raise
@@ -98,14 +98,15 @@ class ServerSession(Session, ServerNotifications):
     def _check(self, frame: Request, params: peek.RequestParams, version: str) -> None:
         """Raises RpcError if a request that names a revision is not to be served."""
 
-    def _per_request_terms(self, frame: Request, params: peek.RequestParams, version: str) -> Terms:
+    def _per_request_terms(
+        self, frame: Request, params: peek.RequestParams, version: str, offer: ServerOffer
+    ) -> Terms:
         meta = params.meta
         if not isinstance(meta.client_capabilities, dict):
             raise RpcError(
                 error_codes.INVALID_PARAMS, "Invalid params: `_meta` has no clientCapabilities"
             )
         self._check(frame, params, version)
-        offer = self.offer()
         if version not in offer.per_request:
             data = {"supported": list(offer.newest_first), "requested": version}
             raise RpcError(error_codes.UNSUPPORTED_VERSION, "Unsupported protocol version", data)
@@ -139,8 +140,8 @@ class ServerSession(Session, ServerNotifications):
         why = "neither `initialize` nor a protocolVersion in `_meta` has named the revision"
         raise RpcError(code, why)
 
-    def _admit(self, frame: Request, terms: Terms) -> list[Event]:
-        admitted, offer = terms.translation.admitted, self.offer()
+    def _admit(self, frame: Request, terms: Terms, offer: ServerOffer) -> list[Event]:
+        admitted = terms.translation.admitted
         if admitted.get(frame.method) is not offer:
             method = self._method(terms, frame.method, "request")
             if method is None:
