@@ -17,6 +17,8 @@ from msgspec.structs import FieldInfo, asdict, fields
 from mcp_runtime.revisions import HANDLERS, DecodeError, check_depth, latest, make, revision
 
 _META: Final = "meta"
+_TOKEN: Final = b"progressToken"
+"""What no two requests have in common."""
 _UNREADABLE: Final = (DecodeError, MsgspecError, ValueError, RecursionError)
 _SHALLOW: Final = 256
 """Bytes that have too few brackets to nest too deeply."""
@@ -35,16 +37,18 @@ class RepeatedMeta:
 
     def read(self, method: str, raw: bytes) -> Any:
         """The model of params; None for those that have to be read as a whole."""
-        if (reader := _reader(self._spoken, method)) is None:
+        reader = _reader(self._spoken, method)
+        if reader is None or _TOKEN in raw:
             return None
         try:
             if len(raw) > _SHALLOW:
                 check_depth(raw)
-            members = asdict(reader.decode(raw))
+            rest = reader.decode(raw)
         except _UNREADABLE:
             return None
-        members[_META] = meta = self._known.get((method, bytes(members[_META])))
-        return None if meta is None else make(reader.type, **members)
+        if (meta := self._known.get((method, bytes(rest.meta)))) is None:
+            return None
+        return make(reader.type, **{**asdict(rest), _META: meta})
 
     def keep(self, method: str, raw: bytes, params: Any) -> None:
         """Keeps the `_meta` of params that were read, unless it is of this request alone."""
