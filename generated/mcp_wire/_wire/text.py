@@ -53,9 +53,9 @@ def _decode(text: str) -> Json:
     try:
         value, end = scan(text, 0)
     except StopIteration as error:
-        raise ValueError(f"no value at {error.value}") from None
+        raise ValueError(f"no value at character {error.value}") from None
     if end != len(text):
-        raise ValueError(f"more after the value, at {end}")
+        raise ValueError(f"more after the value, at character {end}")
     return value
 
 
