@@ -114,7 +114,7 @@ def test_nothing_to_read_is_code_2(tmp_path: Path, text: str | None) -> None:
         file.write_text(text)
     done = invoke("validate", *REVISION, file)
     assert done.exit_code == 2
-    assert "no message was found" in done.stderr
+    assert f"{file}: no message was found\nGive JSON, JSON lines, or Markdown" in done.stderr
 
 
 def test_standard_input_that_is_closed_is_code_2() -> None:

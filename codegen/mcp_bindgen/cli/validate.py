@@ -91,7 +91,8 @@ def command(
     if format == "text":
         say(_summary(counts))
     if not counts:
-        warn("mcp-bindgen: no message was found")
+        warn(f"mcp-bindgen: {', '.join(map(safe, files))}: no message was found")
+        warn("Give JSON, JSON lines, or Markdown whose messages are in blocks of JSON (```json).")
         return COULD_NOT
     return FINDINGS if counts[False] or unread else OK
 
