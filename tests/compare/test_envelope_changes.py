@@ -86,3 +86,16 @@ def test_a_member_with_a_pattern_does_not_hide_what_an_arm_breaks(tmp_path: Path
     findings = [f for f in judge(old, new) if f.change.path == "ContentBlock"]
     messages = [json.dumps(w.message) for finding in findings for w in finding.witnesses]
     assert [text for text in messages if '{"type": "video", "mimeType": "video/"}' in text]
+
+
+def test_a_member_that_a_draft_demands_of_a_result_breaks_old_servers(tmp_path: Path) -> None:
+    """Though an open declaration of the newest revision would take the result without it."""
+    newest = pins.revisions()[-1]
+    text = (schema_folder() / newest / "schema.ts").read_text("utf-8")
+    start = "interface CallToolResult extends Result {"
+    (tmp_path / "draft.ts").write_text(text.replace(start, f"{start} cost: number;"), "utf-8")
+    files = [pins.find(newest), pins.find(str(tmp_path / "draft.ts"))]
+    (finding,) = judge(*pins.lower_alike(files))
+    assert (finding.change.path, finding.server) == ("CallToolResult.cost", "if used")
+    (witness,) = finding.witnesses
+    assert witness.message["result"] == {"content": [], "resultType": "complete"}

@@ -6,11 +6,12 @@ import json
 from dataclasses import replace
 
 from mcp_bindgen.errors import DecisionError
+from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.decisions import Decisions, Row
 from mcp_bindgen.ir.model import Declaration, Field, Lit, Schema
 from mcp_bindgen.ir.walk import unaliased
 
-__all__ = ["narrow"]
+__all__ = ["narrow", "narrowed_as"]
 
 
 def narrow(schema: Schema, decisions: Decisions | None) -> Schema:
@@ -23,6 +24,21 @@ def narrow(schema: Schema, decisions: Decisions | None) -> Schema:
     for path in [] if decisions is None else decisions.paths("narrow", schema.revision):
         assert decisions is not None
         schema = _asked(schema, decisions, path)
+    return schema
+
+
+def narrowed_as(revision: str, schema: Schema, decisions: Decisions) -> Schema:
+    """`schema`, read by facts alone, with what is narrowed in `revision`, where it has that."""
+    for path in decisions.paths("narrow", revision):
+        own = decisions.get("narrow", revision, path)
+        row = own or decisions.before("narrow", revision, path)
+        owner, _, wire = path.partition(".")
+        struct = schema.structs.get(owner)
+        member = struct.field(wire) if struct is not None else None
+        if row is not None and member is not None:
+            type = _narrowed(member, row).type
+            if isinstance(type, Lit) and accepts(schema, member.type, type.value):
+                schema = replace(schema, declarations=_apply(schema, row))
     return schema
 
 

@@ -82,7 +82,8 @@ def _is_core(specifier: str, source: Source, core: Schema) -> bool:
 def lower_alike(files: Sequence[Found]) -> list[Schema]:
     """The meaning of several files by one measure: by facts alone, if one is no pinned revision.
 
-    A pinned one whose rows are not answered yet counts as none.
+    A pinned one whose rows are not answered yet counts as none. What the newest revision narrows
+    is narrowed in files that have it too: else any result could be taken for one that asks.
     """
     if all(each.revision for each in files):
         rows = decisions()
@@ -90,13 +91,23 @@ def lower_alike(files: Sequence[Found]) -> list[Schema]:
             return [lower(each, rows=None if "@" in each.revision else rows) for each in files]
         except UnansweredError:
             pass
-    return [by_facts(each) for each in files]
+    return [_narrowed(each, by_facts(each)) for each in files]
+
+
+def _narrowed(file: Found, schema: Schema) -> Schema:
+    from mcp_bindgen.ir.narrow import narrowed_as
+
+    if "@" in file.revision:
+        return schema
+    return narrowed_as(file.revision or max(pins()), schema, decisions())
 
 
 def meaning(file: Found) -> Schema:
     """The meaning of a found file; by facts alone before the rows of a pinned one are answered."""
-    (schema,) = lower_alike([file])
-    return schema
+    try:
+        return lower(file) if file.revision else by_facts(file)
+    except UnansweredError:
+        return by_facts(file)
 
 
 def decisions() -> Decisions:
