@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -437,6 +438,17 @@ def test_nothing_is_sent_for_which_the_peer_declares_no_capability() -> None:
 def test_a_request_that_was_not_negotiated_is_no_method(method: str) -> None:
     events = receive(server_session(SHAKEN), request(1, method, {}))
     assert codes(events) == [-32601]
+
+
+@pytest.mark.parametrize("spoken", [SHAKEN, NEWEST])
+def test_a_method_is_refused_as_soon_as_it_is_no_longer_offered(spoken: str) -> None:
+    session = server_session(spoken)
+    offer, nothing = session.offer(), t.ServerCapabilities()
+    seen: list[list[int]] = []
+    for id, now in enumerate([offer, offer, replace(offer, capabilities=nothing), offer]):
+        session.offer = lambda now=now: now
+        seen.append(codes(receive(session, request(id, "tools/list", with_meta(spoken, {})))))
+    assert seen == [[], [], [-32601], []]
 
 
 @pytest.mark.requirement("transport.stdio.client-no-responses")
