@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, NoReturn
 
 from .faults import KINDS, too_deep, wrong
-from .values import GIVEN, LARGEST, MAX_DEPTH, At, Json, is_number, is_string
+from .values import GIVEN, MAX_DEPTH, At, Json, is_number, is_string
 
 
 def read_string(x: Json, at: At) -> Json:
@@ -48,7 +48,7 @@ def read_object(x: Json, at: At) -> Json:
 def read_json(x: Json, at: At) -> Json:
     """Any JSON."""
     if x.__class__ is not str or not x.isascii():
-        if KINDS.get(x.__class__) == "nothing":
+        if x.__class__ is not dict and KINDS.get(x.__class__) == "nothing":
             raise wrong(at, "a value", x)
         check_given(x, at)
     return x
@@ -174,7 +174,9 @@ def _name(key: Json, at: At) -> str:
 
 
 _WORDS: Final = frozenset((bool, type(None)))
-_LEAST: Final = -LARGEST
+_MOST: Final = 2**30 - 1
+_LEAST: Final = -_MOST
+"""No integer between them is too long; Python compares these sooner than longer ones."""
 
 
 def is_given(at: At) -> bool:
@@ -208,17 +210,21 @@ def check_json(x: Json, at: At, room: int = MAX_DEPTH) -> None:
                 raise wrong(at, "a name that is text", key)
             if (
                 (type(item) is not str or not item.isascii())
-                and (type(item) is not int or not _LEAST <= item <= LARGEST)
+                and (type(item) is not int or item > _MOST or item < _LEAST)
                 and type(item) not in _WORDS
             ):
                 check_json(item, (at, key), room - 1)
     elif x.__class__ is list:
-        for i, item in enumerate(x):
+        for item in x:
             if (
                 (type(item) is not str or not item.isascii())
-                and (type(item) is not int or not _LEAST <= item <= LARGEST)
+                and (type(item) is not int or item > _MOST or item < _LEAST)
                 and type(item) not in _WORDS
             ):
-                check_json(item, (at, i), room - 1)
+                break
+        else:
+            return
+        for i, item in enumerate(x):
+            check_json(item, (at, i), room - 1)
     elif x.__class__ not in _WORDS and not (is_number(x) or is_string(x)):
         raise wrong(at, "a JSON value", x)
