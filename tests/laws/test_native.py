@@ -216,6 +216,7 @@ def test_a_signature_shows_the_members_required_ones_first(revision: str, flavou
         assert [*given] == [*required, *(f.name for f in members if not f.required), "extra_"]
         assert [n for n, p in given.items() if p.default is p.empty] == required
         assert {p.kind for p in given.values()} == {inspect.Parameter.KEYWORD_ONLY}
+        assert "Checked" not in str(given)
 
 
 def test_a_pydantic_signature_has_the_types_before_the_model_is_used() -> None:
@@ -239,6 +240,19 @@ def test_hypothesis_builds_models(flavour: Flavour) -> None:
     def hold(implementation: Any, result: Any) -> None:
         assert isinstance(implementation.name, str)
         assert all(isinstance(block, module.ContentBlock) for block in result.content)
+
+    hold()
+
+
+def test_hypothesis_builds_a_model_that_holds_one_of_several(flavour: Flavour) -> None:
+    module: Any = flavour.module
+    for contents in (module.TextResourceContents, module.BlobResourceContents):
+        st.register_type_strategy(contents, st.builds(contents))
+
+    @settings(max_examples=25)
+    @given(st.builds(module.EmbeddedResource))
+    def hold(block: Any) -> None:
+        assert isinstance(block.resource, module.TextResourceContents | module.BlobResourceContents)
 
     hold()
 

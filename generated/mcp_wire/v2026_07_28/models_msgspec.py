@@ -2637,10 +2637,10 @@ def encode(value: object) -> bytes:
     except (TypeError, ValueError, RecursionError, MsgspecError):
         return write(to_wire(value))
     head, null, _ = text.rpartition(b"null")
-    while null and head[-1:] not in BEFORE:
+    while null:
+        if not head or head[-1] in BEFORE:
+            return write(to_wire(value)) if has_nan(value, _pack) else text
         head, null, _ = head.rpartition(b"null")
-    if null and has_nan(value, _pack):
-        return write(to_wire(value))
     return text
 
 

@@ -23,7 +23,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import asdict
 
 from ._makers_msgspec import constructor
-from ._types_msgspec import Checked
+from ._types_msgspec import Checked, unmarked
 from ._wire.base import Kept, shown
 from ._wire.binding import Binding, Reader
 from ._wire.binding import bind as wire_bind
@@ -92,7 +92,11 @@ class Checking(msgspec.StructMeta):
         def __signature__(cls):
             given = msgspec.StructMeta.__signature__.__get__(cls)
             names = _arguments(cls)
-            shown = [given.parameters[name] for name in names if name != EXTRA]
+            shown = [
+                each.replace(annotation=unmarked(each.annotation))
+                for name, each in given.parameters.items()
+                if name in names and name != EXTRA
+            ]
             if EXTRA in names:
                 extra = given.parameters[EXTRA]
                 shown.append(extra.replace(name="extra_", annotation=Mapping[str, Any]))
@@ -242,8 +246,8 @@ def with_tag(T: Any) -> Any:
     return T | never
 
 
-BEFORE: Final = frozenset((b":", b",", b"[", b""))
-"""What stands before a null that is a value, and before no word in a text."""
+BEFORE: Final = frozenset(b":,[")
+"""What stands before a null that is a value, but for the whole, and before no word in a text."""
 
 
 def has_nan(value: Any, pack: Callable[[Any], bytes]) -> bool:

@@ -17,7 +17,7 @@ from typing import (
     get_origin,
 )
 
-__all__ = ["Checked", "Const"]
+__all__ = ["Checked", "Const", "unmarked"]
 
 _T = TypeVar("_T")
 
@@ -51,6 +51,20 @@ def _inside(value: Any) -> Iterable[Any]:
     """The items of a list, or the values of a dict."""
     inside: Iterable[Any] = value if value.__class__ is list else value.values()
     return inside
+
+
+def unmarked(annotation: Any) -> Any:
+    """An annotation as a type checker has it, for tools that ask for a signature."""
+    # list[A | B] for list[Checked[A | B]]
+    if isinstance(annotation, _Fits):
+        return annotation.of
+    origin, args = get_origin(annotation), get_args(annotation)
+    inside = tuple(map(unmarked, args)) if origin is not Literal else args
+    if inside == args:
+        return annotation
+    if origin is UnionType:
+        origin = Union
+    return origin[inside]
 
 
 if TYPE_CHECKING:
