@@ -42,8 +42,7 @@ class RunningTask:
         self._table = table
         self._owner = owner
         self.record: Final = record
-        before = {} if ctx.inputs is None else ctx.inputs.answers
-        self._inputs = InputRequests({**before, **record.answers})
+        self._inputs = InputRequests({} if ctx.inputs is None else dict(ctx.inputs.answers))
         reported = -math.inf if record.call is None else record.call.progress
         peer = TaskPeer(ctx.peer, self._report, reported)
         self.ctx: Final = Context(ctx.server, peer, ctx.called)

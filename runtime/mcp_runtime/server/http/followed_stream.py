@@ -88,7 +88,7 @@ class FollowedStream:
         bus = self._cluster.store.bus
         try:
             async with bus.subscribed(topic, lambda _: self._news.set()):
-                self._cluster.resume(self._owner, self._session, self.outbox.name)
+                self._follow_process(self._owner)
                 while await self._look():
                     with suppress(TimeoutError):
                         async with asyncio.timeout(self._wait):
@@ -97,6 +97,11 @@ class FollowedStream:
             pass  # the response ends, and the client asks again
         finally:
             self.outbox.finish()
+
+    def _follow_process(self, number: int) -> None:
+        """Tells the process that works on the stream that the client reads it here."""
+        self._owner = number
+        self._cluster.resume(number, self._session, self.outbox.name)
 
     async def _look(self) -> bool:
         """Passes on what is new; whether more may follow."""
@@ -111,7 +116,7 @@ class FollowedStream:
         """Finds another process to run what the stream owes, or answers with errors."""
         match read_note(stored.note):
             case Rerun() as note if note.process != self._owner:
-                self._owner = note.process
+                self._follow_process(note.process)
             case Rerun() as note if self._take_over(self.outbox.name, note, self._last):
                 pass
             case Rerun(owed=owed) | owed:

@@ -18,7 +18,6 @@ from mcp_runtime.server.http.request import JSON, HttpError, HttpRequest
 from mcp_runtime.server.http.service import HttpService
 from mcp_runtime.server.http.session import HttpSession
 from mcp_runtime.server.http.session_table import SessionTable
-from mcp_runtime.server.http.stream_note import Rerun, read_note
 from mcp_runtime.stores import NoSuchEvent
 
 _SESSION_ID: Final = "mcp-session-id"
@@ -114,7 +113,7 @@ class SessionEndpoint:
         try:
             name, number = place(last)
             stored = await self._table.events.after(session.id, name, number)
-            if stored.note and (followed := self._followed(session, name, number, stored.note)):
+            if stored.note and (followed := self._followed(session, name, number)):
                 return EventResponse(request, followed, followed.outbox, followed.outbox.attach())
             stream = session.stream_of(name)
             reader = stream.attach()
@@ -125,15 +124,11 @@ class SessionEndpoint:
         finally:
             session.release_hold()
 
-    def _followed(
-        self, session: HttpSession, name: str, last: int, note: bytes
-    ) -> FollowedStream | None:
+    def _followed(self, session: HttpSession, name: str, last: int) -> FollowedStream | None:
         """The stream of another process that still works on it."""
         cluster, process = self._table.cluster, owner(name)
         if cluster is None or process is None or name in session.streams:
             return None
-        if isinstance(rerun := read_note(note), Rerun):
-            process = rerun.process
         limits, take_over = self._service.limits, session.take_over
         return FollowedStream(cluster, limits, session.id, name, process, last, take_over)
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from mcp_runtime.extensions.tasks.record import (
+    Call,
     Record,
     Status,
     answered,
     asked,
     ended,
     reported,
+    run_again,
     withdrawn,
 )
 
@@ -41,6 +44,19 @@ def test_answers_to_unknown_keys_are_ignored_and_the_first_answer_counts() -> No
     done = answered(waiting, 102.0, {"a": {"roots": []}, "other": {}})
     assert done.answers == {"a": {"roots": []}}
     assert answered(done, 103.0, {"a": {"roots": [1]}}) is done
+    assert asked(done, 104.0, "a", QUESTION) is done, "what is answered is not asked again"
+
+
+def test_what_was_answered_is_kept_for_another_process_and_what_was_withdrawn_is_not() -> None:
+    begun = replace(NEW, call=Call({"name": "work"}))
+    waiting = asked(asked(begun, 101.0, "a", QUESTION), 102.0, "b", QUESTION)
+    before = withdrawn(answered(waiting, 103.0, {"a": {"roots": []}}), 104.0, "b")
+    after = run_again(before, 105.0, "other")
+    assert after.run == ("other", 1)
+    assert (after.answers, after.updated) == ({"a": {"roots": []}}, 104.0)
+    assert run_again(NEW, 105.0, "other") is NEW
+    assert run_again(over := ended(begun, 102.0, "failed"), 105.0, "other") is over
+    assert over.call is None
 
 
 @pytest.mark.requirement(

@@ -260,6 +260,35 @@ def test_a_tool_that_does_not_say_so_is_not_run_again() -> None:
     run(main)
 
 
+def test_the_note_on_a_call_that_is_run_once_stays_as_small_as_it_was() -> None:
+    async def main() -> None:
+        async with processes() as place:
+            for name, is_small in (("once", True), ("work", False)):
+                session, _ = await begun(place, name)
+                (note,) = place.store.events._sessions[session.id].notes.values()
+                assert (note == b"[1]") is is_small
+
+    run(main)
+
+
+def test_who_follows_goes_on_when_the_second_process_dies_too() -> None:
+    async def main() -> None:
+        async with processes(3, Limits(lease=0.1, reruns=2)) as place:
+            session, first = await begun(place)
+            rests = [place.at(number, session).get(first.events[-1].id) for number in (1, 2)]
+            await asyncio.gather(*(rest.until_begun() for rest in rests))
+            for count in (2, 3):
+                place.kill([*place.runs][-1])
+                await until(lambda count=count: place.runs.total() == count)
+            place.go.set()
+            (last,) = {1, 2} - place.dead
+            rest = await rests[last - 1].until_over()
+            assert logs(rest.messages) == [f"begun at {number}" for number in [*place.runs][1:]]
+            assert text(rest.messages[-1]) == f"done at {last}"
+
+    run(main)
+
+
 def test_a_process_whose_tool_does_not_say_so_answers_with_the_error() -> None:
     async def main() -> None:
         async with processes(without=[1]) as place:
@@ -279,13 +308,14 @@ def test_a_batch_is_run_again_whole_or_not_at_all() -> None:
             calls = [
                 {
                     "jsonrpc": "2.0",
-                    "id": id,
+                    "id": 1 if name == "twice" else id,
                     "method": "tools/call" if name != "ping" else name,
-                    "params": {"name": name},
+                    "params": {"name": "work" if name == "twice" else name},
                 }
                 for id, name in enumerate(names, 1)
             ]
-            first = await session.post(calls).until_events(len(names) - ("ping" in names))
+            is_run = [name not in ("ping", "twice") for name in names]
+            first = await session.post(calls).until_events(sum(is_run))
             await first.drop()
             place.kill(0)
             place.go.set()
@@ -295,10 +325,10 @@ def test_a_batch_is_run_again_whole_or_not_at_all() -> None:
                 assert {each["id"] for each in rest.messages[-1]} == {1, 2}
                 assert place.runs == {0: 2, 1: 2}
             else:
-                require_lost(rest, [id for id, name in enumerate(names, 1) if name != "ping"])
+                require_lost(rest, [id for id, runs in enumerate(is_run, 1) if runs])
                 assert 1 not in place.runs
 
-    for names in (["work", "work"], ["work", "once"], ["work", "ping"]):
+    for names in (["work", "work"], ["work", "once"], ["work", "ping"], ["work", "twice"]):
         run(lambda names=names: main(names))
 
 
