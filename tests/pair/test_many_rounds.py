@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -65,6 +66,32 @@ def test_a_client_gets_each_stored_event_once_when_its_process_is_killed(
 @pytest.mark.long
 def test_a_client_gets_each_stored_event_once_in_50_kills(redis: RedisServer) -> None:
     run(lambda: _kill_owners(redis, 50), 3600)
+
+
+async def _run_again(redis: RedisServer, until_file: Path, rounds: int) -> None:
+    for number in range(rounds):
+        logged, ready = list[Any](), until_file.with_suffix(f".{number}")
+        async with (
+            served(redis.url) as place,
+            place.client(on_log=lambda params, logged=logged: logged.append(params.data)) as client,
+        ):
+            called = client.call_tool("tell_again", {"count": 5, "until": str(ready)})
+            call = asyncio.create_task(called)
+            await until(lambda logged=logged: bool(logged), seconds=30)
+            first = logged[0]["process"]
+            place.pids[first].kill()
+            ready.touch()
+            (second,) = place.pids.keys() - {first}
+            assert text(await call) == str(second)
+            again = [each["number"] for each in logged if each["process"] == second]
+            assert again == [*range(5)]
+
+
+@pytest.mark.long
+def test_a_call_that_may_run_twice_is_answered_in_30_kills(
+    redis: RedisServer, tmp_path: Path
+) -> None:
+    run(lambda: _run_again(redis, tmp_path / "ready", 30), 3600)
 
 
 # ---- what a handler asks

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
+import sys
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from random import Random
 from typing import Any
 
 from mcp_runtime import Context, Server
@@ -287,6 +290,40 @@ def test_who_follows_goes_on_when_the_second_process_dies_too() -> None:
             assert text(rest.messages[-1]) == f"done at {last}"
 
     run(main)
+
+
+def test_whenever_and_wherever_processes_die_each_event_comes_once_and_in_order() -> None:
+    async def main(random: Random) -> None:
+        async with processes(5, Limits(lease=0.05, reruns=9)) as place:
+            session, response = await begun(place)
+            ids = [event.id or "" for event in response.events]
+            messages = [*response.messages]
+            while {*range(5)} - place.dead - {[*place.runs][-1]} and random.random() < 0.9:
+                place.kill([*place.runs][-1])
+                number = random.choice([*{*range(5)} - place.dead])
+                response = place.at(number, session).get(ids[-1])
+                runs, after = place.runs.total(), random.choice([0, 1, 2, 3])
+                await response.until(lambda each, after=after: len(each.messages) >= after)
+                await until(lambda runs=runs: place.runs.total() > runs)
+                await response.drop()
+                ids += [event.id or "" for event in response.events]
+                messages += response.messages
+            place.go.set()
+            number = random.choice([*{*range(5)} - place.dead])
+            response = await place.at(number, session).get(ids[-1]).until_over()
+            ids += [event.id or "" for event in response.events]
+            messages += response.messages
+            numbers = [int(id.rpartition(".")[2]) for id in ids]
+            assert numbers == sorted({*numbers})
+            assert [each["id"] for each in messages if "id" in each] == [1]
+            assert steps(messages) == sorted({*steps(messages)})
+            assert text(messages[-1]) == f"done at {[*place.runs][-1]}"
+            assert len(place.runs) == place.runs.total() == len(place.dead) + 1
+
+    for _ in range(10):
+        seed = secrets.randbits(32)
+        sys.stdout.write(f"processes die with the seed {seed}\n")
+        run(lambda seed=seed: main(Random(seed)))
 
 
 def test_a_process_whose_tool_does_not_say_so_answers_with_the_error() -> None:
