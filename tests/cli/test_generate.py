@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,7 @@ from tests.support.command import checkout, invoke, run
 MODELS: Final = ("--models", "dataclass")
 REVISION: Final = "2024-11-05"
 FOLDER: Final = "v2024_11_05"
+STAMPS: Final = ("__pycache__/mcp-bindgen.stamp",)
 
 
 def tree(out: Path) -> dict[str, bytes]:
@@ -373,6 +375,28 @@ def test_headers_name_the_command_that_wrote_them(made: Path, root: Path) -> Non
     assert all("run `mcp-bindgen generate`" in text for text in texts)
     ours = (root / "generated" / "mcp_wire" / "__init__.py").read_text("utf-8")
     assert "run `make generate`" in ours
+
+
+def test_black_formats_what_templates_make(tmp_path: Path) -> None:
+    templates = tmp_path / "templates"
+    templates.mkdir()
+    (templates / "package.py.jinja").write_text("REVISIONS = { 'a':1 }\n")
+    args = ("generate", REVISION, *MODELS, "--templates", templates, "--out")
+    assert invoke(*args, tmp_path / "plain").exit_code == 0
+    assert invoke(*args, tmp_path / "black", "--format", "black").exit_code == 0
+    plain, black = (tree(tmp_path / name) for name in ("plain", "black"))
+    changed = {path for path in plain if plain[path] != black[path]}
+    assert changed == {"__init__.py", "MANIFEST.json", *STAMPS}
+    assert b'REVISIONS = {"a": 1}\n' in black["__init__.py"]
+
+
+def test_black_that_is_not_installed_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "black", None)
+    args = (REVISION, *MODELS, "--format", "black", "--out", tmp_path / "out")
+    refused(*args, said="--format black needs black\npip install black")
+    assert not (tmp_path / "out").exists()
 
 
 def test_options_are_remembered_until_others_are_given(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 from mcp_bindgen import manifest, paths, pins
@@ -52,9 +53,26 @@ def _parts(target: Target, choices: Choices) -> Iterator[tuple[str, bytes]]:
     options = (models, choices.unknown, choices.literals, choices.format)
     yield "options", " ".join(options).encode()
     if choices.format == "black":
-        from importlib.metadata import version
+        yield "black", _black().__version__.encode()
 
-        yield "black", version("black").encode()
+
+def _black() -> ModuleType:
+    """The formatter. Raises InputError where it is not installed."""
+    try:
+        import black
+    except ImportError:
+        raise InputError("--format black needs black", remedy="pip install black") from None
+    return black
+
+
+def _formatted(files: Mapping[str, str]) -> dict[str, str]:
+    """The files as black lays them out, for the oldest Python that bindings are for."""
+    black = _black()
+    mode = black.Mode(target_versions={black.TargetVersion.PY311})
+    return {
+        path: black.format_str(text, mode=mode) if path.endswith(".py") else text
+        for path, text in files.items()
+    }
 
 
 def _shown(file: pins.Found) -> str:
@@ -79,6 +97,8 @@ def make_files(target: Target, choices: Choices) -> dict[str, str]:
         files = extension_files(target, options)
     if not is_default(target.out):
         files = {path: text.replace(*_COMMAND, 1) for path, text in files.items()}
+    if choices.format == "black":
+        files = _formatted(files)
     if target.only is None:
         kept = kept_options(target.out, choices)
         files[manifest.NAME] = manifest.made(list(target.schema_files), files, kept).text()
