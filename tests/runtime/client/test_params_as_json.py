@@ -9,9 +9,10 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Client, Context, Server
-from mcp_runtime.revisions import ALL, LATEST, latest
+from mcp_runtime.revisions import ALL, LATEST, EncodeError, latest
 
 CALL: Final = {"name": "get"}
+NO_JSON: Final = (float("nan"), float("inf"), "\ud800", 10**5000)
 
 
 @asynccontextmanager
@@ -46,3 +47,14 @@ async def test_progress_of_params_as_json_arrives() -> None:
 
         await client.request("tools/call", CALL, on_progress=note)
         assert seen == [1]
+
+
+@pytest.mark.parametrize("value", NO_JSON, ids=["nan", "inf", "surrogate", "digits"])
+@pytest.mark.parametrize("revision", ALL)
+async def test_an_argument_that_is_no_json_is_refused_whatever_the_server_speaks(
+    revision: str, value: Any
+) -> None:
+    async with connected(revision) as client:
+        with pytest.raises(EncodeError, match=r"^\$\.arguments\.x"):
+            await client.call_tool("get", {"x": value, "y": None})
+        assert (await client.call_tool("get")).is_error is not True
