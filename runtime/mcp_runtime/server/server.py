@@ -281,11 +281,10 @@ class Server(Decorators):
         Serves standard input and output, or, if `http` is an address such as "127.0.0.1:8000" or a
         listening socket, that; then `options` are those of `asgi`, and `started` is called with the
         URL as soon as it is served. Raises NotInstalled without the extra `http`, ValueError for a
-        malformed address, TypeError for options without `http`.
+        malformed address, TypeError for `transport`, which other libraries have.
         """
-        if http is None and options:
-            wrong = ", ".join(options)
-            raise TypeError(f'{wrong}: an option of HTTP, which goes with http="127.0.0.1:8000"')
+        if "transport" in options:
+            raise TypeError('run() serves stdio, and run(http="127.0.0.1:8000") serves HTTP')
         wait = self.limits.close_wait
         with contextlib.suppress(KeyboardInterrupt):
             if http is None:

@@ -43,8 +43,8 @@ def test_a_resource_without_its_uri_is_refused() -> None:
         Server("s", "1").resource(today)  # type: ignore[arg-type]
 
 
-def test_an_option_of_http_without_http_is_refused_instead_of_serving_stdio() -> None:
-    with pytest.raises(TypeError, match="transport, port: an option of HTTP"):
+def test_a_transport_is_refused_with_what_to_write_instead_of_serving_stdio() -> None:
+    with pytest.raises(TypeError, match=r"run\(http="):
         Server("s", "1").run(transport="streamable-http", port=8000)
 
 
