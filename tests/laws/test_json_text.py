@@ -534,6 +534,14 @@ def test_who_makes_a_value_is_told_when_it_is_written(flavour: Flavour, bad: Any
     assert caught.value.path == "$.x"
 
 
+@pytest.mark.parametrize("before", [0, 1, 499, 950, 999, 4_300])
+def test_a_long_integer_is_refused_wherever_it_stands(flavour: Flavour, before: int) -> None:
+    words, longest = "a" * before, 10**DIGITS - 1
+    text = flavour.encode(_made(flavour, {"id": 1, "extra_": {"x": [words, longest]}}))
+    assert str(longest).encode() in text
+    _refuses_to_write(flavour, {"id": 1, "extra_": {"x": [words, longest + 1]}})
+
+
 def test_what_holds_itself_is_not_written(flavour: Flavour) -> None:
     knot: list[Any] = []
     knot.append(knot)

@@ -246,10 +246,15 @@ def write_text(value: object) -> bytes:
 
 
 def _is_doubtful(text: bytes) -> bool:
-    """Whether a text may hold what JSON has no form for, and pydantic has one."""
-    if (b"N" in text or b"I" in text) and any(word in text for word in _NO_JSON):
+    """Whether a text may hold what JSON has no form for, and pydantic has one.
+
+    Of too many digits some stand a thousand apart.
+    """
+    if (_N in text or _I in text) and any(word in text for word in _NO_JSON):
         return True
-    return len(text) > MAX_DIGITS and _LONG in text.translate(_ONE_DIGIT)
+    if len(text) <= MAX_DIGITS or b"0000" not in text[::1_000].translate(_ONE_DIGIT):
+        return False
+    return _LONG in text.translate(_ONE_DIGIT)
 
 
 _NO_JSON: Final = (b"NaN", b"Infinity")
