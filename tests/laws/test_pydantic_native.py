@@ -10,6 +10,8 @@ import inspect
 import json
 import math
 import pickle
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
@@ -266,6 +268,18 @@ def test_constants_stand_on_the_class_and_on_its_subclasses() -> None:
         mine.model_validate({"text": "a", "note": "b"})
     tool: Any = type("MyTool", (m.Tool,), {})  # whose annotations name what is in our module
     assert tool(name="a", input_schema=m.ToolInputSchema()).input_schema.type == "object"
+
+
+def test_a_subclass_stands_in_another_module_than_what_its_members_name() -> None:
+    program = (
+        "from mcp_wire.v2025_11_25.models_pydantic import Tool\n"
+        "class Mine(Tool):\n"
+        "    note: str\n"
+        "made = Mine.model_validate({'name': '', 'note': '', 'inputSchema': {'type': 'object'}})\n"
+        "assert Mine(name='', note='', input_schema=made.input_schema) == made"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_the_signature_shows_what_the_constructor_takes() -> None:

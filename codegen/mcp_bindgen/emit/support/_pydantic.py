@@ -68,6 +68,16 @@ else:
     class _Metaclass(type(BaseModel)):
         """Shows the signature of our constructor where pydantic shows the names of the wire."""
 
+        def __new__(
+            mcs, name: str, bases: tuple[Any, ...], members: Any, **options: Any
+        ) -> type:
+            # Until a base is built, its annotations name what is in its own module.
+            here = (__name__, members.get("__module__"))
+            for base in bases:
+                if isinstance(base, mcs) and base.__module__ not in here:
+                    base.model_rebuild()
+            return super().__new__(mcs, name, bases, members, **options)
+
         @property
         def __signature__(cls) -> Signature:
             if cls.__init__ is not Model.__init__:
