@@ -182,6 +182,17 @@ def test_a_schema_of_its_own_becomes_bindings(tmp_path: Path) -> None:
     assert str(tmp_path) not in text
 
 
+def test_a_tag_that_binds_nothing_is_named_with_its_place(tmp_path: Path) -> None:
+    schema = tmp_path / "mine.ts"
+    schema.write_text("export interface Dog {\n  /** @minimun 3 */\n  age: number;\n}\n")
+    args = ("--schema", schema, "--revision", "dogs-1", *MODELS, "--out", tmp_path / "out")
+    result = invoke("generate", *args)
+    assert result.exit_code == 0
+    said = f"{schema}:3:3: Dog.age: `@minimun 3` is unknown and ignored\n"
+    assert result.stderr == f"mcp-bindgen: {said}"
+    assert invoke("generate", REVISION, *MODELS, "--out", tmp_path / "ours").stderr == ""
+
+
 # ---- could not
 
 

@@ -30,7 +30,8 @@ from mcp_bindgen.cli.generate_files import (
     make_files,
 )
 from mcp_bindgen.cli.options import imports_option
-from mcp_bindgen.cli.show import near, safe, safe_text, say
+from mcp_bindgen.cli.show import near, safe, safe_text, say, warn
+from mcp_bindgen.cli.unknown_tags import unknown_tags
 
 __all__ = ["command"]
 
@@ -171,6 +172,7 @@ def command(
     if confirm:
         confirm_rows(target)
     outcome = _check(target, choices) if check else _write(target, choices, force)
+    _warn_of_tags(target)
     say(_report(report, target, outcome, check), nl=False)
     return FINDINGS if outcome.diffs else OK
 
@@ -213,6 +215,13 @@ def _write(target: Target, choices: Choices, force: bool) -> _Outcome:
     if made and inputs:
         tree.remember(target.out, manifest.STAMP, manifest.stamp(made, inputs))
     return _Outcome(changed, (), len(chosen))
+
+
+def _warn_of_tags(target: Target) -> None:
+    """Names the tags of a user's own files that bind nothing."""
+    for file in target.schema_files.values():
+        for place, path, tag in unknown_tags(file) if not file.revision else ():
+            warn(f"mcp-bindgen: {safe(place)}: {safe(path)}: `{safe(tag)}` is unknown and ignored")
 
 
 # ---- the result

@@ -13,6 +13,7 @@ from mcp_bindgen import pins
 from mcp_bindgen.cli import OK
 from mcp_bindgen.cli.options import imports_option
 from mcp_bindgen.cli.show import code, columns, heading, safe, say
+from mcp_bindgen.cli.unknown_tags import unknown_tags
 from mcp_bindgen.errors import InputError
 
 if TYPE_CHECKING:
@@ -164,18 +165,7 @@ def _extends(schema: Schema) -> Iterator[str]:
 
 def _unknown_tags(file: pins.Found) -> Iterator[str]:
     """Nothing where every tag bounds or informs."""
-    from mcp_bindgen.ir.tags import is_known
-    from mcp_bindgen.source import Source, read_source
-    from mcp_bindgen.source.rewrite import documented
-
-    source = Source(file.data, file.path)
-    rows = [
-        (source.place(node.at), path, f"@{tag.name} {tag.rest}".rstrip())
-        for path, node in documented(read_source(source))
-        for tag in (node.doc.tags if node.doc else ())
-        if not is_known(tag)
-    ]
-    if rows:
+    if rows := list(unknown_tags(file)):
         yield ""
         yield from heading(f"Unknown tags ({len(rows)}), which bind nothing")
         yield from columns(rows)
