@@ -100,7 +100,7 @@ class _Lowering:
         self.instances: dict[str, syntax.Ref] = {}
         self.nested = 0
         self.members = 0
-        self.tags = Tags(self.error)
+        self.tags = Tags(resolver.error)
         self.roots = sorted((d.at, d.name) for d in resolver.declared.values())
         self.places = dict(places(resolver.declared.values()))
 

@@ -49,25 +49,6 @@ class Types(Values):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self.depth = 0
-        self.types: dict[str, Callable[[Node], syntax.Type]] = {
-            "array_type": self.array,
-            "generic_type": self.generic,
-            "index_type_query": self.key_of,
-            "intersection_type": self.intersection,
-            "literal_type": self.literal_type,
-            "lookup_type": self.indexed,
-            "member_expression": self.imported,
-            "nested_type_identifier": self.qualified,
-            "object_type": self.braced,
-            "parenthesized_type": self.parenthesized,
-            "predefined_type": self.keyword,
-            "readonly_type": self.readonly,
-            "template_literal_type": self.template,
-            "tuple_type": self.tuple_type,
-            "type_identifier": self.name_ref,
-            "type_query": self.type_of,
-            "union_type": self.union,
-        }
 
     # braced = body | mapped
     def braced(self, node: Node) -> syntax.Type:
@@ -155,7 +136,7 @@ class Types(Values):
     # ---- types
 
     def type(self, node: Node) -> syntax.Type:
-        reader = self.types.get(node.type)
+        reader = _TYPES.get(node.type)
         if reader is None:
             raise self.refused(node)
         if self.depth >= MAX_DEPTH:
@@ -164,7 +145,7 @@ class Types(Values):
             )
         self.depth += 1
         try:
-            return reader(node)
+            return reader(self, node)
         finally:
             self.depth -= 1
 
@@ -322,6 +303,27 @@ class Types(Values):
     def indexed(self, node: Node) -> syntax.Type:
         owner, key = self.parts(node, 2)
         return syntax.Indexed(self.type(owner), self.type(key), node.start_byte)
+
+
+_TYPES: Final[dict[str, Callable[[Types, Node], syntax.Type]]] = {
+    "array_type": Types.array,
+    "generic_type": Types.generic,
+    "index_type_query": Types.key_of,
+    "intersection_type": Types.intersection,
+    "literal_type": Types.literal_type,
+    "lookup_type": Types.indexed,
+    "member_expression": Types.imported,
+    "nested_type_identifier": Types.qualified,
+    "object_type": Types.braced,
+    "parenthesized_type": Types.parenthesized,
+    "predefined_type": Types.keyword,
+    "readonly_type": Types.readonly,
+    "template_literal_type": Types.template,
+    "tuple_type": Types.tuple_type,
+    "type_identifier": Types.name_ref,
+    "type_query": Types.type_of,
+    "union_type": Types.union,
+}
 
 
 def _is_mapped(node: Node) -> bool:

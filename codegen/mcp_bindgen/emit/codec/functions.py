@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -36,12 +37,9 @@ class Functions:
 
     def __init__(self, schema: Schema, imports: Imports) -> None:
         self.schema = schema
-        self.imports = imports
+        self.use: Callable[[str], str] = partial(imports.use, ".._wire")
         self.texts: dict[str, list[str]] = {}
         self.borrowed: set[str] = set()
-
-    def use(self, name: str) -> str:
-        return self.imports.use(".._wire", name)
 
     def named(self, prefix: str, struct: str) -> str:
         """The function of a struct by name, noted where the core has it."""
