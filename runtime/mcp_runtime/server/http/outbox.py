@@ -6,7 +6,6 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcp_runtime.core.running import SMALL, HeldBytes, Hold
@@ -16,23 +15,18 @@ if TYPE_CHECKING:
     from mcp_runtime.server.http.stream_note import Rerun
 
 
-@dataclass(slots=True, eq=False)
 class Outbox:
     """Messages wait here for their reader, a response. There is one reader at a time.
 
     A new reader (`attach`) replaces the one before. `name` is unique in the session.
     """
 
-    name: str
-    limits: Limits
-    _held: HeldBytes | None = None
+    # Set where they are needed: a stream that carries one message is made and dropped in no time.
     finished: bool = False
     note: bytes = b""
     """What is stored with its events, for a process that sends the stream on."""
     rerun: Rerun | None = None
     """The note in place of `note`, if its requests may be run again."""
-    stored: int = 0
-    """How many of its events are stored."""
     owed: int = 0
     """How many requests are still to be answered on this stream."""
     reader: int = 0
@@ -48,6 +42,15 @@ class Outbox:
     _waiter: asyncio.Future[None] | None = None
     _listener: Callable[[], None] | None = None
     _room: asyncio.Event | None = None
+
+    def __init__(
+        self, name: str, limits: Limits, held: HeldBytes | None = None, stored: int = 0
+    ) -> None:
+        self.name = name
+        self.limits = limits
+        self._held = held
+        self.stored = stored
+        """How many of its events are stored."""
 
     # ---- writing
 

@@ -70,7 +70,6 @@ class HttpSession(StreamingConnection):
         self.used = self.loop.time()
         self.responses = 0
         """How many responses are open, or wait for their answer."""
-        self.stream = Outbox(STANDALONE, service.limits, session.held)
         self.streams: dict[str, Outbox] = {}
         """Those of requests."""
         self._names = count(first)
