@@ -65,6 +65,7 @@ class Connection(ABC):
     """Seconds between pings on a stream, where the revision has them; None for none."""
     ignored = 0
     """How many messages were dropped; the reason for each is logged at level debug."""
+    _trace: Trace | None = None
     _timer: asyncio.TimerHandle | None = None
     _due = float("inf")
     _pauses = 0
@@ -72,10 +73,10 @@ class Connection(ABC):
     def __init__(self, session: Session, *, trace: Trace | None = None) -> None:
         self.session = session
         self.loop = asyncio.get_running_loop()
-        self._trace = None if trace is None else _guarded(trace)
         self._tasks: dict[Id, asyncio.Task[None]] = {}
         self._loose: set[asyncio.Task[None]] = set()
-        if (write := self._trace) is not None:
+        if trace is not None:
+            write = self._trace = _guarded(trace)
             session.watch = lambda message: write("received", message)
             session.watch_dropped = lambda head: write("dropped", head)
             session.tolerances.watch = lambda member: write("forgiven", member.encode())
@@ -182,10 +183,12 @@ class Connection(ABC):
         task.add_done_callback(self._loose.discard)
 
     async def _serve(self, called: Called) -> None:
+        answer = b""
         try:
-            self.send(await self._answer(called), called.id)
+            answer = await self._answer(called)
+            self.send(answer, called.id)
         finally:
-            if self._is_ours(called):
+            if answer or self._is_ours(called):  # what is answered is ours
                 self._on_served(called.id)
 
     def _on_served(self, id: Id) -> None:

@@ -96,10 +96,10 @@ class HttpRequest:
         What is not read yet is counted as held, of all peers of the process together.
         """
         limit, length = limits.line_bytes, self.headers.get("content-length", "0")
-        if len(length) > _LENGTH_DIGITS or (length.isdecimal() and int(length) > limit):
+        size = int(length[:_LENGTH_DIGITS]) if length.isdecimal() else limit
+        if size > limit or len(length) > _LENGTH_DIGITS:
             raise _too_large(limit)
-        chunked = "transfer-encoding" in self.headers or not length.isdecimal()
-        size = limit if chunked else int(length)
+        size = limit if "transfer-encoding" in self.headers else size
         hold = _held(size, limits) if size > SMALL else None
         try:
             content = begin(self._read(limit))
@@ -163,11 +163,11 @@ class HttpRequest:
 
         Raises ClientGone.
         """
-        length = (b"content-length", b"%d" % len(body))
-        is_read = self._is_read or not self._has_unread_body()
-        close = () if is_read else ((b"connection", b"close"),)
+        headers = (*headers, (b"content-length", b"%d" % len(body)))
+        if not self._is_read and self._has_unread_body():
+            headers = (*headers, (b"connection", b"close"))
         try:
-            await self._send(_start(status, (*headers, length, *close)))
+            await self._send(_start(status, headers))
             await self._send({"type": "http.response.body", "body": body})
         except OSError:
             raise ClientGone from None

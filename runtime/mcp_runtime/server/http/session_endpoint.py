@@ -42,7 +42,8 @@ class SessionEndpoint:
             return None
         session = await self._session(request)
         stream = session.receive(request.pop_content())
-        await self._table.keep(session)
+        if self._table.cluster is not None:
+            await self._table.keep(session)
         if stream.is_over:
             await request.reply(202, b"", ())
             return None
@@ -74,13 +75,14 @@ class SessionEndpoint:
         """Source: 2025-11-25 basic/transports, "Protocol Version Header"."""
         version = request.headers.get(http_rules.VERSION)
         offer = self._service.server.offer()
+        if version is None or version in offer.handshake:
+            return
         if version in offer.per_request:
             why = f"{request.method} has no meaning in {version}"
             raise HttpError(405, why, headers=[(b"allow", b"POST")])
-        if version is not None and version not in offer.handshake:
-            supported = ", ".join(offer.newest_first)
-            why = f"MCP-Protocol-Version {version[:80]!r} is not supported; supported: {supported}"
-            raise HttpError(400, why)
+        supported = ", ".join(offer.newest_first)
+        why = f"MCP-Protocol-Version {version[:80]!r} is not supported; supported: {supported}"
+        raise HttpError(400, why)
 
     async def _session(self, request: HttpRequest) -> HttpSession:
         """The session that the request names, if it belongs to the request's principal."""
