@@ -117,7 +117,9 @@ async def _listed(make: Callable[[], Client], name: str, remedy: str) -> bytes:
     except NotInstalled as error:
         raise InputError(str(error)) from None
     except (SessionError, ValueError) as error:
-        raise InputError(f"{name!r} lists no tools: {error}", remedy=remedy) from None
+        first, *others = f"{name!r} lists no tools: {error}".splitlines()
+        rows = [f"| {line}" for line in others]
+        raise InputError(first, rows=rows, remedy=remedy) from None
     return json.dumps({"tools": listed}).encode()
 
 
