@@ -66,6 +66,8 @@ class Place:
 
         @tool(options=[tasks.required])
         async def failing(kind: str) -> str:
+            if kind == "cancelled":
+                raise asyncio.CancelledError
             raise RpcError(-32050, "broken", {"why": 1}) if kind == "error" else ValueError("no")
 
         async def with_a_name(params: t.CallToolRequestParams, ctx: Context) -> bool:

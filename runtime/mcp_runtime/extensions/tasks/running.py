@@ -26,6 +26,7 @@ from mcp_runtime.revisions import EncodeError
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.peer import Peer
+from mcp_runtime.shared.runner import ends_the_task
 from mcp_runtime.stores import StoreUnavailable
 
 log: Final = logging.getLogger("mcp_runtime.tasks")
@@ -65,6 +66,11 @@ class RunningTask:
         except NotOffered as error:
             missing = missing_capability(error)
             return _failed(missing.code, missing.message, missing.data)
+        except asyncio.CancelledError as error:
+            if ends_the_task(error):
+                raise
+            why = "Internal error: the handler awaited what was cancelled"
+            return _failed(error_codes.INTERNAL_ERROR, why)
         except Exception:
             log.exception("task %s failed", self.record.id)
             return _failed(error_codes.INTERNAL_ERROR, "Internal error")

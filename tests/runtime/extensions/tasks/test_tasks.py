@@ -116,6 +116,16 @@ def test_errors_of_the_protocol_and_of_the_tool_are_what_the_call_would_have_ret
     run(main)
 
 
+def test_a_handler_that_awaits_what_was_cancelled_leaves_a_task_that_has_failed() -> None:
+    async def main() -> None:
+        place = Place()
+        async with place.client() as (client, _):
+            with pytest.raises(RemoteError, match="the handler awaited what was cancelled"):
+                await client.call_tool("failing", {"kind": "cancelled"}, timeout=10)
+
+    run(main)
+
+
 def test_a_cancelled_task_stays_cancelled_and_a_late_result_is_dropped() -> None:
     async def main() -> None:
         place = Place()
