@@ -23,7 +23,10 @@ REMEMBERED_SERVERS: Final = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Sizes in bytes or characters, times in seconds; the error for a crossed limit names it."""
+    """Sizes in bytes or characters, times in seconds; the error for a crossed limit names it.
+
+    Raises ValueError for a negative one, or one that is no number.
+    """
 
     line_bytes: int = 4 * 1024 * 1024
     """One message that a server receives; a longer line is skipped and answered with an error.
@@ -155,6 +158,11 @@ class Limits:
     """Wait for a killed server process to be gone."""
     stderr_bytes: int = 64 * 1024
     """Bytes that are kept of a server's standard error, from its end."""
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            if not (value := getattr(self, name)) >= 0:
+                raise ValueError(f"Limits.{name} is {value}: give 0 or more")
 
 
 DEFAULT: Final = Limits()
