@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from mcp_runtime import Client, Context, Server, types
+from mcp_runtime import Client, Context, Limits, Server, types
 from mcp_runtime.errors import RemoteError
 from mcp_runtime.revisions import ALL
 
@@ -46,6 +46,18 @@ def test_a_resource_without_its_uri_is_refused() -> None:
 def test_a_transport_is_refused_with_what_to_write_instead_of_serving_stdio() -> None:
     with pytest.raises(TypeError, match=r"run\(http="):
         Server("s", "1").run(transport="streamable-http", port=8000)
+
+
+@pytest.mark.parametrize("option", ["path", "sse", "messages", "health", "ready"])
+def test_a_path_without_its_slash_is_refused(option: str) -> None:
+    with pytest.raises(ValueError, match="'mcp' is no path of a URL: begin it with a slash"):
+        Server("s", "1").asgi(**{option: "mcp"})
+
+
+@pytest.mark.parametrize("value", [-1, -0.5, float("nan")])
+def test_a_limit_below_nothing_is_refused_by_its_name(value: float) -> None:
+    with pytest.raises(ValueError, match=r"Limits\.lease is .*: give 0 or more"):
+        Limits(lease=value)
 
 
 def test_an_address_that_is_a_number_is_refused_with_an_example() -> None:

@@ -79,6 +79,8 @@ class HttpApp:
     `store` is shared by several processes, which then go on with each other's sessions and streams;
     it may be the URL of one, such as "redis://host:6379/0" (`mcp_runtime.stores.opening`).
     Without a store this process keeps its own.
+
+    Raises ValueError for a path without its slash, or one that serves two things.
     """
 
     def __init__(
@@ -116,6 +118,9 @@ class HttpApp:
         self._routes = self._routed(path, sse, messages, probes)
         self._public = self._publish(documents or {})
         self._public.update(plain_path(path) for path in probes if path is not None)
+        for _, each in self._routes:
+            if not each.startswith("/"):
+                raise ValueError(f"{each!r} is no path of a URL: begin it with a slash")
         self.sessions: Final = self._table.open
         self.sse_sessions: Final = self._legacy.sessions
         self._busy = 0
