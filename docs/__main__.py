@@ -101,10 +101,10 @@ def rule(row: Rule) -> str:
 def limits() -> str:
     """The table of the runtime's limits, from the class that has them."""
     body = ast.parse(Path(runtime_limits.__file__).read_text("utf-8")).body
-    fields = next(node for node in body if isinstance(node, ast.ClassDef)).body[1:]
+    fields = next(node for node in body if isinstance(node, ast.ClassDef)).body
     rows = [
         f"| `{field.target.id}` | {_shown(field.target.id)} | {_text(said)} |\n"
-        for field, said in zip(fields[::2], fields[1::2], strict=True)
+        for field, said in pairwise(fields)
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
     ]
     return LIMITS + "".join(rows)
