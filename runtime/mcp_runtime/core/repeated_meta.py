@@ -33,6 +33,7 @@ class RepeatedMeta:
 
     def __init__(self, spoken: str) -> None:
         self._spoken = spoken
+        self._is_shared = revision(spoken).era == "per-request"
         self._known: dict[tuple[str, bytes], Any] = {}
 
     def read(self, method: str, raw: bytes) -> Any:
@@ -51,13 +52,19 @@ class RepeatedMeta:
         return make(reader.type, **{**asdict(rest), _META: meta})
 
     def keep(self, method: str, raw: bytes, params: Any) -> None:
-        """Keeps the `_meta` of params that were read, unless it is of this request alone."""
+        """Keeps the `_meta` of params that were read, unless it is of this request alone.
+
+        What peers share has to be frozen to its last part, and so to have a hash: what a handler
+        changes in the `_meta` of one peer is not for another.
+        """
         reader = _reader(self._spoken, method)
         if reader is None or params.meta.extra_ or params.meta.progress_token is not UNSET:
             return
         try:
+            if self._is_shared:
+                hash(params.meta)
             text = bytes(reader.decode(raw).meta)
-        except _UNREADABLE:
+        except (TypeError, *_UNREADABLE):
             return
         if len(text) <= _LONGEST:
             if len(self._known) >= _MOST:

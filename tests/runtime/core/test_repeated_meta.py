@@ -105,6 +105,18 @@ def test_a_long_meta_is_not_kept() -> None:
     assert after(call(meta)).read("tools/call", call(meta)) is None
 
 
+@pytest.mark.parametrize(
+    "declared",
+    [{"experimental": {"acme": {}}}, {"sampling": {"tools": {}}}, {"x": {}}],
+    ids=["experimental", "tools", "unknown"],
+)
+def test_what_a_handler_could_change_is_not_shared_with_later_requests(
+    declared: dict[str, Any],
+) -> None:
+    meta = {**META, CAPABILITIES: declared}
+    assert after(call(meta)).read("tools/call", call(meta)) is None
+
+
 def test_few_are_kept() -> None:
     repeated = after(call(META))
     for number in range(1000):
