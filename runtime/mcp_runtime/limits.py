@@ -25,7 +25,7 @@ REMEMBERED_SERVERS: Final = 1000
 class Limits:
     """Sizes in bytes or characters, times in seconds; the error for a crossed limit names it.
 
-    Raises ValueError for a negative one, or one that is no number.
+    Raises ValueError for a negative value, and for NaN.
     """
 
     line_bytes: int = 4 * 1024 * 1024

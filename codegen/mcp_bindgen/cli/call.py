@@ -201,7 +201,7 @@ def _parsed(words: tuple[str, ...]) -> tuple[tuple[str, ...], str, dict[str, Any
         raise InputError("a call has a command or URL, and a tool", remedy=remedy)
     if "=" in words[-1]:
         remedy = f"""Write the arguments as one JSON object: {words[-2]} '{{"name": "value"}}'."""
-        raise InputError(f"{words[-1]!r} is no name of a tool", remedy=remedy)
+        raise InputError(f"{words[-1]!r} is not the name of a tool", remedy=remedy)
     return words[:-1], words[-1], arguments
 
 

@@ -131,7 +131,7 @@ def read(text: bytes, *, max_batch: int = 0) -> Frame:
 
 
 def read_single(text: bytes) -> Single:
-    """As `read`, where an array is no message."""
+    """As `read`, but refuses an array."""
     if text[:1] != b"{":
         return _no_object(text)
     try:

@@ -81,7 +81,7 @@ class _Reader(NamedTuple):
 
 @cache
 def _reader(spoken: str, method: str) -> _Reader | None:
-    """None where `_meta` is no member of its own, or one that differs must be there."""
+    """None if the params have no `_meta`, or need a member that differs between the revisions."""
     theirs, ours = _members(spoken, method), _members(HANDLERS, method)
     if _META not in ours or not ours[_META].required:
         return None
@@ -100,7 +100,7 @@ def _reader(spoken: str, method: str) -> _Reader | None:
 
 
 def _members(name: str, method: str) -> dict[str, FieldInfo]:
-    """The declared members of a request's params; none where they are no Struct."""
+    """The declared members of a request's params; none if the params are not a Struct."""
     spoken = revision(name)
     if method not in spoken.methods or spoken.methods[method].kind != "request":
         return {}

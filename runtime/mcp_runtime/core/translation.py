@@ -38,7 +38,7 @@ _dump: Final = msgspec.json.encode
 
 
 def _written(value: Any) -> bytes:
-    """Raises EncodeError for what is no JSON; msgspec alone writes NaN as null."""
+    """Raises EncodeError for what JSON cannot express, such as NaN: msgspec writes it as null."""
     try:
         body = _dump(value)
     except (ValueError, RecursionError, msgspec.MsgspecError):

@@ -1,4 +1,4 @@
-"""Decides whom a change breaks, by its rule and by who sends and who reads what it is in.
+"""Decides whom a change breaks: by its rule, and by who sends and who reads the changed type.
 
 An old client meets a new server, a new client an old server, and Python source written against the
 old bindings meets the new ones. Each holds, breaks, or breaks only if the feature is used. So for

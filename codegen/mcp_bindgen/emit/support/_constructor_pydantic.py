@@ -60,8 +60,8 @@ def completed(
 
 
 def _unknown(cls: type[Model], extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Unknown members; a declared one is none, and UNSET is no value."""
-    extra = {**extra}  # a TypeError for what is no mapping
+    """Unknown members, under keys of their own. Refuses declared members, and UNSET as a value."""
+    extra = {**extra}  # raises TypeError unless it is a mapping
     declared = {*wires(cls).values(), *cls.const_}
     if not declared.isdisjoint(extra):
         raise _unexpected(cls, ["a declared member in extra_"])

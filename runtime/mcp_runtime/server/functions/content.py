@@ -87,7 +87,7 @@ BYTES: Final = (
     "bytes do not say what they are: return Image(data, mime_type), Audio(data, mime_type)"
     " or Embedded(uri, data, mime_type)"
 )
-"""Why bytes are no content."""
+"""Why a tool may not return bytes."""
 CONTENT: Final[tuple[type, ...]] = (*_BLOCKS, *_WRAPPED)
 """The classes whose instances are content as they are."""
 

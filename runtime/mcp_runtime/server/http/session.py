@@ -267,7 +267,7 @@ class HttpSession(StreamingConnection):
             return False
         try:
             frame = run_with_token(note.token, lambda: self.read(note.body.encode()))
-        except HttpError:  # the token is no good for a tool any more
+        except HttpError:  # the token no longer allows a call of the tool
             return False
         if not all(is_call_of(each, tools) for each in frames_of(frame)):
             return False

@@ -52,7 +52,7 @@ def read_note(note: bytes) -> Rerun | tuple[Id, ...]:
 
 
 def frames_of(frame: Frame) -> tuple[Frame, ...]:
-    """The messages of a batch, or the one that is none."""
+    """The messages of a batch, or the one message."""
     return frame.frames if isinstance(frame, Batch) else (frame,)
 
 
