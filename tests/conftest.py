@@ -76,6 +76,15 @@ def redis() -> Iterator[RedisServer]:
         yield server
 
 
+@pytest.fixture(params=["sqlite", "redis"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a store that processes share: each kind in its turn."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/store.db"
+    server: RedisServer = request.getfixturevalue("redis")
+    return server.url
+
+
 @pytest.fixture(autouse=True)
 def _unknown_servers() -> None:
     """No test knows what a server of another test spoke."""

@@ -33,14 +33,6 @@ SHAKEN = "2025-11-25"
 PER_REQUEST = "2026-07-28"
 
 
-@pytest.fixture(params=["redis", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/store.db"
-    server: RedisServer = request.getfixturevalue("redis")
-    return server.url
-
-
 @dataclass
 class Place:
     """The processes, and a port that leads to any of them."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,14 +16,6 @@ from mcp_runtime.stores.opening import store_at
 from tests.support.redis_server import RedisServer
 from tests.support.task_server import Place, started, text, working
 from tests.support.wires import until
-
-
-@pytest.fixture(params=["sqlite", "redis"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/store.db"
-    server: RedisServer = request.getfixturevalue("redis")
-    return server.url
 
 
 @asynccontextmanager

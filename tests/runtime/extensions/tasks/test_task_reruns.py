@@ -7,7 +7,6 @@ import json
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -21,19 +20,10 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.stores import StoreUnavailable
 from mcp_runtime.stores.opening import store_at
 from tests.support.json_peers import RawClient, connected
-from tests.support.redis_server import RedisServer
 from tests.support.task_server import Name, Place, started, text
 from tests.support.wires import until
 
 NEVER_LAPSES: Final = 3600.0
-
-
-@pytest.fixture(params=["sqlite", "redis"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/store.db"
-    server: RedisServer = request.getfixturevalue("redis")
-    return server.url
 
 
 class Process(Place):
