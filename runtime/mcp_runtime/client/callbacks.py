@@ -70,7 +70,7 @@ class ClientCallbacks:
         """The result of one request of the server. Raises RpcError, NotApproved."""
         if isinstance(params, t.ElicitRequestURLParams):
             self._require_scheme(params.url)
-        if not await approved(self.approve, method, params):
+        if self.approve is not None and not await approved(self.approve, method, params):
             return self._rejected(method)
         return await _ANSWERS[method](self, params)
 
@@ -164,9 +164,9 @@ async def _answer(name: str, returned: object, expected: type[Any]) -> Any:
     return answer
 
 
-async def approved(approve: Approve | None, method: str, params: Any) -> bool:
-    """Whether the application approves; without `approve`, always. Raises TypeError as above."""
-    return approve is None or bool(await _answer("approve", approve(method, params), object))
+async def approved(approve: Approve, method: str, params: Any) -> bool:
+    """Whether the application approves. Raises TypeError if `approve` is not async."""
+    return bool(await _answer("approve", approve(method, params), object))
 
 
 def plain(name: str, callback: _F) -> _F:
