@@ -17,13 +17,11 @@ from mcp_runtime.core.sse import Event, Events
 from mcp_runtime.errors import RemoteError, SessionError
 from mcp_runtime.extensions.tasks import ClientTasks, TaskHandle
 from mcp_runtime.revisions import latest
-from tests.pair.test_several_processes import PER_REQUEST, Place, run, served, store, text
+from tests.pair.test_several_processes import PER_REQUEST, Place, run, served, text
 from tests.pair.test_task_pairs import outcome
 from tests.support.asgi_client import GET, POST, initialize
 from tests.support.task_server import started
 from tests.support.wires import until
-
-__all__ = ["store"]  # a fixture
 
 
 def test_a_call_whose_process_is_killed_is_run_again_by_another(store: str, tmp_path: Path) -> None:

@@ -18,13 +18,11 @@ from mcp_runtime.revisions import ALL, revision
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.transports.child_process import spawn
 from mcp_wire.ext.tasks.handlers_msgspec import models as m
-from tests.pair.test_several_processes import PER_REQUEST, run, served, store
+from tests.pair.test_several_processes import PER_REQUEST, run, served
 from tests.support import task_server
 from tests.support.json_peers import RawClient, connected
 from tests.support.loopback import Loopback
 from tests.support.task_server import Place, started, text, working
-
-__all__ = ["store"]  # a fixture
 
 TRANSPORTS: Final = ("memory", "stdio", "http")
 HANDSHAKE: Final = tuple(name for name in ALL if revision(name).era == "handshake")
