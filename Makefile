@@ -34,9 +34,10 @@ long: $(STAMP) ## run the tests that take too long for `make test`
 
 check: lint types drift ## lint, types and drift
 
-lint: $(STAMP) ## ruff: rules, and the format of what is written by hand
+lint: $(STAMP) ## ruff: rules, and the format of what is written by hand; and can every test be imported?
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check $(WRITTEN)
+	@said=$$($(BIN)/python -m pytest --collect-only -qq 2>&1) || { printf '%s\n' "$$said" | tail -n 40; exit 1; }
 
 types: $(STAMP) ## mypy and pyright, both strict
 	@$(BIN)/mypy --no-error-summary
