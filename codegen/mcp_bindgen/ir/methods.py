@@ -8,6 +8,7 @@ says no more, so the rest are `[[method]]` rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from mcp_bindgen.errors import DecisionError
 from mcp_bindgen.ir.decisions import Decisions, Row
@@ -17,7 +18,7 @@ from mcp_bindgen.ir.resolve import Resolver
 from mcp_bindgen.ir.walk import references, struct_of
 from mcp_bindgen.source import syntax
 
-__all__ = ["methods"]
+__all__ = ["answered_as", "methods"]
 
 _SIDES = {
     ("request", "client-to-server"): ("ServerCapabilities",),
@@ -69,6 +70,20 @@ def methods(
             doc=struct.doc,
             deprecated=struct.deprecated,
         )
+
+
+def answered_as(revision: str, schema: Schema, decisions: Decisions) -> Schema:
+    """`schema`, read by facts alone, with what rows of `revision` say of the methods it has."""
+    listed: list[Method] = []
+    for method in schema.methods:
+        row = decisions.get("method", revision, method.name)
+        row = row or decisions.before("method", revision, method.name)
+        if row is not None and _holds(schema, row):
+            result = _row_result(schema, row) or method.result
+            capability = str(row.values.get("capability", method.capability))
+            method = replace(method, result=result, capability=capability)
+        listed.append(method)
+    return replace(schema, methods=tuple(listed))
 
 
 def _row(

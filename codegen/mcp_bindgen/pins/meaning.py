@@ -80,26 +80,30 @@ def _is_core(specifier: str, source: Source, core: Schema) -> bool:
 
 
 def lower_alike(files: Sequence[Found]) -> list[Schema]:
-    """The meaning of several files by one measure: by facts alone, if one is no pinned revision.
+    """The meaning of several files by one measure: with all rows, if all are pinned revisions.
 
-    A pinned one whose rows are not answered yet counts as none. What the newest revision narrows
-    is narrowed in files that have it too: else any result could be taken for one that asks.
+    Else each is read by its facts and by those rows that change verdicts, as far as they hold in
+    it: a pinned one whose rows are not answered yet by those of the revision before, and a file by
+    those of the revision that it names, or of the newest.
     """
+    rows = decisions()
     if all(each.revision for each in files):
-        rows = decisions()
         try:
             return [lower(each, rows=None if "@" in each.revision else rows) for each in files]
         except UnansweredError:
             pass
-    return [_narrowed(each, by_facts(each)) for each in files]
+    return [_answered(each, by_facts(each), rows) for each in files]
 
 
-def _narrowed(file: Found, schema: Schema) -> Schema:
+def _answered(file: Found, schema: Schema, rows: Decisions) -> Schema:
+    from mcp_bindgen.ir.methods import answered_as
     from mcp_bindgen.ir.narrow import narrowed_as
 
     if "@" in file.revision:
         return schema
-    return narrowed_as(file.revision or max(pins()), schema, decisions())
+    named = schema.consts.get("LATEST_PROTOCOL_VERSION")
+    revision = file.revision or (named.value if named and named.value in pins() else max(pins()))
+    return answered_as(str(revision), narrowed_as(str(revision), schema, rows), rows)
 
 
 def meaning(file: Found) -> Schema:
