@@ -67,7 +67,7 @@ async def test_a_good_token_is_let_in() -> None:
 )
 async def test_without_a_token_the_client_is_told_where_to_get_one(header: str) -> None:
     error = await denied(auth(), authorization=header)
-    (challenge,) = challenges(error.challenges[0])
+    (challenge,) = challenges(error.challenge)
     assert error.status == 401
     assert (
         challenge.resource_metadata
@@ -82,7 +82,7 @@ async def test_without_a_token_the_client_is_told_where_to_get_one(header: str) 
 )
 async def test_a_bad_token_is_said_to_be_one() -> None:
     error = await denied(auth(), authorization="Bearer bad")
-    (challenge,) = challenges(error.challenges[0])
+    (challenge,) = challenges(error.challenge)
     assert (error.status, challenge.error) == (401, "invalid_token")
 
 
@@ -97,7 +97,7 @@ async def test_a_bad_token_is_said_to_be_one() -> None:
 async def test_missing_scopes_are_403_and_named() -> None:
     guard = auth(tokens={"good": ann(scopes=frozenset())}, scopes=("a", "b"))
     error = await denied(guard, authorization="Bearer good")
-    (challenge,) = challenges(error.challenges[0])
+    (challenge,) = challenges(error.challenge)
     assert (error.status, challenge.error) == (403, "insufficient_scope")
     assert challenge.scopes == ("a", "b")
 
@@ -111,7 +111,7 @@ async def test_what_a_verifier_says_cannot_break_the_header() -> None:
 
     guard = BearerAuth(Hostile(), issuer=ISSUER, resource=SERVER)
     error = await denied(guard, authorization="Bearer x")
-    assert not set("\r\né") & set(error.challenges[0])
+    assert not set("\r\né") & set(error.challenge)
 
 
 @pytest.mark.requirement("auth.prm.authorization-servers")
@@ -166,8 +166,8 @@ async def test_a_proof_is_taken_once() -> None:
     proof = key.proof("POST", SERVER, token="good")
     await let_in(guard, authorization="DPoP good", dpop=proof)
     error = await denied(guard, authorization="DPoP good", dpop=proof)
-    assert 'error="invalid_dpop_proof"' in error.challenges[0]
-    assert error.challenges[0].startswith("DPoP ")
+    assert 'error="invalid_dpop_proof"' in error.challenge
+    assert error.challenge.startswith("DPoP ")
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ async def test_a_bearer_token_cannot_be_passed_off_as_bound() -> None:
 async def test_a_server_may_take_bound_tokens_alone() -> None:
     guard = auth(dpop=True)
     error = await denied(guard, authorization="Bearer good")
-    assert error.challenges[0].startswith("DPoP ")
+    assert error.challenge.startswith("DPoP ")
     assert json.loads(guard.metadata)["dpop_bound_access_tokens_required"] is True
 
 

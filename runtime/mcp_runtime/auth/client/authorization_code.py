@@ -5,15 +5,14 @@ Source: 2026-07-28 basic/authorization, "Authorization Response Validation"; RFC
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from hmac import compare_digest
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit, urlunsplit
 
 from mcp_runtime.auth.addresses import require_secure, shown_host
 from mcp_runtime.auth.client.discovery import Discovered
+from mcp_runtime.auth.client.dpop import sha256_base64url
 from mcp_runtime.auth.client.tokens import TokenRequest, TokenSet
 from mcp_runtime.auth.errors import DiscoveryFailed, OAuthError, RedirectRefused
 from mcp_runtime.auth.messages import Authorize, Flow
@@ -58,7 +57,7 @@ def code_request(
         "client_id": client_id,
         "redirect_uri": redirect_uri,
         "state": state,
-        "code_challenge": _s256(verifier),
+        "code_challenge": sha256_base64url(verifier.encode()),
         "code_challenge_method": "S256",
         "resource": discovery.resource,
     }
@@ -118,10 +117,6 @@ def code_flow(
     }
     purpose = "exchanges the code for tokens"
     return (yield from request.send(grant, purpose=purpose, asked=tuple(scopes)))
-
-
-def _s256(verifier: str) -> str:
-    return urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
 
 def _with_query(url: str, fields: dict[str, str]) -> str:

@@ -7,7 +7,7 @@ body).
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -45,9 +45,8 @@ class DpopKey:
 
     @property
     def thumbprint(self) -> str:
-        """Of the public key. Source: RFC 7638 section 3."""
-        ordered = msgspec.json.encode(self._jwk, order="sorted")
-        return _base64url(sha256(ordered).digest())
+        """Of the public key."""
+        return thumbprint(self._jwk)
 
     def remember(self, url: str, nonce: str | None) -> bool:
         """Keeps the nonce that the host of `url` gave; whether it is a new one."""
@@ -68,7 +67,7 @@ class DpopKey:
             "iat": int(self._now()),
         }
         if token:
-            claims["ath"] = token_hash(token)
+            claims["ath"] = sha256_base64url(token.encode())
         if nonce := nonce or self._nonces.get(origin(url)):
             claims["nonce"] = nonce
         headers = {"typ": "dpop+jwt", "jwk": self._jwk}
@@ -80,9 +79,14 @@ def proof_url(url: str) -> str:
     return urlunsplit(urlsplit(url)._replace(query="", fragment=""))
 
 
-def token_hash(token: str) -> str:
-    """The claim `ath` of an access token. Source: RFC 9449 section 4.2."""
-    return _base64url(sha256(token.encode()).digest())
+def thumbprint(jwk: Mapping[str, Any]) -> str:
+    """Of a public key that has only the members it needs. Source: RFC 7638 section 3."""
+    return sha256_base64url(msgspec.json.encode(jwk, order="sorted"))
+
+
+def sha256_base64url(data: bytes) -> str:
+    """The hash of thumbprints, of PKCE, and of the token in a proof (the claim `ath`)."""
+    return _base64url(sha256(data).digest())
 
 
 def _public_jwk(key: Any) -> dict[str, str]:

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 import msgspec
@@ -23,22 +24,26 @@ from mcp_runtime.auth.addresses import origin, require_secure
 from mcp_runtime.auth.challenge import write_challenge
 from mcp_runtime.auth.server.verifier import (
     CachedVerifier,
+    InvalidProof,
     InvalidToken,
     TokenVerifier,
     VerifiedToken,
 )
+
+if TYPE_CHECKING:
+    from mcp_runtime.auth.server.proof import ProofVerifier
 
 _MAX_SHOWN: Final = 200
 _WELL_KNOWN: Final = "/.well-known/oauth-protected-resource"
 
 
 class AccessDenied(Exception):
-    """The request is answered with `status` (401 or 403) and these challenges."""
+    """The request is answered with `status` (401 or 403) and this challenge."""
 
-    def __init__(self, status: int, message: str, challenges: Sequence[str]) -> None:
+    def __init__(self, status: int, message: str, challenge: str) -> None:
         super().__init__(message)
         self.status = status
-        self.challenges = tuple(challenges)
+        self.challenge = challenge
 
 
 class BearerAuth:
@@ -79,7 +84,6 @@ class BearerAuth:
         self._dpop = dpop
         self._verifier = CachedVerifier(verifier, now)
         self._now = now
-        self._proofs: Any = None
 
     # ---- metadata
 
@@ -144,9 +148,8 @@ class BearerAuth:
         missing = sorted(set(needed) - verified.scopes.union(*included))
         if missing:
             message = f"the token lacks scope {' '.join(missing)}"
-            raise AccessDenied(
-                403, message, [self._challenge("Bearer", "insufficient_scope", message, needed)]
-            )
+            challenge = self._challenge("Bearer", "insufficient_scope", message, needed)
+            raise AccessDenied(403, message, challenge)
 
     def _require_proof(
         self,
@@ -164,42 +167,37 @@ class BearerAuth:
             raise self._unauthorized(
                 "the token is bound to a key: a proof is needed", "invalid_token"
             )
-        proofs, invalid = self._proof_verifier()
         try:
-            proofs.verify(
+            self._proofs.verify(
                 headers["dpop"],
                 method=method,
                 url=f"{origin(self.resource)}{path}",
                 token=token,
                 thumbprint=verified.key_thumbprint,
             )
-        except invalid as error:
+        except InvalidProof as error:
             raise self._unauthorized(str(error), "invalid_dpop_proof") from None
 
-    def _proof_verifier(self) -> tuple[Any, type[Exception]]:
+    @cached_property
+    def _proofs(self) -> ProofVerifier:
         """Raises NotInstalled without the extra `auth`."""
-        from mcp_runtime.auth.server.proof import InvalidProof, ProofVerifier
+        from mcp_runtime.auth.server.proof import ProofVerifier
 
-        if self._proofs is None:
-            self._proofs = ProofVerifier(self._now)
-        return self._proofs, InvalidProof
+        return ProofVerifier(self._now)
 
     # ---- challenges
 
     def _unauthorized(self, message: str, error: str = "") -> AccessDenied:
-        schemes = ("DPoP",) if self._dpop or error == "invalid_dpop_proof" else ("Bearer",)
-        said = [self._challenge(scheme, error, message if error else "") for scheme in schemes]
-        return AccessDenied(401, message, said)
+        scheme = "DPoP" if self._dpop or error == "invalid_dpop_proof" else "Bearer"
+        description = message if error else ""
+        return AccessDenied(401, message, self._challenge(scheme, error, description, self.scopes))
 
-    def _challenge(
-        self, scheme: str, error: str, description: str, scopes: Sequence[str] | None = None
-    ) -> str:
-        wanted = self.scopes if scopes is None else scopes
+    def _challenge(self, scheme: str, error: str, description: str, scopes: Sequence[str]) -> str:
         parameters = {
             "error": error,
             "error_description": _printable(description),
             "resource_metadata": self.metadata_url,
-            "scope": " ".join(wanted),
+            "scope": " ".join(scopes),
             "algs": _algorithms() if scheme == "DPoP" else "",
         }
         return write_challenge(scheme, {name: value for name, value in parameters.items() if value})

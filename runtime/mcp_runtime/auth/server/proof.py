@@ -6,18 +6,16 @@ digest of the body).
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from hmac import compare_digest
 from typing import Any, Final
 
-import msgspec
-
 from mcp_runtime.auth.addresses import origin
-from mcp_runtime.auth.client.dpop import proof_url, token_hash
+from mcp_runtime.auth.client.dpop import proof_url, sha256_base64url, thumbprint
 from mcp_runtime.auth.errors import DiscoveryFailed
+from mcp_runtime.auth.server.verifier import InvalidProof
 from mcp_runtime.errors import NotInstalled
 
 try:
@@ -41,10 +39,6 @@ _MEMBERS: Final = {
 _PRIVATE: Final = frozenset(("d", "p", "q", "dp", "dq", "qi", "k"))
 
 
-class InvalidProof(Exception):
-    """The proof does not show what it must."""
-
-
 class ProofVerifier:
     """Takes each proof once within five minutes of its time. `now` gives seconds since 1970."""
 
@@ -62,7 +56,8 @@ class ProofVerifier:
             raise InvalidProof("the proof is made with another key than the token is bound to")
         if claims.get("htm") != method or not _same_url(claims.get("htu"), url):
             raise InvalidProof("the proof is for another request")
-        if not compare_digest(str(claims.get("ath", "")).encode(), token_hash(token).encode()):
+        expected = sha256_base64url(token.encode())
+        if not compare_digest(str(claims.get("ath", "")).encode(), expected.encode()):
             raise InvalidProof("the proof is for another token")
         self._require_fresh(claims, thumbprint)
 
@@ -110,9 +105,7 @@ def _claims(proof: str, key: dict[str, Any], algorithm: str) -> Mapping[str, Any
 
 
 def _thumbprint(key: Mapping[str, Any]) -> str:
-    members = {name: key.get(name) for name in _MEMBERS[key["kty"]]}
-    ordered = msgspec.json.encode(members, order="sorted")
-    return urlsafe_b64encode(sha256(ordered).digest()).rstrip(b"=").decode()
+    return thumbprint({name: key.get(name) for name in _MEMBERS[key["kty"]]})
 
 
 def _same_url(stated: Any, ours: str) -> bool:

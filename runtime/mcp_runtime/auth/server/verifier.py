@@ -22,6 +22,10 @@ class InvalidToken(Exception):
     """The token is not for us, not valid any more, or was never valid. The text has no secret."""
 
 
+class InvalidProof(Exception):
+    """A proof does not show that the sender holds the key that the token is bound to."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedToken:
     """Who asks, and what they may do. `claims` is all that the token or its issuer says.

@@ -85,5 +85,5 @@ def _tool_name(frame: Request) -> str:
 
 
 def _http_error(denied: AccessDenied) -> HttpError:
-    headers = [(b"www-authenticate", challenge.encode()) for challenge in denied.challenges]
+    headers = [(b"www-authenticate", denied.challenge.encode())]
     return HttpError(denied.status, str(denied), headers=headers)
