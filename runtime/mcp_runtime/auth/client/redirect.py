@@ -9,8 +9,9 @@ import asyncio
 import html
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import KW_ONLY, dataclass
 from typing import Final, Protocol
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from mcp_runtime.auth.addresses import is_loopback, require_secure
 from mcp_runtime.auth.errors import LoginAbandoned
@@ -41,6 +42,7 @@ class Redirect(Protocol):
     def __call__(self, preferred: str | None, /) -> AbstractAsyncContextManager[Visit]: ...
 
 
+@dataclass(frozen=True, slots=True)
 class LoopbackRedirect:
     """Waits for the redirect on this machine's loopback, for one answer.
 
@@ -48,29 +50,20 @@ class LoopbackRedirect:
     (`open_browser`). `port` 0 is a free one; `seconds` is how long it waits.
     """
 
-    def __init__(
-        self,
-        show: Callable[[str, str], None],
-        *,
-        port: int = 0,
-        path: str = "/callback",
-        seconds: float = 300.0,
-    ) -> None:
-        self._show = show
-        self._port = port
-        self._path = path
-        self._seconds = seconds
+    show: Callable[[str, str], None]
+    _: KW_ONLY
+    port: int = 0
+    path: str = "/callback"
+    seconds: float = 300.0
 
     @asynccontextmanager
     async def __call__(self, preferred: str | None, /) -> AsyncGenerator[Visit]:
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        listener = _Listener(self._path, answer)
-        server = await self._listen(listener, preferred)
+        server = await self._listen(_Listener(self.path, answer), preferred)
         port = server.sockets[0].getsockname()[1]
+        uri = f"http://127.0.0.1:{port}{self.path}"
         try:
-            yield _LoopbackVisit(
-                f"http://127.0.0.1:{port}{self._path}", listener, self._show, self._seconds
-            )
+            yield _LoopbackVisit(uri, answer, self.show, self.seconds)
         finally:
             server.close()
             await server.wait_closed()
@@ -78,8 +71,8 @@ class LoopbackRedirect:
     async def _listen(self, listener: _Listener, preferred: str | None) -> asyncio.Server:
         """On the port of the registered redirect URI, if it is free."""
         parts = urlsplit(preferred or "")
-        ports = [self._port]
-        if not self._port and is_loopback(parts.hostname or "") and parts.port:
+        ports = [self.port]
+        if not self.port and is_loopback(parts.hostname or "") and parts.port:
             ports.insert(0, parts.port)
         for port in ports[:-1]:
             try:
@@ -89,33 +82,30 @@ class LoopbackRedirect:
         return await asyncio.start_server(listener, "127.0.0.1", ports[-1], limit=_MAX_REQUEST)
 
 
+@dataclass(frozen=True, slots=True, repr=False)
 class _LoopbackVisit:
-    def __init__(
-        self, uri: str, listener: _Listener, show: Callable[[str, str], None], seconds: float
-    ) -> None:
-        self.uri = uri
-        self._listener = listener
-        self._show = show
-        self._seconds = seconds
+    uri: str
+    answer: asyncio.Future[str]
+    show: Callable[[str, str], None]
+    seconds: float
 
     async def __call__(self, url: str, host: str, /) -> str:
-        self._show(url, host)
+        self.show(url, host)
         try:
-            async with asyncio.timeout(self._seconds):
-                target = await self._listener.answer
+            async with asyncio.timeout(self.seconds):
+                return urljoin(self.uri, await self.answer)
         except TimeoutError:
             raise LoginAbandoned(
-                f"nobody came back from {host} within {self._seconds:g} s; sign in again"
+                f"nobody came back from {host} within {self.seconds:g} s; sign in again"
             ) from None
-        return f"{self.uri.partition('/callback')[0]}{target}"
 
 
+@dataclass(frozen=True, slots=True, repr=False)
 class _Listener:
     """Takes the first request of the path that has a state in it, and shows a page."""
 
-    def __init__(self, path: str, answer: asyncio.Future[str]) -> None:
-        self._path = path
-        self.answer = answer
+    path: str
+    answer: asyncio.Future[str]
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -132,7 +122,7 @@ class _Listener:
         method, _, rest = head.decode("latin-1").partition(" ")
         target = rest.partition(" ")[0]
         parts = urlsplit(target)
-        if method != "GET" or parts.path != self._path or "state=" not in parts.query:
+        if method != "GET" or parts.path != self.path or "state=" not in parts.query:
             return _page(404, "Not here", "This address only waits for a sign-in.")
         if self.answer.done():
             return _page(410, "Already signed in", "You can close this page.")
@@ -174,15 +164,15 @@ class PastedRedirect:
         yield _PastedVisit(preferred or self.uri, self._show, self._read)
 
 
+@dataclass(frozen=True, slots=True)
 class _PastedVisit:
-    def __init__(self, uri: str, show: Callable[[str, str], None], read: Callable[[], str]) -> None:
-        self.uri = uri
-        self._show = show
-        self._read = read
+    uri: str
+    show: Callable[[str, str], None]
+    read: Callable[[], str]
 
     async def __call__(self, url: str, host: str, /) -> str:
-        self._show(url, host)
-        pasted = (await asyncio.to_thread(self._read)).strip()
+        self.show(url, host)
+        pasted = (await asyncio.to_thread(self.read)).strip()
         if not pasted:
             raise LoginAbandoned(f"no redirect was pasted; sign in at {host} again")
         return pasted
