@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -25,7 +24,7 @@ from mcp_runtime.auth.errors import (
     OAuthError,
     RegistrationRefused,
 )
-from mcp_runtime.auth.messages import Authorize, AuthRequest, Fetch, Flow
+from mcp_runtime.auth.messages import AuthRequest, AuthResponse, Fetch, Flow
 
 _T = TypeVar("_T")
 
@@ -165,42 +164,33 @@ class TokenSource:
 
     async def _run(self, flow: Flow[_T], visit: Visit | None = None) -> _T:
         """Does what the flow yields, and gives it what came of it."""
-        step = _next(flow, None)
-        while not isinstance(step, _Done):
+        reply: AuthResponse | str | None = None
+        while True:
+            try:
+                step = flow.send(reply)
+            except StopIteration as done:
+                result: _T = done.value
+                return result
             if isinstance(step, AuthRequest):
-                step = await self._send(flow, step)
+                reply = await self._send(step)
             elif visit is not None:
                 self.report(f"sends a person to {masked_url(step.url)}")
-                step = _next(flow, await visit(step.url, step.host))
+                reply = await visit(step.url, step.host)
             else:
                 raise LoginNeeded(step.host)
-        result: _T = step.value
-        return result
 
-    async def _send(self, flow: Flow[_T], request: AuthRequest) -> Authorize | AuthRequest | _Done:
+    async def _send(self, request: AuthRequest) -> AuthResponse:
         self.report(request_line(request))
         response = await self._fetch(request)
         self.report(f"  {response_line(response)}")
         if self.key is not None:
             self.key.remember(request.url, response.headers.get("dpop-nonce"))
-        return _next(flow, response)
+        return response
 
     def report(self, line: str) -> None:
         """Reports one step, if anybody listens."""
         if self._settings.report is not None:
             self._settings.report(line)
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    value: Any
-
-
-def _next(flow: Flow[Any], reply: Any) -> Authorize | AuthRequest | _Done:
-    try:
-        return flow.send(reply)
-    except StopIteration as done:
-        return _Done(done.value)
 
 
 def _with_offline_access(discovery: Discovered, scopes: Sequence[str]) -> tuple[str, ...]:

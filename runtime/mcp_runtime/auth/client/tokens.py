@@ -74,15 +74,14 @@ class TokenRequest:
         Raises OAuthError, AuthorizationError.
         """
         fields = {**grant, "resource": self.discovery.resource}
+        what = f"{self.discovery.server.issuer} gives no token"
         response = yield from self._posted(fields, purpose, None)
-        if not response.ok:
-            nonce = response.headers.get("dpop-nonce")
-            error = oauth_error(f"{self.discovery.server.issuer} gives no token", response)
-            if error.code != _USE_NONCE or self.proof is None or not nonce:
-                raise error
+        nonce = response.headers.get("dpop-nonce")
+        demands = not response.ok and oauth_error(what, response).code == _USE_NONCE
+        if demands and nonce and self.proof is not None:
             response = yield from self._posted(fields, purpose, nonce)
-            if not response.ok:
-                raise oauth_error(f"{self.discovery.server.issuer} gives no token", response)
+        if not response.ok:
+            raise oauth_error(what, response)
         return self._read(response, asked)
 
     def _posted(
