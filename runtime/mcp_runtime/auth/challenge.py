@@ -6,7 +6,7 @@ Source: RFC 9110 section 11.6.1; RFC 6750 section 3; RFC 9728 section 5.1.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -50,24 +50,15 @@ def challenges(header: str | None) -> tuple[Challenge, ...]:
     >>> challenges('Bearer scope="a b", error=invalid_token')[0].scopes
     ('a', 'b')
     """
-    return tuple(
-        Challenge(scheme, parameters)
-        for scheme, parameters in _grouped((header or "")[:_MAX_HEADER])
-    )
-
-
-def _grouped(text: str) -> Iterator[tuple[str, dict[str, str]]]:
-    scheme, parameters, at = "", dict[str, str](), 0
+    text, at = (header or "")[:_MAX_HEADER], 0
+    named: list[tuple[str, dict[str, str]]] = []
     while (part := _PART.match(text, at)) is not None:
         at = part.end()
         if part["scheme"] is not None:
-            if scheme:
-                yield scheme, parameters
-            scheme, parameters = part["scheme"].lower(), {}
-        elif scheme:
-            parameters.setdefault(part["name"].lower(), _unquoted(part["value"]))
-    if scheme:
-        yield scheme, parameters
+            named.append((part["scheme"].lower(), {}))
+        elif named:
+            named[-1][1].setdefault(part["name"].lower(), _unquoted(part["value"]))
+    return tuple(Challenge(scheme, parameters) for scheme, parameters in named)
 
 
 def _unquoted(value: str) -> str:

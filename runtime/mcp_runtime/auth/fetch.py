@@ -144,10 +144,9 @@ class _Guard(httpcore2.AsyncNetworkBackend):
         """Whether the MCP server is itself at that address, or in such a place."""
         if self._server is None:
             return False
-        for ours in await _resolved(self._server, 0):
-            if ours == address or (_place(ours) and _place(ours) == _place(address)):
-                return True
-        return False
+        place = _place(address)
+        ours = await _resolved(self._server, 0)
+        return address in ours or (place != "" and place in map(_place, ours))
 
     async def connect_unix_socket(self, *args: Any, **options: Any) -> AsyncNetworkStream:
         raise DiscoveryFailed("no authorization server is at a Unix socket")

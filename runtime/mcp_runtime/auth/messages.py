@@ -37,12 +37,18 @@ class AuthResponse:
     def ok(self) -> bool:
         return 200 <= self.status < 300
 
-    def json(self, what: str) -> dict[str, Any]:
-        """The body as a JSON object. Raises DiscoveryFailed for anything else."""
+    def members(self) -> dict[str, Any] | None:
+        """The body as a JSON object; None for anything else."""
         try:
             return msgspec.json.decode(self.body, type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise DiscoveryFailed(f"{what} is not a JSON object (HTTP {self.status})") from None
+            return None
+
+    def json(self, what: str) -> dict[str, Any]:
+        """The body as a JSON object. Raises DiscoveryFailed for anything else."""
+        if (members := self.members()) is None:
+            raise DiscoveryFailed(f"{what} is not a JSON object (HTTP {self.status})")
+        return members
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +97,7 @@ def oauth_error(what: str, response: AuthResponse) -> OAuthError:
 
     Source: RFC 6749 section 5.2.
     """
-    try:
-        body = msgspec.json.decode(response.body, type=dict[str, Any])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return OAuthError(what, f"HTTP {response.status}")
+    body = response.members() or {}
     code = body.get("error")
     description = body.get("error_description")
     return OAuthError(

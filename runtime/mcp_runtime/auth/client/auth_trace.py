@@ -45,9 +45,9 @@ def request_line(request: AuthRequest) -> str:
 def response_line(response: AuthResponse) -> str:
     """A response as one line: its status, and what it says."""
     challenge = response.headers.get("www-authenticate", "")
-    try:
-        body = masked(msgspec.json.decode(response.body, type=dict[str, Any]))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    if (members := response.members()) is not None:
+        body = masked(members)
+    else:
         body = f"{len(response.body)} bytes that are no JSON object" if response.body else ""
     return " ".join(filter(None, (f"HTTP {response.status}", body, challenge[:_MAX_SHOWN])))
 

@@ -42,14 +42,10 @@ class AuthorizationServer(msgspec.Struct, frozen=True, kw_only=True):
     authorization_endpoint: str | None = None
     registration_endpoint: str | None = None
     scopes_supported: list[str] | None = None
-    grant_types_supported: list[str] | None = None
     token_endpoint_auth_methods_supported: list[str] | None = None
-    token_endpoint_auth_signing_alg_values_supported: list[str] | None = None
     code_challenge_methods_supported: list[str] | None = None
     client_id_metadata_document_supported: bool = False
     authorization_response_iss_parameter_supported: bool = False
-    dpop_signing_alg_values_supported: list[str] | None = None
-    authorization_grant_profiles_supported: list[str] | None = None
 
     @property
     def has_pkce(self) -> bool:
