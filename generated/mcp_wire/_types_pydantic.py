@@ -194,12 +194,30 @@ class Bounds:
     def __get_pydantic_core_schema__(
         self, source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(self.check, handler(source))
+        schema = handler(source)
+        if self._is_native(schema):
+            native = {_NATIVE[name]: limit for name, limit in self.limits.items()}
+            arms = [{**arm, **native} for arm in schema["choices"]]
+            return {**schema, "choices": arms}
+        return core_schema.no_info_after_validator_function(self.check, schema)
+
+    def _is_native(self, schema: Any) -> bool:
+        """Whether pydantic itself compares: a `Number`, exactly, with all that limits it."""
+        if schema["type"] != "union" or not self.limits.keys() <= _NATIVE.keys():
+            return False
+        arms = schema["choices"]
+        return (
+            [arm["type"] for arm in arms] == ["int", "float"]
+            and not any(arm.keys() & _NATIVE.values() for arm in arms)
+            and all(type(x) is int and abs(x) <= 2**53 for x in self.limits.values())
+        )
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
         inner = handler(schema)
+        if schema["type"] == "union":
+            return inner
         if inner.keys() & self.limits.keys():
             inner = {"allOf": [inner]}
         return {**inner, **self.limits}
@@ -229,6 +247,12 @@ class Bounds:
         return True
 
 
+_NATIVE: Final = {
+    "minimum": "ge",
+    "maximum": "le",
+    "exclusiveMinimum": "gt",
+    "exclusiveMaximum": "lt",
+}
 _COMPARED: Final[Mapping[str, Callable[[Any, Any], object]]] = {
     "minimum": lambda value, limit: value >= limit,
     "maximum": lambda value, limit: value <= limit,

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Final, Literal, get_origin
+from typing import Annotated, Any, Final, Literal, get_origin
 
 import jsonschema_rs
 import pytest
@@ -24,6 +24,7 @@ from pydantic import MISSING, BaseModel, TypeAdapter, ValidationError, model_val
 
 from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import Ref, Schema, Uni
+from mcp_wire._types_pydantic import Bounds, Number
 from mcp_wire._wire.faults import EncodeError
 from tests.support.instances import Case, Generator, Seeded, cases, more
 from tests.support.judges import SCHEMAS, Flavour, canonical, flavour_of, own_types, schema_of, seed
@@ -353,6 +354,30 @@ def test_no_schema_shows_the_sentinel() -> None:
     assert not [name for name, each in documents.items() if "MISSING" in json.dumps(each)]
     assert not [name for name, each in documents.items() if "UNSET" in json.dumps(each)]
     assert "default" not in json.dumps(documents["TextContent"])
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "within", "beyond"),
+    [
+        ({}, {"minimum": 0, "maximum": 1}, [0, 1, 0.0, 1.0, 0.5], [-1, 2, -0.1, 1.1, True, "0"]),
+        ({}, {"exclusiveMinimum": 0, "exclusiveMaximum": 2}, [1, 0.1, 1.9], [0, 2, 0.0, 2.0]),
+        ({}, {"minimum": 0.5}, [1, 0.5], [0, 0.4]),
+        ({}, {"minimum": 2, "multipleOf": 2}, [2, 4.0], [0, 3, 2.5]),
+        ({}, {"maximum": 2**53 + 1}, [2**53 + 1, 2.0**53], [2**53 + 2]),
+        ({"minimum": 5}, {"minimum": 0, "maximum": 9}, [5, 9.0], [4, 4.9, 10]),
+    ],
+    ids=str,
+)
+def test_a_number_keeps_all_its_limits(inner: Any, outer: Any, within: Any, beyond: Any) -> None:
+    limited: Any = Annotated[Annotated[Number, Bounds(**inner)], Bounds(**outer)]
+    adapter = TypeAdapter[Any](limited)
+    schema = jsonschema_rs.Draft202012Validator(adapter.json_schema())
+    assert [adapter.validate_json(json.dumps(x)) for x in within] == within
+    assert all(map(schema.is_valid, within))
+    for x in beyond:
+        assert not schema.is_valid(x)
+        with pytest.raises(ValidationError):
+            adapter.validate_python(x)
 
 
 def test_the_disputes_are_seen() -> None:
