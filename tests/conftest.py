@@ -89,7 +89,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def _unknown_servers() -> None:
     """No test knows what a server of another test spoke."""
     if (eras := sys.modules.get("mcp_runtime.client.eras")) is not None:
-        eras.forget_all()
+        eras.known.clear()
 
 
 class Skips:

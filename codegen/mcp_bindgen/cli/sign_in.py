@@ -67,7 +67,7 @@ def _opened(url: str) -> bool:
 
 async def forget(url: str) -> None:
     """Drops the tokens of the server at `url`."""
-    from mcp_runtime.auth.client.discovery import canonical
+    from mcp_runtime.auth.client.authorizer import tokens_key
     from mcp_runtime.auth.client.storage import FileStorage
 
-    await FileStorage(token_file()).delete(f"tokens {canonical(url)}")
+    await FileStorage(token_file()).delete(tokens_key(url))

@@ -30,12 +30,7 @@ from mcp_runtime.client.reconnect import Reconnector
 from mcp_runtime.client.requests import Calls, ClientRequests, not_found
 from mcp_runtime.client.settings import ClientSettings
 from mcp_runtime.client.subscription import Subscription
-from mcp_runtime.client.transports import (
-    LocalServer,
-    TransportFactory,
-    child_process,
-    in_memory,
-)
+from mcp_runtime.client.transports import LocalServer, TransportFactory, child_process, in_memory
 from mcp_runtime.core.events import Notified
 from mcp_runtime.core.extension import Extension, Extensions
 from mcp_runtime.core.negotiation import ClientOffer

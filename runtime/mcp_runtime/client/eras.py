@@ -15,25 +15,21 @@ from mcp_runtime.limits import REMEMBERED_SERVERS
 
 Mode: TypeAlias = Literal["per-request", "handshake", "HTTP+SSE"]
 
-_modes: Final[dict[Hashable, Mode]] = {}
+known: Final[dict[Hashable, Mode]] = {}
+"""What each server spoke last; the one remembered longest ago comes first."""
 
 
 def recall(key: Hashable | None) -> Mode | None:
     """What that server spoke last; None if it is not known."""
-    return None if key is None else _modes.get(key)
+    return None if key is None else known.get(key)
 
 
 def remember(key: Hashable | None, mode: Mode | None) -> None:
     """Remembers a server, or with None forgets it; the oldest go first."""
     if key is None:
         return
-    _modes.pop(key, None)
+    known.pop(key, None)
     if mode is not None:
-        _modes[key] = mode
-    while len(_modes) > REMEMBERED_SERVERS:
-        del _modes[next(iter(_modes))]
-
-
-def forget_all() -> None:
-    """Forgets every server."""
-    _modes.clear()
+        known[key] = mode
+    while len(known) > REMEMBERED_SERVERS:
+        del known[next(iter(known))]

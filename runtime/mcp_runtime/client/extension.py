@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar, Unpack, cast
 
+from mcp_runtime.client.options import RequestOptions
 from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.core.extension import Extension
 from mcp_runtime.errors import BadAnswer
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.revisions import latest_calls
-from mcp_runtime.shared.connection import OnProgress
 
 _C = TypeVar("_C")
 
@@ -28,14 +28,7 @@ class ClientView(Protocol):
         """The `meta` that the params of a request need."""
         ...
 
-    async def request(
-        self,
-        method: str,
-        params: Any,
-        *,
-        timeout: float | None = None,
-        on_progress: OnProgress | None = None,
-    ) -> Any:
+    async def request(self, method: str, params: Any, **options: Unpack[RequestOptions]) -> Any:
         """One request, of an extension or of the core, with a model as its result."""
         ...
 
@@ -58,9 +51,7 @@ class ClientExtension(Extension):
         client: ClientView,
         params: t.CallToolRequestParams,
         result: Any,
-        *,
-        timeout: float | None,
-        on_progress: OnProgress | None,
+        **options: Unpack[RequestOptions],
     ) -> t.CallToolResult:
         """What `Client.call_tool` returns for a result of a type of this extension."""
         name = type(result).__name__

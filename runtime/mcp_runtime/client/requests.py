@@ -141,20 +141,14 @@ class ClientRequests:
         raise TooMuch(f"{method}: over {self._limits.input_rounds} rounds (Limits.input_rounds)")
 
     async def call_tool(
-        self,
-        client: ClientView,
-        params: t.CallToolRequestParams,
-        **options: Unpack[RequestOptions],
+        self, client: ClientView, params: t.CallToolRequestParams, **options: Unpack[RequestOptions]
     ) -> t.CallToolResult:
         """The result of a tool, which an extension may have to finish."""
         result = await self.answer("tools/call", params, **options)
         for one in self._reconnector.settings.offer.extensions:
             if one.is_own("tools/call", result):
                 finisher = one if isinstance(one, ClientExtension) else ClientExtension()
-                timeout, on_progress = options.get("timeout"), options.get("on_progress")
-                return await finisher.finish(
-                    client, params, result, timeout=timeout, on_progress=on_progress
-                )
+                return await finisher.finish(client, params, result, **options)
         final: t.CallToolResult = result
         return final
 

@@ -10,11 +10,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from mcp_runtime.client.connection import (
-    ClientConnection,
-    ClientWireConnection,
-    ConnectionOwner,
-)
+from mcp_runtime.client.connection import ClientConnection, ClientWireConnection, ConnectionOwner
 from mcp_runtime.transports.wire import Wire
 
 if TYPE_CHECKING:

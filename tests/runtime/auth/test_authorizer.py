@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcp_runtime.auth.client.authorizer import Authorizer
+from mcp_runtime.auth.client.authorizer import Authorizer, tokens_key
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.client.storage import MemoryStorage
 from mcp_runtime.auth.errors import (
@@ -233,7 +233,7 @@ async def test_a_registration_is_kept_by_issuer_and_used_again() -> None:
     world, storage = World(refresh=False), MemoryStorage()
     for _ in range(2):
         client = authorizer(world, storage=storage)
-        await client.forget()
+        await storage.delete(tokens_key(SERVER))
         await signed_in(client)
     assert sum(url.endswith("/register") for url in world.asked) == 1
 
@@ -381,11 +381,10 @@ async def test_tokens_survive_in_their_storage() -> None:
     assert await token(authorizer(world, storage=storage)) == first
 
 
-async def test_what_is_forgotten_is_not_in_the_storage() -> None:
+async def test_tokens_that_were_deleted_from_the_storage_are_gone() -> None:
     world, storage = World(), MemoryStorage()
-    client = authorizer(world, storage=storage)
-    await signed_in(client)
-    await client.forget()
+    await signed_in(authorizer(world, storage=storage))
+    await storage.delete(tokens_key(SERVER))
     assert await authorizer(world, storage=storage).headers("POST", SERVER) == {}
 
 

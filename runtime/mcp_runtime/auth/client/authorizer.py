@@ -35,6 +35,7 @@ class Authorizer:
         self._url = url
         self._fetch = fetch
         self._source = TokenSource(settings, url, fetch)
+        self._storage_key = tokens_key(url)
         self._tokens: TokenSet | None = None
         self._loaded = False
         self._unproved = ""
@@ -87,11 +88,6 @@ class Authorizer:
             await self._renewed(answer(challenge))
         return True
 
-    async def forget(self) -> None:
-        """Drops the tokens of this server, those in the storage too."""
-        self._tokens, self._loaded = None, True
-        await self._settings.storage.delete(self._storage_key)
-
     async def close(self) -> None:
         """Ends a renewal that is under way, and closes the connections of authorization."""
         if self._renewal is not None:
@@ -100,10 +96,6 @@ class Authorizer:
         await self._fetch.close()
 
     # ---- the tokens of now
-
-    @property
-    def _storage_key(self) -> str:
-        return f"tokens {canonical(self._url)}"
 
     @property
     def _current(self) -> str:
@@ -190,6 +182,11 @@ class Authorizer:
     ) -> None:
         self._asked = tuple(dict.fromkeys((*scopes, *self._settings.scopes)))
         await self._keep(await self._source.obtain(discovery, self._asked, before))
+
+
+def tokens_key(url: str) -> str:
+    """Under what the tokens for the server at `url` are stored."""
+    return f"tokens {canonical(url)}"
 
 
 def _answerable(named: Sequence[Challenge]) -> Challenge:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import random
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,14 +17,10 @@ _LONGEST: Final = 30.0
 
 @dataclass(eq=False)
 class Backoff:
-    """`what` is retried; `failures` counts the attempts in a row that failed.
-
-    `draw` gives numbers from 0 to 1, to spread what is repeated.
-    """
+    """`what` is retried; `failures` counts the attempts in a row that failed."""
 
     what: str
     limits: Limits
-    draw: Callable[[], float]
     failures: int = 0
 
     def outlived(self, seconds: float) -> None:
@@ -41,7 +37,8 @@ class Backoff:
         self.failures += 1
         if self.failures > limits.resume_attempts:
             raise Disconnected(f"{self.what} is lost after {limits.resume_attempts} attempts")
-        wait = limits.resume_wait * 2 ** (self.failures - 1) * (1 + self.draw()) / 2
+        spread = (1 + random.random()) / 2  # so that not all clients come back at one time
+        wait = limits.resume_wait * 2 ** (self.failures - 1) * spread
         if self.failures == 1 and soon:
             wait = 0
         await asyncio.sleep(max(least, min(wait, _LONGEST), _SHORTEST))

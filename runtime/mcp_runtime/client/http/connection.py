@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
@@ -22,14 +21,7 @@ from mcp_runtime.client.http.legacy_sse import LegacySse
 from mcp_runtime.client.http.server_facts import ServerFacts
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.events import Opened
-from mcp_runtime.errors import (
-    BadStatus,
-    Disconnected,
-    NotOpen,
-    RemoteError,
-    SessionError,
-    TimedOut,
-)
+from mcp_runtime.errors import BadStatus, Disconnected, NotOpen, RemoteError, SessionError, TimedOut
 
 log: Final = logging.getLogger("mcp_runtime.client")
 
@@ -39,20 +31,14 @@ _CLOSED: Final = "the client was closed"
 class HttpConnection(Exchanges):
     """A connection to the server of one URL."""
 
-    def __init__(
-        self,
-        owner: ConnectionOwner,
-        http: HttpSender,
-        facts: ServerFacts,
-        draw: Callable[[], float],
-    ) -> None:
-        super().__init__(owner, http, facts, draw)
+    def __init__(self, owner: ConnectionOwner, http: HttpSender, facts: ServerFacts) -> None:
+        super().__init__(owner, http, facts)
         self._stream: EventStream | None = None
         self._listening: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
         self._gave_up_listening = False
         self.remembered_by = str(http.url.copy_with(query=None))
-        self._losses = Backoff("a session", self.settings.limits, draw)
+        self._losses = Backoff("a session", self.settings.limits)
         self._is_closed = False
 
     # ---- opening and closing

@@ -46,18 +46,11 @@ _MAYBE_LEGACY: Final = frozenset({400, 404, 405})
 class Exchanges(ClientConnection):
     """The requests and messages of one connection; a subclass opens and renews it."""
 
-    def __init__(
-        self,
-        owner: ConnectionOwner,
-        http: HttpSender,
-        facts: ServerFacts,
-        draw: Callable[[], float],
-    ) -> None:
+    def __init__(self, owner: ConnectionOwner, http: HttpSender, facts: ServerFacts) -> None:
         super().__init__(owner)
         self.session.shakes_hands_late = True
         self._http = http
         self._facts = facts
-        self._draw = draw
         self._url = http.url
         self._session_id = ""
         self._exchanges: dict[Id, asyncio.Task[None]] = {}
@@ -254,7 +247,7 @@ class Exchanges(ClientConnection):
     def _new_stream(self, request: Request | None = None) -> EventStream:
         """The server's own stream, or the one that answers a request."""
         limits, receive = self.session.limits, partial(self._receive, request=request)
-        return EventStream(self._get, receive, limits, Backoff("a stream", limits, self._draw))
+        return EventStream(self._get, receive, limits, Backoff("a stream", limits))
 
     async def _follow(self, request: Request, response: HttpResponse) -> None:
         """Follows a stream to the answer; in the handshake era also over a broken connection."""

@@ -14,14 +14,7 @@ from typing import Final, Protocol
 
 from mcp_runtime.client.http.cookies import LimitedCookieJar
 from mcp_runtime.core.http_rules import media_type
-from mcp_runtime.errors import (
-    BadAnswer,
-    BadStatus,
-    Disconnected,
-    NotInstalled,
-    NotReached,
-    TooMuch,
-)
+from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, NotInstalled, NotReached, TooMuch
 from mcp_runtime.limits import Limits
 
 try:

@@ -12,7 +12,6 @@ call whose connection breaks fails with Disconnected; the next call tries to rea
 
 from __future__ import annotations
 
-import random
 import ssl
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, AsyncExitStack
@@ -32,14 +31,12 @@ if TYPE_CHECKING:
 def over_http(
     url: str,
     *,
-    headers: Mapping[str, str] | None = None,
-    tls: ssl.SSLContext | None = None,
-    proxy: str | None = None,
-    auth: OAuth | None = None,
-    draw: Callable[[], float] = random.random,
+    headers: Mapping[str, str] | None,
+    tls: ssl.SSLContext | None,
+    proxy: str | None,
+    auth: OAuth | None,
 ) -> TransportFactory:
-    """A server with a URL. `auth` is how the client is authorized where the server asks for it;
-    `draw` gives numbers from 0 to 1, to spread what is repeated."""
+    """A server with a URL. `auth` is how the client is authorized where the server asks for it."""
     facts = ServerFacts()
 
     async def connect(stack: AsyncExitStack, owner: ConnectionOwner) -> ClientConnection:
@@ -49,7 +46,7 @@ def over_http(
         )
         if auth is not None:
             http = _authorized(http, auth, tls, limits, lambda: connection.deadlines_paused())
-        connection = HttpConnection(owner, http, facts, draw)
+        connection = HttpConnection(owner, http, facts)
         stack.push_async_callback(connection.close)
         return connection
 

@@ -9,11 +9,12 @@ import asyncio
 import math
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from msgspec import UNSET
 
 from mcp_runtime.client.extension import ClientExtension, ClientView
+from mcp_runtime.client.options import RequestOptions
 from mcp_runtime.errors import BadAnswer, PeerError, RemoteError, SessionError, TimedOut
 from mcp_runtime.extensions.tasks.record import NAMES
 from mcp_runtime.revisions import DecodeError
@@ -129,14 +130,13 @@ class ClientTasks(ClientExtension):
         client: ClientView,
         params: t.CallToolRequestParams,
         result: Any,
-        *,
-        timeout: float | None,
-        on_progress: OnProgress | None,
+        **options: Unpack[RequestOptions],
     ) -> t.CallToolResult:
+        timeout = options.get("timeout")
         handle = TaskHandle(client, result.task_id, result.poll_interval_ms)
         try:
             async with asyncio.timeout(timeout):
-                return await handle.result(on_progress)
+                return await handle.result(options.get("on_progress"))
         except (RemoteError, TaskCancelled):
             raise
         except TimeoutError:
