@@ -37,6 +37,13 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t" else _escape(c) for c in text)
 
 
+def texts(option: str, given: Iterable[str]) -> tuple[str, ...]:
+    """Raises ValueError for one text instead of a list, whose letters would be read one by one."""
+    if isinstance(given, str):
+        raise ValueError(f"{option} is a list: write [{given!r:.80}] instead of {given!r:.80}")
+    return tuple(given)
+
+
 def _escape(character: str) -> str:
     """As JSON writes it: in UTF-16 code units."""
     units = character.encode("utf-16-be", "surrogatepass").hex()

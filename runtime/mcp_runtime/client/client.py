@@ -35,7 +35,7 @@ from mcp_runtime.core.events import Notified
 from mcp_runtime.core.extension import Extension, Extensions
 from mcp_runtime.core.negotiation import ClientOffer
 from mcp_runtime.core.translation import Terms
-from mcp_runtime.errors import NotApproved, NotOffered, RemoteError
+from mcp_runtime.errors import NotApproved, NotOffered, RemoteError, texts
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import ALL, latest_calls
 from mcp_runtime.revisions import latest as t
@@ -94,12 +94,11 @@ class Client:
     ) -> None:
         if message_bytes is not None:
             limits = replace(limits, answer_bytes=message_bytes)
-        self._callbacks = ClientCallbacks(
-            on_sample, on_elicit, roots, approve, limits, frozenset(elicit_schemes)
-        )
+        schemes = frozenset(texts("elicit_schemes", elicit_schemes))
+        self._callbacks = ClientCallbacks(on_sample, on_elicit, roots, approve, limits, schemes)
         offer = ClientOffer(
             info=t.Implementation(name=name, version=version),
-            revisions=tuple(revisions),
+            revisions=texts("revisions", revisions),
             capabilities=self._callbacks.capabilities(sample_tools, elicit_modes),
             extensions=Extensions(extensions, revisions),
             roots_change=roots is not None,
@@ -140,7 +139,7 @@ class Client:
 
         It gets few names of our environment, and `env`. Its standard error is shown on ours without
         control characters; `stderr` may be "inherit", "capture" or "drop" instead, or a function
-        that is called with it. Other `options` are those of the class.
+        that is called with it, and then no error quotes it. Other `options` are those of the class.
         """
         return cls(child_process(command, env=env, cwd=cwd, stderr=stderr), **options)
 
@@ -360,7 +359,7 @@ class Client:
             tools_list_changed=tools or t.UNSET,
             prompts_list_changed=prompts or t.UNSET,
             resources_list_changed=resources or t.UNSET,
-            resource_subscriptions=list(uris) or t.UNSET,
+            resource_subscriptions=[*texts("uris", uris)] or t.UNSET,
             extra_=dict(more or {}),
         )
         return self._reconnector.subscribed(Subscription(wanted))

@@ -12,6 +12,7 @@ from typing import Any, Final, TypedDict, TypeVar, Unpack, cast, overload
 from mcp_runtime.core.meta_names import require_meta
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.core.server_session import ANSWERED_AT_ONCE
+from mcp_runtime.errors import texts
 from mcp_runtime.json_schema.header_annotations import BadParamHeader, param_headers
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
@@ -114,7 +115,7 @@ class Decorators(ABC):
         """As `tool`, also while serving; clients are notified."""
         signature = read(function, context=Context)
         schema, output = signature.input_schema, signature.output
-        scopes, added = tuple(options.pop("scopes", ())), options.pop("options", ())
+        scopes, added = texts("scopes", options.pop("scopes", ())), options.pop("options", ())
         rerun = options.pop("rerun", False)
         model = t.Tool(
             input_schema=t.from_wire(t.ToolInputSchema, schema),
@@ -167,7 +168,7 @@ class Decorators(ABC):
             require_tool_name(model.name)
             mirrored = _marks(model.name, schema)
             read = checked(schema) if arguments is None else converted(arguments)
-            tool = RawTool(model, read, function, mirrored, tuple(scopes))
+            tool = RawTool(model, read, function, mirrored, texts("scopes", scopes))
             self._add_tool(tool, options, rerun)
             self._changed("tools")
             return function

@@ -33,7 +33,7 @@ from mcp_runtime.core.negotiation import ServerOffer
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.core.request_state import KeyRing, StateSealer
 from mcp_runtime.core.subscriptions import Change, Notice
-from mcp_runtime.errors import RpcError
+from mcp_runtime.errors import RpcError, texts
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import ALL, UNSET, parse
 from mcp_runtime.revisions import latest as t
@@ -130,7 +130,7 @@ class Server(Decorators):
         self._lifespan = None if lifespan is None else Lifespan(partial(lifespan, self))
         self._first_offer: Final = ServerOffer(
             info=self.info,
-            revisions=tuple(revisions),
+            revisions=texts("revisions", revisions),
             capabilities=features.capabilities(),
             extensions=Extensions(extensions, revisions),
             instructions=or_unset(instructions),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from io import StringIO
 from typing import Any, Final
 
 import pytest
 
 from mcp_runtime import Client, Context, Limits, Server, types
+from mcp_runtime.auth.server.bearer import BearerAuth
+from mcp_runtime.auth.server.verifier import StaticVerifier
 from mcp_runtime.errors import RemoteError
 from mcp_runtime.revisions import ALL
 
@@ -76,8 +80,36 @@ async def test_a_lifespan_that_is_no_context_manager_is_refused_with_the_decorat
 
 @pytest.mark.parametrize("option", ["hosts", "origins"])
 def test_one_host_or_origin_that_is_no_list_is_refused(option: str) -> None:
-    with pytest.raises(ValueError, match=r"lists: \['https://a\.example'\] instead of"):
+    match = rf"{option} is a list: write \['https://a\.example'\] instead of"
+    with pytest.raises(ValueError, match=match):
         Server("s", "1").asgi(**{option: "https://a.example"})
+
+
+ONE_TEXT: Final[dict[str, Callable[[Server], object]]] = {
+    "revisions": lambda server: Server("s", "1", revisions=ALL[-1]),
+    "revisions of a client": lambda server: Client(server, revisions=ALL[-1]),
+    "elicit_schemes": lambda server: Client(server, elicit_schemes="https"),
+    "uris": lambda server: Client(server).listen(uris="a://b"),
+    "scopes": lambda server: server.tool(scopes="read")(lambda: ""),
+    "scopes of every request": lambda server: BearerAuth(
+        StaticVerifier({}, stderr=StringIO()),
+        issuer="https://a.example",
+        resource="https://b.example",
+        scopes="read",
+    ),
+}
+
+
+@pytest.mark.parametrize("option", ONE_TEXT)
+def test_one_text_instead_of_a_list_is_refused_before_its_letters_are_read(option: str) -> None:
+    with pytest.raises(ValueError, match=rf"{option.split()[0]} is a list: write \['"):
+        ONE_TEXT[option](Server("s", "1"))
+
+
+@pytest.mark.parametrize("other", ["https://a.example/mcp", "python server.py", ["python"], None])
+async def test_what_is_no_server_is_refused_with_what_to_write_for_it(other: Any) -> None:
+    with pytest.raises(TypeError, match=r"is no Server; for a command write Client\.stdio"):
+        Client(other)
 
 
 @pytest.mark.parametrize("form", [int, str | None, {"type": "object"}])

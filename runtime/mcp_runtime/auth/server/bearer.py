@@ -29,6 +29,7 @@ from mcp_runtime.auth.server.verifier import (
     TokenVerifier,
     VerifiedToken,
 )
+from mcp_runtime.errors import texts
 
 if TYPE_CHECKING:
     from mcp_runtime.auth.server.proof import ProofVerifier
@@ -76,7 +77,7 @@ class BearerAuth:
         self.resource: Final = require_secure(resource, "the URI of this server")
         issuers = [issuer] if isinstance(issuer, str) else list(issuer)
         self._issuers = [require_secure(one, "the authorization server") for one in issuers]
-        self.scopes: Final = tuple(scopes)
+        self.scopes: Final = texts("scopes", scopes)
         self._supported = self.scopes if scopes_supported is None else tuple(scopes_supported)
         if "offline_access" in {*self.scopes, *self._supported}:
             raise ValueError("offline_access is no scope of a server; clients ask for it")

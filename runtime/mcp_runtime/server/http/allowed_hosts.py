@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from mcp_runtime.core import http_rules
+from mcp_runtime.errors import texts
 from mcp_runtime.server.http.request import HttpError, HttpRequest
 
 _ENV_HOSTS: Final = "MCP_ALLOWED_HOSTS"
@@ -18,11 +19,9 @@ def allowed_hosts(hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> htt
 
     Raises ValueError for a name that no header can contain, and for one text instead of a list.
     """
-    for given in (hosts, origins):
-        if isinstance(given, str):
-            raise ValueError(f"hosts and origins are lists: [{given!r}] instead of {given!r}")
-    names = [*hosts, *_listed(_ENV_HOSTS)]
-    return http_rules.Hosts(names or http_rules.LOOPBACK, [*origins, *_listed(_ENV_ORIGINS)])
+    names = [*texts("hosts", hosts), *_listed(_ENV_HOSTS)]
+    sites = [*texts("origins", origins), *_listed(_ENV_ORIGINS)]
+    return http_rules.Hosts(names or http_rules.LOOPBACK, sites)
 
 
 def _listed(variable: str) -> list[str]:
