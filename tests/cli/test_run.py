@@ -232,5 +232,6 @@ def test_a_server_that_fails_is_told_in_its_own_lines(name: str, tmp_path: Path)
     shown = done.stderr.decode()
     assert shown.startswith("mcp-bindgen: ")
     assert all(words in shown for words in expected), shown
+    assert shown.count(expected[0]) == 1  # the first line says it, and no line after it
     for machinery in ("click", "mcp_bindgen/cli", "importlib", "asyncio/"):
         assert machinery not in shown

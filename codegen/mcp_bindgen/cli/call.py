@@ -165,13 +165,14 @@ def _client_of(
 ) -> Callable[..., Client]:
     """Makes the client of a command or URL. Raises InputError."""
     from mcp_runtime.client.client import Client
+    from mcp_runtime.transports.stderr import StderrView
 
     if not server[0].startswith(_SCHEMES):
         if signing.login or signing.report or signing.any_issuer:
             raise InputError("one signs in to a server that has a URL, not to a command")
         if headers:
             raise InputError("a header is for a server that has a URL, not for a command")
-        return partial(Client.stdio, server)
+        return partial(Client.stdio, server, stderr=StderrView())
     if len(server) > 1:
         remedy = f"""Write the arguments as one JSON object: {server[1]} '{{"name": "value"}}'."""
         raise InputError("after a URL come a tool and its arguments in JSON", remedy=remedy)

@@ -10,6 +10,7 @@ import shlex
 import shutil
 from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -95,9 +96,11 @@ def tools_of(data: bytes, path: str, *, strict: bool = False) -> list[Tool]:
 async def _listed_by(command: Sequence[str]) -> bytes:
     """What a server lists. Raises InputError for one that does not start or does not answer."""
     from mcp_runtime.client.client import Client
+    from mcp_runtime.transports.stderr import StderrView
 
     remedy = "Does the command start a server that talks on its stdin and stdout?"
-    return await _listed(lambda: Client.stdio(command), command[0], remedy)
+    make = partial(Client.stdio, command, stderr=StderrView())
+    return await _listed(make, command[0], remedy)
 
 
 async def _listed_at(url: str) -> bytes:

@@ -61,7 +61,7 @@ def failure(what: str, error: Exception) -> InputError:
     ends = (
         list(failed.format_exception_only()) if is_syntax else [f"{type(error).__name__}: {error}"]
     )
-    rows = [*"".join(stack.format()).splitlines(), *(each.rstrip("\n") for each in ends)]
+    rows = [*"".join(stack.format()).splitlines(), *(each.rstrip("\n") for each in ends[:-1])]
     return InputError(f"{what}: {ends[-1].strip()}", rows=rows if stack or is_syntax else ())
 
 

@@ -36,7 +36,10 @@ class LocalServer(Protocol):
 
 
 def in_memory(server: LocalServer) -> TransportFactory:
-    """A server in this process, through real bytes."""
+    """A server in this process, through real bytes. Raises TypeError for what is no server."""
+    if not hasattr(server, "serve"):
+        other = "for a command write Client.stdio([...]), for a URL Client.http(...)"
+        raise TypeError(f"{server!r:.80} is no Server; {other}")
 
     async def connect(stack: AsyncExitStack, owner: ConnectionOwner) -> ClientConnection:
         from mcp_runtime.transports.memory import pair
@@ -66,16 +69,23 @@ def child_process(
         limits = owner.settings.limits
         process = await spawn(command, env=env, cwd=cwd, stderr=stderr, limits=limits)
         stack.push_async_callback(process.close)
-        return ChildConnection(owner, process, ("command", *command, cwd))
+        key = ("command", *command, cwd)
+        return ChildConnection(owner, process, key, quotes_stderr=not callable(stderr))
 
     return connect
 
 
 class ChildConnection(ClientWireConnection):
-    """A connection to a server that the client has started."""
+    """A connection to a server that the client has started.
 
-    def __init__(self, owner: ConnectionOwner, process: Child, key: Hashable) -> None:
+    With `quotes_stderr` an error of opening it ends with what the server wrote to standard error.
+    """
+
+    def __init__(
+        self, owner: ConnectionOwner, process: Child, key: Hashable, *, quotes_stderr: bool
+    ) -> None:
         self.server_key = key
+        self._quotes_stderr = quotes_stderr
         self._process = process
         super().__init__(owner, process)
         self.session.is_unread = process.is_unread
@@ -97,6 +107,8 @@ class ChildConnection(ClientWireConnection):
             ended = " (exit code 0, having read nothing: does it serve on standard input?)"
         if self.ignored:
             ended += f"; of its output {self.ignored} lines are no answers: does it print there?"
+        if not self._quotes_stderr:
+            return ended
         stderr = self._process.stderr.decode(errors="replace").strip()
         return f"{ended}; its standard error ends with:\n{_tail(stderr)}" if stderr else ended
 
