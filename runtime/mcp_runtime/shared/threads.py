@@ -151,8 +151,10 @@ def _called(job: _Job) -> Callable[[], None]:
     failure: BaseException
     try:
         return partial(job.settle, job.waiting.set_result, job.call())
-    except StopIteration:  # which a future does not take
-        failure = RuntimeError("the function raised StopIteration")
+    except (StopIteration, KeyboardInterrupt, GeneratorExit) as error:
+        # They would steer a future, the loop or the awaiting coroutine. Ctrl+C interrupts the main
+        # thread only: here each is the function's own.
+        failure = RuntimeError(f"the function raised {type(error).__name__}")
     except BaseException as error:
         failure = error
     return partial(job.settle, job.waiting.set_exception, failure)

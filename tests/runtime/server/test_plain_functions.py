@@ -133,7 +133,9 @@ def _here(prefix: str) -> tuple[str, bool]:
     return current.name[: len(prefix)], current is threading.main_thread()
 
 
-@pytest.mark.parametrize("error", [SystemExit(3), StopIteration()])
+@pytest.mark.parametrize(
+    "error", [SystemExit(3), StopIteration(), KeyboardInterrupt(), GeneratorExit()]
+)
 async def test_a_function_that_ends_strangely_keeps_no_place(error: BaseException) -> None:
     server = Server("s", "1", limits=Limits(threads=1, session_threads=1))
 

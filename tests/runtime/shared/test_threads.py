@@ -28,7 +28,7 @@ def test_a_function_runs_in_another_thread_and_sees_the_callers_context() -> Non
     assert thread != threading.main_thread().name
 
 
-@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt("stop")])
+@pytest.mark.parametrize("error", [ValueError("no"), SystemExit("stop")])
 def test_what_a_function_raises_is_raised_to_its_caller(error: BaseException) -> None:
     def fail() -> None:
         raise error
@@ -37,9 +37,15 @@ def test_what_a_function_raises_is_raised_to_its_caller(error: BaseException) ->
         asyncio.run(threads.run(fail))
 
 
-def test_a_function_that_stops_an_iteration_does_not_stop_the_loop() -> None:
-    with pytest.raises(RuntimeError, match="StopIteration"):
-        asyncio.run(threads.run(next, iter(())))
+@pytest.mark.parametrize("error", [StopIteration, KeyboardInterrupt, GeneratorExit])
+def test_a_function_that_raises_what_steers_a_loop_does_not_stop_it(
+    error: type[BaseException],
+) -> None:
+    def fail() -> None:
+        raise error
+
+    with pytest.raises(RuntimeError, match=f"the function raised {error.__name__}"):
+        asyncio.run(threads.run(fail))
 
 
 def test_as_many_run_at_once_as_there_are_threads_and_the_rest_comes_after() -> None:
