@@ -231,10 +231,20 @@ def _unreadable(text: bytes, error: Exception) -> Malformed:
         members = dict(_members(text))
     except (ValueError, RecursionError):
         return _no_json(error)
+    if _is_halved(members):  # msgspec takes some of these for the end of the text
+        error = ValueError("a text has a lone surrogate, half of a character")
     id, answers = members.get("id"), "result" in members or "error" in members
     is_id = isinstance(id, int | str) and not isinstance(id, bool) and _is_text(id)
     is_response = answers and "method" not in members
     return Malformed(id if is_id else None, PARSE_ERROR, _no_json(error).message, is_response)
+
+
+def _is_halved(members: dict[str, Any]) -> bool:
+    try:
+        json.dumps(members, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _is_text(id: Id) -> bool:

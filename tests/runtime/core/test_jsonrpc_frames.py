@@ -143,6 +143,7 @@ def test_an_id_is_found_in_what_is_no_json_if_that_can_be_taken_apart(text: byte
     frame = read(text)
     assert isinstance(frame, Malformed)
     assert (frame.id, frame.code, frame.is_response) == (id, -32700, False)
+    assert ("a lone surrogate" in frame.message) == (b"ud800" in text)
 
 
 def test_a_batch_is_several_messages_where_batches_are() -> None:
