@@ -130,9 +130,10 @@ def _worded(text: str, value: Any, schemas: Iterator[Schema]) -> str:
     """msgspec's text in our format: what was expected, and what was found."""
     if member := _MEMBER.fullmatch(text):
         return _member(member[1] == "missing required", member[2], schemas)
-    if text.startswith("Invalid enum value"):
+    if text.startswith(("Invalid enum value", "Invalid value")):
         values = [excerpt(each) for schema in schemas for each in schema.get("enum", ())]
-        return f"expected one of {_list(values)}, found {_shown(value, text[19:])}"
+        _, _, refused = text.partition("value ")
+        return f"expected one of {_list(values)}, found {_shown(value, refused)}"
     if expected := _EXPECTED.fullmatch(text):
         what = expected[1].replace("`", "")
         return f"expected {what}, found {_shown(value, expected[2] or 'another value')}"

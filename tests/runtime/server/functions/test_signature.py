@@ -87,6 +87,14 @@ class Shape(Struct, forbid_unknown_fields=True, tag=True):
     size: float
 
 
+class Box(Struct, tag=True):
+    pass
+
+
+class Ball(Struct, tag=True):
+    pass
+
+
 class Model(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(populate_by_name=True)
     count: int = pydantic.Field(ge=1, description="how many")
@@ -525,6 +533,8 @@ def test_what_fits_is_taken(annotation: Any, given: Any, taken: Any) -> None:
         (list[Literal[1, 2]], [1, 3], "$.value[1]: expected one of 1, 2, found 3"),
         (Point, {}, '$.value: expected the member "x", found none'),
         (Shape, {"type": "Shape", "size": 1, "a": 2}, "$.value: expected no member but "),
+        (Shape, {"type": "Cube"}, '$.value.type: expected one of "Shape", found "Cube"'),
+        (list[Ball | Box], [{"type": "Cube"}], '$.value[0].type: expected one of "Ball", "Box", '),
         (Annotated[int, Meta(ge=3)], 2, "$.value: expected int >= 3, found 2"),
         (
             Annotated[str, Meta(max_length=3)],
