@@ -47,15 +47,19 @@ TEXT_TAGS: Final = frozenset(
 _Json = dict[str, Any]
 
 
-def facts(resolver: Resolver, *, docs: bool = True) -> _Json:
-    """The whole module; without `docs` only machine-readable tags of comments remain."""
+def facts(resolver: Resolver, methods: Sequence[Pair] | None = None, *, docs: bool = True) -> _Json:
+    """The whole module; without `docs` only machine-readable tags of comments remain.
+
+    `methods` are those of the module, where the caller has them.
+    """
     own = [d for name, d in resolver.declared.items() if name not in resolver.foreign]
     imports = [_import(each) for each in resolver.imports]
+    methods = pairs(resolver) if methods is None else methods
     return {
         "format": FORMAT,
         **({"imports": imports} if imports else {}),
         "declarations": [_declaration(resolver, d, docs) for d in own],
-        "methods": [_at_home(resolver, _method(pair)) for pair in pairs(resolver)],
+        "methods": [_at_home(resolver, _method(pair)) for pair in methods],
     }
 
 
@@ -78,9 +82,9 @@ def _at_home(resolver: Resolver, value: Any) -> Any:
     return inner
 
 
-def digest(resolver: Resolver) -> str:
+def digest(resolver: Resolver, methods: Sequence[Pair] | None = None) -> str:
     """The structure digest: SHA-256 of the facts without prose, as canonical JSON."""
-    text = msgspec.json.encode(facts(resolver, docs=False), order="sorted")
+    text = msgspec.json.encode(facts(resolver, methods, docs=False), order="sorted")
     return hashlib.sha256(text).hexdigest()
 
 

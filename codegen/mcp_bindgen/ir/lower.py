@@ -41,7 +41,7 @@ from mcp_bindgen.ir.name_table import NameTable
 from mcp_bindgen.ir.names import capitalized
 from mcp_bindgen.ir.narrow import narrow
 from mcp_bindgen.ir.overlaps import ordered_results
-from mcp_bindgen.ir.pairs import message_shape
+from mcp_bindgen.ir.pairs import message_shape, pairs
 from mcp_bindgen.ir.pattern_cost import timely
 from mcp_bindgen.ir.places import NAMINGS, Place, places
 from mcp_bindgen.ir.recursion import json_aliases, require_no_circles
@@ -79,11 +79,13 @@ def load(
 def lower(resolver: Resolver, revision: str, decisions: Decisions | None = None) -> Schema:
     """As `load`, for what is already resolved."""
     lowering = _Lowering(resolver, revision, decisions)
-    schema = lowering.schema()
+    declarations = tuple(json_aliases(lowering.declarations()))
+    listed = pairs(resolver)
+    schema = Schema(revision, resolver.source.path, digest(resolver, listed), declarations)
+    lowering.tags.require(partial(kinds, schema))
     schema = narrow(schema, decisions)
-    schema = replace(
-        schema, methods=tuple(methods(schema, resolver, decisions, lowering.names.python))
-    )
+    rows = methods(schema, listed, resolver.source, decisions, lowering.names.python)
+    schema = replace(schema, methods=tuple(rows))
     schema = conventions(ordered_results(schema, decisions), decisions)
     if decisions is not None:
         decisions.require_all(revision)
@@ -93,7 +95,6 @@ def lower(resolver: Resolver, revision: str, decisions: Decisions | None = None)
 class _Lowering:
     def __init__(self, resolver: Resolver, revision: str, decisions: Decisions | None) -> None:
         self.resolver = resolver
-        self.revision = revision
         self.names = NameTable(resolver, revision, decisions)
         self.out: list[Declaration] = []
         self.pending: list[Declaration] = []
@@ -107,7 +108,8 @@ class _Lowering:
     def error(self, at: int, message: str, remedy: str) -> SchemaError:
         return self.resolver.source.error(SchemaMeaningError, at, message, remedy)
 
-    def schema(self) -> Schema:
+    def declarations(self) -> list[Declaration]:
+        """What the module declares, each declaration before the anonymous shapes in it."""
         for declaration in self.resolver.declared.values():
             self.names.claim(declaration.name, declaration.at)
         for declaration in self.resolver.declared.values():
@@ -117,14 +119,7 @@ class _Lowering:
                 ref = syntax.Ref(declaration.name, (), declaration.at)
                 self.declare(declaration, ref, self.names.python[declaration.name])
         require_no_circles(self.out, self.resolver.source)
-        schema = Schema(
-            self.revision,
-            self.resolver.source.path,
-            digest(self.resolver),
-            tuple(json_aliases(self.out)),
-        )
-        self.tags.require(partial(kinds, schema))
-        return schema
+        return self.out
 
     # ---- declarations
 

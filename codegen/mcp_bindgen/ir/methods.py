@@ -7,16 +7,15 @@ says no more, so the rest are `[[method]]` rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mcp_bindgen.errors import DecisionError
 from mcp_bindgen.ir.decisions import Decisions, Row
 from mcp_bindgen.ir.model import Method, Ref, Schema, Type, Uni
-from mcp_bindgen.ir.pairs import Pair, pairs
-from mcp_bindgen.ir.resolve import Resolver
+from mcp_bindgen.ir.pairs import Pair
 from mcp_bindgen.ir.walk import references, struct_of
-from mcp_bindgen.source import syntax
+from mcp_bindgen.source import Source, syntax
 
 __all__ = ["answered_as", "methods"]
 
@@ -37,15 +36,15 @@ _BOTH = ("ServerCapabilities", "ClientCapabilities")
 
 def methods(
     schema: Schema,
-    resolver: Resolver,
+    listed: Sequence[Pair],
+    source: Source,
     decisions: Decisions | None,
     python: Mapping[str, str],
 ) -> Iterator[Method]:
-    """Every method, in source order. Raises DecisionError for a row missing or without news.
+    """The methods of the pairs. Raises DecisionError for a row missing or without news.
 
     `python` has the name in `schema` of each declaration.
     """
-    listed = pairs(resolver)
     loose = _loose(schema, listed, python)
     for pair in listed:
         rule = _capability(schema, pair)
@@ -53,7 +52,7 @@ def methods(
         result = _result(schema, pair, python)
         row = None
         if decisions is not None:
-            place = resolver.source.place(struct.at)
+            place = source.place(struct.at)
             row = _row(schema, decisions, pair, rule, result, place, loose)
         params = struct.field("params")
         yield Method(
@@ -117,7 +116,7 @@ def _row(
     return row
 
 
-def _loose(schema: Schema, listed: list[Pair], python: Mapping[str, str]) -> str:
+def _loose(schema: Schema, listed: Sequence[Pair], python: Mapping[str, str]) -> str:
     """The results that no declaration pairs with a method, as questions list them."""
     answers = [(pair, _result(schema, pair, python)) for pair in listed if not pair.assumed]
     paired = {name for _, type in answers if type is not None for name in references(type)}

@@ -67,7 +67,7 @@ def pairs(resolver: Resolver) -> list[Pair]:
     """Every method of the module, in source order."""
     rows: list[Pair] = []
     for key, declaration in resolver.declared.items():
-        shape = None if key in resolver.foreign else message_shape(resolver, declaration)
+        shape = None if key in resolver.foreign else _shape(resolver, declaration)
         if shape is not None:
             rows += [_pair(resolver, declaration, shape, name) for name in _names(resolver, shape)]
     return rows
