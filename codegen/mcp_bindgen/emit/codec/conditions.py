@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from mcp_bindgen.emit.text.layout import Code, Group, Or, call, flat, literal
+from mcp_bindgen.emit.text.layout import Code, Group, Or, call, literal
 from mcp_bindgen.ir.model import (
     Bounded,
     Kind,
@@ -25,23 +25,12 @@ __all__ = ["KINDS", "Bound", "Conditions", "choices"]
 Bound: TypeAlias = tuple[Code, str]
 """The condition that refuses a value, and what is expected instead."""
 
-KINDS: Final[dict[Kind, str]] = {
-    "string": "is_string({0})",
-    "number": "is_number({0})",
-    "boolean": "{0}.__class__ is bool",
-    "null": "{0} is None",
-    "object": "{0}.__class__ is dict",
-    "array": "{0}.__class__ is list",
-}
-"""The condition that a value is of a JSON kind."""
+KINDS: Final[tuple[Kind, ...]] = ("string", "number", "boolean", "null", "object", "array")
+"""The JSON kinds, in the order in which a reader looks for them."""
 
-_CALLED: Final = ("are_unique", "is_multiple", "is_number", "is_string", "matches")
-
-_OTHERS: Final = {
-    "number": "not is_number({0})",
-    "boolean": "{0}.__class__ is not bool",
-    "null": "{0} is not None",
-}
+_CLASSES: Final[dict[Kind, str]] = {"boolean": "bool", "object": "dict", "array": "list"}
+_SIMPLE: Final = frozenset(("string", "number", "boolean", "null"))
+"""The primitives that one condition tells from all others."""
 
 
 class Conditions:
@@ -57,9 +46,20 @@ class Conditions:
 
     def of_kind(self, kind: Kind, var: str) -> str:
         # is_number(x)
-        if kind == "string" and not self.text:
-            return f"{var}.__class__ is str"
-        return self._calling(KINDS[kind].format(var))
+        # x.__class__ is dict
+        match kind:
+            case "string":
+                return self._call("is_string", var) if self.text else f"{var}.__class__ is str"
+            case "number":
+                return self._call("is_number", var)
+            case "null":
+                return f"{var} is None"
+            case _:
+                return f"{var}.__class__ is {_CLASSES[kind]}"
+
+    def _call(self, function: str, *args: str) -> str:
+        # is_number(x)
+        return f"{self.use(function)}({', '.join(args)})"
 
     def refuses(self, type: Type, var: str) -> Code | None:
         """The condition that a value is not of `type`; None where a function must look."""
@@ -71,8 +71,12 @@ class Conditions:
         match self.simple(type):
             case Prim(name="string"):
                 return self._no_string(var)
-            case Prim() as prim if prim.name in _OTHERS:
-                return self._calling(_OTHERS[prim.name].format(var))
+            case Prim(name="number"):
+                return f"not {self._call('is_number', var)}"
+            case Prim(name="boolean"):
+                return f"{var}.__class__ is not bool"
+            case Prim(name="null"):
+                return f"{var} is not None"
             case Lit() as lit:
                 return self._differs(lit, var)
             case Uni() as union:
@@ -86,7 +90,7 @@ class Conditions:
         # x == "2.0"
         # x in ("user", "assistant")
         match self.simple(type):
-            case Prim() as prim if prim.name == "string" or prim.name in _OTHERS:
+            case Prim() as prim if prim.name in _SIMPLE:
                 (kind,) = kinds(self.schema, prim)
                 return self.of_kind(kind, var)
             case Lit() as lit:
@@ -96,7 +100,7 @@ class Conditions:
                     return Group(f"{var} in (", tuple(names), ")")
                 codes = [self.takes(arm, var) for arm in arms(self.schema, union)]
                 parts = tuple(code for code in codes if code is not None)
-                return Or(parts, "or") if len(parts) == len(codes) else None
+                return Or(parts, "or") if parts and len(parts) == len(codes) else None
             case _:
                 return None
 
@@ -113,7 +117,7 @@ class Conditions:
         # x.__class__ is not str or not (x.isascii() or is_string(x))
         if not self.text:
             return f"{var}.__class__ is not str"
-        fine = Or((f"{var}.isascii()", self._calling(f"is_string({var})")), "or")
+        fine = Or((f"{var}.isascii()", self._call("is_string", var)), "or")
         return Group(f"{var}.__class__ is not str or not (", (fine,), ")")
 
     def _differs(self, type: Lit, var: str) -> str:
@@ -124,7 +128,7 @@ class Conditions:
         unequal = f"{var} != {literal(type.value)}"
         if isinstance(type.value, str):
             return unequal
-        return f"{self._calling(f'not is_number({var})')} or {unequal}"
+        return f"not {self._call('is_number', var)} or {unequal}"
 
     def _equals(self, type: Lit, var: str) -> str:
         # x is True
@@ -134,7 +138,7 @@ class Conditions:
         equal = f"{var} == {literal(type.value)}"
         if isinstance(type.value, str):
             return equal
-        return f"({self._calling(f'is_number({var})')} and {equal})"
+        return f"({self._call('is_number', var)} and {equal})"
 
     def _of_no_arm(self, type: Uni, var: str) -> Code | None:
         # x not in ("user", "assistant")
@@ -144,23 +148,55 @@ class Conditions:
         taken = self.takes(type, var)
         return None if taken is None else Group("not (", (taken,), ")")
 
-    def _calling(self, condition: str) -> str:
-        """A condition, with what it calls noted."""
-        for name in _CALLED:
-            if f"{name}(" in condition:
-                self.use(name)
-        return condition
-
     def beyond(self, type: Bounded, var: str) -> Iterator[tuple[Kind, list[Bound]]]:
         """For each JSON kind of a bounded type the conditions that refuse a value."""
         # x < 0
         # len(x) > 40
-        takes = kinds(self.schema, type.of)
-        for kind, bounds in _bounds(type.limits, var):
-            if kind in takes and bounds:
-                for condition, _ in bounds:
-                    self._calling(flat(condition))
-                yield kind, bounds
+        taken = kinds(self.schema, type.of)
+        makers: dict[Kind, Callable[[Limits, str], list[Bound]]] = {
+            "number": self._number_bounds,
+            "array": self._array_bounds,
+            "string": self._string_bounds,
+        }
+        for kind, bounds in makers.items():
+            if kind in taken and (conditions := bounds(type.limits, var)):
+                yield kind, conditions
+
+    def _number_bounds(self, limits: Limits, var: str) -> list[Bound]:
+        # x < 0
+        # not is_multiple(x, 5)
+        bounds: list[Bound] = [(f"{var} % 1", "integer")] if limits.integer else []
+        numbers = (
+            (limits.minimum, "<", "at least"),
+            (limits.maximum, ">", "at most"),
+            (limits.exclusive_minimum, "<=", "more than"),
+            (limits.exclusive_maximum, ">=", "less than"),
+        )
+        bounds += [
+            (f"{var} {sign} {b!r}", f"{text} {b}") for b, sign, text in numbers if b is not None
+        ]
+        if (step := limits.multiple_of) is not None:
+            refused = f"not {self._call('is_multiple', var, repr(step))}"
+            bounds.append((refused, f"a multiple of {step}"))
+        return bounds
+
+    def _array_bounds(self, limits: Limits, var: str) -> list[Bound]:
+        # len(x) > 40
+        # not are_unique(x)
+        bounds = _sizes(limits.min_items, limits.max_items, "items", var)
+        if limits.unique_items:
+            bounds.append((f"not {self._call('are_unique', var)}", "items that differ"))
+        return bounds
+
+    def _string_bounds(self, limits: Limits, var: str) -> list[Bound]:
+        # len(x) < 1
+        # not matches("^a", x)
+        bounds = _sizes(limits.min_length, limits.max_length, "characters", var)
+        if limits.pattern is not None:
+            code = literal(python_pattern(limits.pattern))
+            refused = call(f"not {self.use('matches')}", code, var)
+            bounds.append((refused, f"text that matches {limits.pattern}"))
+        return bounds
 
 
 def choices(schema: Schema, type: Type) -> list[str]:
@@ -176,32 +212,6 @@ def choices(schema: Schema, type: Type) -> list[str]:
 
 def _is_string(type: Type) -> bool:
     return isinstance(type, Lit) and isinstance(type.value, str)
-
-
-def _bounds(limits: Limits, var: str) -> Iterator[tuple[Kind, list[Bound]]]:
-    numbers = [
-        (limits.minimum, "<", "at least {0}"),
-        (limits.maximum, ">", "at most {0}"),
-        (limits.exclusive_minimum, "<=", "more than {0}"),
-        (limits.exclusive_maximum, ">=", "less than {0}"),
-    ]
-    conditions: list[Bound] = [
-        (f"{var} {sign} {b!r}", text.format(b)) for b, sign, text in numbers if b is not None
-    ]
-    if limits.integer:
-        conditions.insert(0, (f"{var} % 1", "integer"))
-    if (step := limits.multiple_of) is not None:
-        conditions.append((f"not is_multiple({var}, {step!r})", f"a multiple of {step}"))
-    yield "number", conditions
-    items = _sizes(limits.min_items, limits.max_items, "items", var)
-    if limits.unique_items:
-        items.append((f"not are_unique({var})", "items that differ"))
-    yield "array", items
-    texts = _sizes(limits.min_length, limits.max_length, "characters", var)
-    if limits.pattern is not None:
-        code = literal(python_pattern(limits.pattern))
-        texts.append((call("not matches", code, var), f"text that matches {limits.pattern}"))
-    yield "string", texts
 
 
 def _sizes(least: int | None, most: int | None, unit: str, var: str) -> list[Bound]:
