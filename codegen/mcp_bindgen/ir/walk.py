@@ -151,9 +151,10 @@ def holds_struct(schema: Schema, type: Type) -> bool:
         bare = stripped(schema, queue.pop())
         if isinstance(bare, Ref):
             return True
-        if bare not in seen:
+        inner = children(bare)
+        if inner and bare not in seen:
             seen.add(bare)
-            queue += children(bare)
+            queue += inner
     return False
 
 
@@ -164,10 +165,11 @@ def kinds(schema: Schema, type: Type) -> frozenset[Kind]:
     queue = [type]
     while queue:
         bare = stripped(schema, queue.pop())
-        if bare not in seen:
-            seen.add(bare)
+        if not isinstance(bare, Uni):
             taken |= _kinds(bare)
-            queue += bare.arms if isinstance(bare, Uni) else ()
+        elif bare not in seen:
+            seen.add(bare)
+            queue += bare.arms
     return taken
 
 

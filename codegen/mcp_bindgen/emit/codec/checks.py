@@ -46,23 +46,18 @@ class Checks(Functions, ABC):
         yield Line(0, "if ", condition, ":")
         yield Line(1, "raise ", call(self.use("wrong"), at, literal(wanted), refused))
 
-    def check(
-        self, type: Type, var: str, at: Code, place: str, refused: Code | None = None
-    ) -> Iterator[Line]:
-        """Lines that leave the checked value in `var`, whose place is the code `at`.
-
-        `refused` is what a refusal names, where that is not `var`.
-        """
+    def check(self, type: Type, var: str, at: Code, place: str) -> Iterator[Line]:
+        """Lines that leave the checked value in `var`, whose place is the code `at`."""
         # priority = _read_Annotations_priority(priority, (at, "priority"))
-        if is_never(self.schema, type):
-            yield Line(0, "raise ", call(self.use("wrong"), at, literal("nothing"), refused or var))
-        elif isinstance(type, Bounded):
-            yield from self.check(type.of, var, at, place, refused)
+        if isinstance(type, Bounded):
+            yield from self.check(type.of, var, at, place)
             yield from self._limits(type, var, at)
         elif alias := alias_of(self.schema, type):
-            yield from self.check(alias.type, var, at, alias.name, refused)
+            yield from self.check(alias.type, var, at, alias.name)
         elif (refusal := self.conditions.refuses(type, var)) is not None:
-            yield from self.refuse(refusal, at, expected(self.schema, type), refused or var)
+            yield from self.refuse(refusal, at, expected(self.schema, type), var)
+        elif is_never(self.schema, type):
+            yield Line(0, "raise ", call(self.use("wrong"), at, literal("nothing"), var))
         else:
             yield Line(0, f"{var} = ", self.read(type, var, at, place))
 
@@ -126,12 +121,11 @@ class Checks(Functions, ABC):
         )
         return (parts[0] if len(parts) == 1 else Or(parts, "and")) if parts else None
 
-    def is_refused_null(self, type: Type) -> bool:
-        """Whether a type without bounds is checked in place, and does not take null."""
-        if isinstance(unaliased(self.schema, type), Bounded):
-            return False
-        refused = self.conditions.refuses(type, "x") is not None
-        return refused and "null" not in kinds(self.schema, type)
+    def refuses_null(self, type: Type, var: str) -> Code | None:
+        """The condition that refuses null and all else that is not of `type`, if there is one."""
+        if "null" in kinds(self.schema, type):
+            return None
+        return self.conditions.refuses(type, var)
 
     def struct(self, leaf: Type) -> Struct:
         struct = struct_of(self.schema, leaf)

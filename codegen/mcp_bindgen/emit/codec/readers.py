@@ -22,7 +22,7 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.walk import alias_of, is_any, is_never, references
+from mcp_bindgen.ir.walk import alias_of, is_any, references
 
 __all__ = ["Readers"]
 
@@ -94,8 +94,7 @@ class Readers(StructReaders):
                 yield from self.union(type, place)
             case Prim() | Lit() | Ref() | Uni() | Bounded():
                 yield from self.check(type, "x", PLACE, place)
-                if not is_never(self.schema, type):
-                    yield Line(0, "return x")
+                yield Line(0, "return x")
             case _:
                 assert_never(type)
 

@@ -120,9 +120,9 @@ class StructReaders(UnionReaders):
         if isinstance(field.const, str):
             condition = f"o.get({wire}) != {literal(field.const)}"
             yield from self.refuse(condition, at, expected(self.schema, field.type), get)
-        elif self.is_refused_null(field.type):
+        elif (refusal := self.refuses_null(field.type, var)) is not None:
             yield Line(0, f"{var} = ", call("o.get", wire))
-            yield from self.check(field.type, var, at, place, get)
+            yield from self.refuse(refusal, at, expected(self.schema, field.type), get)
         else:
             yield Line(0, f"{var} = ", get)
             yield from self.check(field.type, var, at, place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from mcp_bindgen.emit.codec.functions import Functions, Line, deeper
 from mcp_bindgen.emit.codec.shapes import Shapes
@@ -43,10 +43,11 @@ class Writers(Functions):
             yield from self._late()
         if rest or needed:
             yield self._held(struct)
-        for member in required:
-            yield from self._looped(member)
-        members = tuple(_pair(literal(f.wire), self._value(f)) for f in required)
-        yield Line(0, "o: Json = ", Group("{", members, "}"))
+        values: list[Code] = []
+        for field in required:
+            value = yield from self._value(field)
+            values.append(_pair(literal(field.wire), value))
+        yield Line(0, "o: Json = ", Group("{", tuple(values), "}"))
         if rest:
             yield Line(0, f"if len(held) != {needed}:" if needed else "if held:")
             yield from deeper(rest)
@@ -73,8 +74,7 @@ class Writers(Functions):
         for field in struct.fields:
             if not field.required:
                 yield Line(0, f"if {literal(field.name)} in held:")
-                yield from deeper(self._looped(field))
-                yield Line(1, f"o[{literal(field.wire)}] = ", self._value(field))
+                yield from deeper(self._assigned(field))
         if self.shapes.keeps(struct):
             members = f"_{struct.name}_members"
             name = self.use("EXTRA") if self.shapes.is_native(struct) else '"extra_"'
@@ -83,34 +83,35 @@ class Writers(Functions):
             yield Line(0, f"if {name} in held:")
             yield Line(1, "", call(self.use("merge"), "o", extra, members))
 
-    def _looped(self, field: Field) -> Iterator[Line]:
-        """Lines that write an array of several classes, where that takes no call of its own."""
+    def _assigned(self, field: Field) -> Iterator[Line]:
+        # o["name"] = held["name"]
+        value = yield from self._value(field)
+        yield Line(0, f"o[{literal(field.wire)}] = ", value)
+
+    def _value(self, field: Field) -> Generator[Line, None, Code]:
+        """What is written of a member; before it the loop over an array of several classes."""
+        # write_array(_write_Icon, held["icons"])
         # content_items: list[Json] = []
         # for item in held["content"]:
         #     content_items.append(_WRITERS[type(item)](item))
-        if self._is_looped(field.type):
-            yield Line(0, f"{field.name}_items: list[Json] = []")
-            yield Line(0, f"for item in held[{literal(field.name)}]:")
-            yield Line(1, f"{field.name}_items.append(_WRITERS[type(item)](item))")
-
-    def _is_looped(self, type: Type) -> bool:
-        opened = stripped(self.schema, type)
-        return isinstance(opened, Arr) and self.writer(opened.of) == "write"
-
-    def _value(self, field: Field) -> Code:
-        # write_array(_write_Icon, held["icons"])
         if field.const is not None:
             return literal(field.const)
-        if self._is_looped(field.type):
-            return f"{field.name}_items"
-        return self._written(field.type, f"held[{literal(field.name)}]")
+        held = f"held[{literal(field.name)}]"
+        opened = stripped(self.schema, field.type)
+        if not (isinstance(opened, Arr) and self.writer(opened.of) == "write"):
+            return self._written(opened, held)
+        items = f"{field.name}_items"
+        yield Line(0, f"{items}: list[Json] = []")
+        yield Line(0, f"for item in {held}:")
+        yield Line(1, f"{items}.append(_WRITERS[type(item)](item))")
+        return items
 
     def _written(self, type: Type, code: str) -> Code:
         # _write_Annotations(held["annotations"])
         # write_map(_write_ListRootsResult, held["requests"])
         # _WRITERS[held["error"].__class__](held["error"])
         opened = stripped(self.schema, type)
-        writer = self.writer(type)
+        writer = self.writer(opened)
         if writer is None:
             return code
         if isinstance(opened, Arr | Map) and (inner := self.writer(opened.of)) is not None:
