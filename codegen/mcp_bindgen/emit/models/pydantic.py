@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -30,7 +30,6 @@ from mcp_bindgen.ir.model import (
     Bounded,
     Field,
     Lit,
-    Prim,
     Struct,
     Tup,
     Type,
@@ -64,11 +63,6 @@ _EXTRA: Final = {"keep": "allow", "drop": "ignore", "reject": "forbid"}
 
 
 class _Annotator(Annotator):
-    prims: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        **Annotator.prims,
-        "number": ("Number",),
-    }
-
     def types(self, name: str) -> str:
         """A name of the flavours' module of types."""
         return self.imports.use(".._types_pydantic", name)
@@ -90,10 +84,8 @@ class _Annotator(Annotator):
         """An alias that pydantic can open: under its name it finds itself."""
         return call(self.imports.use("typing_extensions", "TypeAliasType"), literal(name), code)
 
-    def parts(self, type: Type) -> list[Code]:
-        if type == Prim("number"):
-            self.types("Number")
-        return super().parts(type)
+    def prim(self, name: str) -> list[Code]:
+        return [self.types("Number")] if name == "number" else super().prim(name)
 
     def literals(self, *types: Lit) -> Code:
         """Marked where Python takes true for 1, or false for 0."""
@@ -154,16 +146,16 @@ class _Annotator(Annotator):
 def _quoted(code: Code, unknown: set[str]) -> Code:
     """An annotation that Python evaluates at once, but for the parts that name what is unknown."""
     match code:
+        case str():
+            return literal(code) if _names(code, unknown) else code
         case Group(head="Literal["):
             return code
         case Group(head="With[", items=(of, *marks)):
             return replace(code, items=(_quoted(of, unknown), *_quoted_marks(marks, unknown)))
-        case Group():
+        case Or() if any(isinstance(x, str) and _names(x, unknown) for x in code.items):
+            return literal(flat(code))
+        case Group() | Or():
             return replace(code, items=tuple(_quoted(item, unknown) for item in code.items))
-        case Or() if not any(isinstance(x, str) and _names(x, unknown) for x in code.items):
-            return replace(code, items=tuple(_quoted(item, unknown) for item in code.items))
-        case _:
-            return literal(flat(code)) if _names(code, unknown) else code
 
 
 def _quoted_marks(marks: Iterable[Code], unknown: set[str]) -> Iterator[Code]:
@@ -173,8 +165,8 @@ def _quoted_marks(marks: Iterable[Code], unknown: set[str]) -> Iterator[Code]:
         yield _quoted(mark, unknown) if is_tuple else mark
 
 
-def _names(code: Code, unknown: set[str]) -> bool:
-    return not unknown.isdisjoint(_WORDS.findall(flat(code)))
+def _names(code: str, unknown: set[str]) -> bool:
+    return not unknown.isdisjoint(_WORDS.findall(code))
 
 
 def pydantic_view(shapes: Shapes) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
-from typing import ClassVar
+from typing import Final
 
 from mcp_bindgen.emit.packages import core_module
 from mcp_bindgen.emit.text.imports import Imports
@@ -38,19 +38,19 @@ __all__ = [
     "optional",
 ]
 
+_PRIMS: Final = {
+    "string": ("str",),
+    "number": ("int", "float"),
+    "boolean": ("bool",),
+    "null": ("None",),
+}
+
 
 class Annotator:
     """Annotations of one module; what they name is noted for its imports.
 
     `module` is the one of the core's that has the types of the core.
     """
-
-    prims: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "string": ("str",),
-        "number": ("int", "float"),
-        "boolean": ("bool",),
-        "null": ("None",),
-    }
 
     def __init__(self, schema: Schema, imports: Imports, module: str = "") -> None:
         self.schema = schema
@@ -94,12 +94,8 @@ class Annotator:
 
     def parts(self, type: Type) -> list[Code]:
         match type:
-            case Prim() if type.name in JSON_PRIMS:
-                return [self.any()]
-            case Prim(name="object"):
-                return [f"dict[str, {self.any()}]"]
             case Prim():
-                return list(self.prims[type.name])
+                return self.prim(type.name)
             case Lit():
                 return [self.literals(type)]
             case Ref():
@@ -116,6 +112,13 @@ class Annotator:
                 return self.union(arms(self.schema, type))
             case _:
                 return [self.inside(type)]
+
+    def prim(self, name: str) -> list[Code]:
+        if name in JSON_PRIMS:
+            return [self.any()]
+        if name == "object":
+            return [f"dict[str, {self.any()}]"]
+        return [*_PRIMS[name]]
 
     def any(self) -> str:
         return self.imports.use("typing", "Any")
