@@ -196,10 +196,13 @@ class Bounds:
     ) -> CoreSchema:
         schema = handler(source)
         if self._is_native(schema):
-            native = {_NATIVE[name]: limit for name, limit in self.limits.items()}
-            arms = [{**arm, **native} for arm in schema["choices"]]
-            return {**schema, "choices": arms}
+            limited: CoreSchema = self._natively(schema)
+            return limited
         return core_schema.no_info_after_validator_function(self.check, schema)
+
+    def _natively(self, schema: Any) -> Any:
+        native = {_NATIVE[name]: limit for name, limit in self.limits.items()}
+        return {**schema, "choices": [{**arm, **native} for arm in schema["choices"]]}
 
     def _is_native(self, schema: Any) -> bool:
         """Whether pydantic itself compares: a `Number`, exactly, with all that limits it."""
