@@ -58,8 +58,7 @@ class Subscription:
     def _wants(self, change: Change) -> bool:
         if change.what == "resource":
             return change.uri is not None and self._watches(change.uri)
-        wanted: object = getattr(self.wanted, f"{change.what}_list_changed")
-        return wanted is True
+        return getattr(self.wanted, f"{change.what}_list_changed") is True
 
     def _watches(self, uri: str) -> bool:
         """Whether that URI, or one above it, is watched."""

@@ -12,10 +12,10 @@ from typing import Final
 from mcp_runtime.limits import Limits
 from mcp_runtime.transports.wire import Receiver
 
-CHUNK: Final = (
-    64 * 1024
-)  # a pipe's usual size; asking for 256 KiB costs 20 µs a read for the memory
-REST: Final = 1024 * 1024  # as much as a pipe can hold without privileges
+CHUNK: Final = 64 * 1024
+"""A pipe's usual size. Asking for 256 KiB costs 20 µs a read, for the memory."""
+REST: Final = 1024 * 1024
+"""As much as a pipe can hold without privileges."""
 
 
 class Inlet:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from mcp_runtime.auth.addresses import require_secure
-from mcp_runtime.auth.client.registration import application_type
+from mcp_runtime.auth.client.registration import client_metadata
 
 
 def client_document(
@@ -23,15 +23,8 @@ def client_document(
     neither https nor on the loopback.
     """
     require_document_url(url)
-    members = {
-        "client_id": url,
-        "client_name": name,
-        "redirect_uris": [require_secure(uri, "a redirect URI") for uri in redirect_uris],
-        "grant_types": ["authorization_code", "refresh_token"],
-        "response_types": ["code"],
-        "token_endpoint_auth_method": "none",
-        "application_type": application_type(redirect_uris[0]),
-    }
+    uris = [require_secure(uri, "a redirect URI") for uri in redirect_uris]
+    members = {"client_id": url, **client_metadata(name, uris, "none")}
     if client_uri is not None:
         members["client_uri"] = client_uri
     return msgspec.json.encode(members)

@@ -6,6 +6,7 @@ Client Registration 1.0.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
@@ -30,10 +31,7 @@ class _Registered(msgspec.Struct, frozen=True):
 
 
 def register(
-    server: AuthorizationServer,
-    *,
-    client_name: str,
-    redirect_uri: str,
+    server: AuthorizationServer, *, client_name: str, redirect_uri: str
 ) -> Flow[ClientRegistration]:
     """Registers the client anew, without scopes: they would bound what it may ask for later.
 
@@ -45,26 +43,32 @@ def register(
             " the URL of your client's metadata document"
         )
     method = chosen_method(server)
-    body: dict[str, Any] = {
-        "client_name": client_name,
-        "redirect_uris": [redirect_uri],
-        "grant_types": ["authorization_code", "refresh_token"],
-        "response_types": ["code"],
-        "token_endpoint_auth_method": method,
-        "application_type": application_type(redirect_uri),
-    }
     kinds = {"Content-Type": "application/json", "Accept": "application/json"}
     response = yield AuthRequest(
         "POST",
         server.registration_endpoint,
         "registers this client",
         kinds,
-        msgspec.json.encode(body),
+        msgspec.json.encode(client_metadata(client_name, [redirect_uri], method)),
     )
     if not response.ok:
         error = oauth_error(f"{server.issuer} does not register this client", response)
         raise RegistrationRefused(f"{error} (redirect_uri {redirect_uri!r})") from error
     return _registered(response.json("the registration"), method, redirect_uri)
+
+
+def client_metadata(
+    name: str, redirect_uris: Sequence[str], method: AuthMethod
+) -> dict[str, object]:
+    """What a client says of itself: where it registers, or in a document of its own."""
+    return {
+        "client_name": name,
+        "redirect_uris": redirect_uris,
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": method,
+        "application_type": application_type(redirect_uris[0]),
+    }
 
 
 def _registered(answer: dict[str, Any], asked: AuthMethod, uri: str) -> ClientRegistration:

@@ -42,9 +42,8 @@ _PRIVATE: Final = frozenset(("d", "p", "q", "dp", "dq", "qi", "k"))
 class ProofVerifier:
     """Takes each proof once within five minutes of its time. `now` gives seconds since 1970."""
 
-    def __init__(self, now: Callable[[], float], *, most_ids: int = _MOST_IDS) -> None:
+    def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
-        self._most_ids = most_ids
         self._used: OrderedDict[bytes, float] = OrderedDict()
 
     def verify(self, proof: str, *, method: str, url: str, token: str, thumbprint: str) -> None:
@@ -72,7 +71,7 @@ class ProofVerifier:
         mark = sha256(f"{thumbprint} {name}".encode("utf-8", "surrogatepass")).digest()
         if mark in self._used:
             raise InvalidProof("the proof was used before")
-        if len(self._used) >= self._most_ids:
+        if len(self._used) >= _MOST_IDS:
             self._used.popitem(last=False)
         self._used[mark] = now
 

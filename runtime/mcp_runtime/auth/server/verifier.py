@@ -90,12 +90,9 @@ class CachedVerifier:
     Tokens themselves are not kept, only their SHA-256. `now` gives seconds since 1970.
     """
 
-    def __init__(
-        self, verifier: TokenVerifier, now: Callable[[], float], *, most: int = _CACHED
-    ) -> None:
+    def __init__(self, verifier: TokenVerifier, now: Callable[[], float]) -> None:
         self._verifier = verifier
         self._now = now
-        self._most = most
         self._known: OrderedDict[bytes, tuple[float, VerifiedToken]] = OrderedDict()
 
     async def verify(self, token: str) -> VerifiedToken:
@@ -116,6 +113,6 @@ class CachedVerifier:
         if verified.expires_at is not None:
             until = min(until, verified.expires_at)
         if until > now:
-            if len(self._known) >= self._most:
+            if len(self._known) >= _CACHED:
                 self._known.popitem(last=False)
             self._known[name] = until, verified

@@ -131,8 +131,9 @@ class HttpConnection(Exchanges):
         if not self._opened.done():
             self._opened.set_exception(NotOpen(_CLOSED))
             self._opened.exception()  # perhaps nobody waits for it
-        tasks = {*self._exchanges.values(), *self._posts}
-        tasks |= {self._listening} if self._listening is not None else set()
+        tasks = [*self._exchanges.values(), *self._posts]
+        if self._listening is not None:
+            tasks.append(self._listening)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -153,11 +154,8 @@ class HttpConnection(Exchanges):
         try:
             result = await super().request(method, params, **options)
         except RemoteError as error:
-            if (
-                error.code != error_codes.HEADER_MISMATCH
-                or method != "tools/call"
-                or not self._is_per_request
-            ):
+            is_mismatch = error.code == error_codes.HEADER_MISMATCH and method == "tools/call"
+            if not (is_mismatch and self._is_per_request):
                 raise
             await self.owner.refresh_tools()
             result = await super().request(method, params, **options)
