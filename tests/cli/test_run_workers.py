@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import Request, urlopen
@@ -22,10 +23,26 @@ RUN = (sys.executable, "-m", "mcp_bindgen", "run")
 SERVER = """
 import os
 from mcp_runtime import Server
-server = Server("w", "1")
+from mcp_runtime.limits import Limits
+server = Server("w", "1", limits=Limits(drain_wait=60))
 @server.tool
 async def who() -> str:
     return str(os.getpid())
+"""
+WAITS = """
+import asyncio, pathlib
+@server.tool
+async def wait(file: str) -> str:
+    there = pathlib.Path(file)
+    there.write_text(str(os.getpid()))
+    while there.exists():
+        await asyncio.sleep(0.01)
+    return str(os.getpid())
+"""
+KEYS = """
+@server.tool
+async def keys() -> str:
+    return os.environ["MCP_STATE_KEYS"]
 """
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -37,7 +54,6 @@ HEADERS = {
     "Accept": "application/json, text/event-stream",
     "MCP-Protocol-Version": "2026-07-28",
     "Mcp-Method": "tools/call",
-    "Mcp-Name": "who",
 }
 
 
@@ -69,10 +85,15 @@ def line_of(process: subprocess.Popen[str], pattern: str) -> str:
 
 
 def who(url: str) -> int:
-    params = {"name": "who", "arguments": {}, "_meta": META}
+    return int(call(url, "who"))
+
+
+def call(url: str, tool: str, **arguments: str) -> str:
+    params = {"name": tool, "arguments": arguments, "_meta": META}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    with urlopen(Request(url, json.dumps(body).encode(), HEADERS), timeout=10) as answer:
-        return int(json.load(answer)["result"]["content"][0]["text"])
+    headers = {**HEADERS, "Mcp-Name": tool}
+    with urlopen(Request(url, json.dumps(body).encode(), headers), timeout=30) as answer:
+        return str(json.load(answer)["result"]["content"][0]["text"])
 
 
 def test_the_address_is_said_once_a_worker_that_dies_is_replaced_and_all_end_with_a_signal(
@@ -103,8 +124,9 @@ def _lives(pid: int) -> bool:
     return True
 
 
-def test_workers_without_a_store_are_warned_about(server: str) -> None:
-    command = [*RUN, "--http", "127.0.0.1:0", "--workers", "2", server]
+@pytest.mark.parametrize("options", [[], ["--store", "memory:"]])
+def test_workers_that_share_no_store_are_warned_about(server: str, options: list[str]) -> None:
+    command = [*RUN, "--http", "127.0.0.1:0", "--workers", "2", *options, server]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     assert "without --store" in process.stderr.readline()
@@ -140,3 +162,34 @@ def test_options_that_cannot_go_together_are_refused(
     done = run("run", *options, server)
     assert done.returncode == 2
     assert said in done.stderr
+
+
+def test_a_worker_that_ends_leaves_what_comes_to_the_others(tmp_path: Path) -> None:
+    (tmp_path / "w.py").write_text(SERVER + WAITS, "utf-8")
+    store, file = f"sqlite:///{tmp_path}/store.db", tmp_path / "waits"
+    with workers(str(tmp_path / "w.py"), "--store", store) as (process, url):
+        while len({who(url) for _ in range(20)}) < 2:
+            pass
+        with ThreadPoolExecutor(1) as pool:
+            answer = pool.submit(call, url, "wait", file=str(file))
+            while not (file.exists() and file.read_text("ascii")):
+                time.sleep(0.01)
+            leaving = int(file.read_text("ascii"))
+            os.kill(leaving, signal.SIGTERM)
+            while leaving in {who(url) for _ in range(20)}:
+                pass
+            file.unlink()
+            assert int(answer.result(30)) == leaving
+        assert line_of(process, r"worker (\d+) has ended \(0\)") == str(leaving)
+
+
+def test_workers_share_keys_where_the_environment_names_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "w.py").write_text(SERVER + KEYS, "utf-8")
+    monkeypatch.setenv("MCP_STATE_KEYS", "")
+    with workers(str(tmp_path / "w.py")) as (_, url):
+        while len({who(url) for _ in range(20)}) < 2:
+            pass
+        (keys,) = {call(url, "keys") for _ in range(20)}
+        assert len(keys) == 64

@@ -37,13 +37,13 @@ _DRAIN: Final = 30.0
 def run_workers(count: int, target: str, options: Mapping[str, Any]) -> int:
     """Serves until a signal ends it; a second signal kills. Raises InputError."""
     server_of(target)  # what is wrong with it is said once, and here
-    if "store" not in options:
-        why = "Workers without --store know nothing of each other's sessions: clients of revisions"
-        warn(f"{why} up to 2025-11-25 will fail.")
-    os.environ.setdefault(_KEYS, secrets.token_hex(32))
+    if options.get("store", "memory:").startswith("memory:"):
+        why = "Workers without --store, or with memory:, know nothing of each other's sessions:"
+        warn(f"{why} clients of revisions up to 2025-11-25 will fail.")
+    os.environ[_KEYS] = os.environ.get(_KEYS) or secrets.token_hex(32)
     listening = _listening(options["http"])
     started = partial(_first, get_context("spawn").Lock(), options["started"])
-    workers = _Workers(count, (target, {**options, "http": listening, "started": started}))
+    workers = _Workers(count, target, {**options, "http": listening, "started": started})
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, workers.end)
     with listening:
@@ -74,10 +74,11 @@ def _listening(where: str) -> socket:
 
 
 class _Workers:
-    """The processes, each of which gets `arguments`."""
+    """The processes, each of which serves `target` with these options."""
 
-    def __init__(self, count: int, arguments: tuple[str, Mapping[str, Any]]) -> None:
-        self._arguments = arguments
+    def __init__(self, count: int, target: str, options: Mapping[str, Any]) -> None:
+        self._arguments = target, options
+        self._listening: Final[socket] = options["http"]
         self._count = count
         self._processes: list[SpawnProcess] = []
         self._deaths: deque[float] = deque(maxlen=_DEATHS)
@@ -91,6 +92,8 @@ class _Workers:
         while self._processes:
             connection.wait([process.sentinel for process in self._processes], timeout=0.5)
             status = max(status, self._replace_dead())
+            if self._end_by is not None:
+                self._listening.close()  # the workers accept no more either
             self._kill_late()
         return status
 
@@ -98,6 +101,8 @@ class _Workers:
         process = get_context("spawn").Process(target=_work, args=self._arguments)
         process.start()
         self._processes.append(process)
+        if self._end_by is not None:  # the signal came too early to reach it
+            process.terminate()
 
     def _replace_dead(self) -> int:
         dead = [process for process in self._processes if not process.is_alive()]

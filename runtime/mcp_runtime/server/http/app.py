@@ -12,10 +12,12 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, suppress
+from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from mcp_runtime.core import http_rules
+from mcp_runtime.core import http_rules, jsonrpc
+from mcp_runtime.core.jsonrpc import ErrorResponse, Notification, Response
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.dispatcher import Dispatcher
 from mcp_runtime.server.http.allowed_hosts import allowed_hosts, require_allowed
@@ -170,7 +172,7 @@ class HttpApp:
         self._service.restart()
         self._lifespan: AsyncExitStack | None = None
         self._entering = asyncio.Lock()
-        self._draining = False
+        self._draining = self._is_over = False
 
     # ---- requests
 
@@ -219,9 +221,22 @@ class HttpApp:
             raise self._not_found(request)
         if request.path not in self._public:
             require_allowed(self._hosts, request, forwarded=self._forwarded)
-        if self._draining:
-            raise HttpError(503, "the server is shutting down", headers=retry_after(1))
-        return handler
+        if not self._draining:
+            return handler
+        if request.method != "POST" or self._is_over:
+            raise _shutting_down()
+        return partial(self._help_to_end, handler)
+
+    async def _help_to_end(self, handler: _Handler, request: HttpRequest) -> EventResponse | None:
+        """While shutting down: a response or a notification lets a running request end.
+
+        Raises HttpError.
+        """
+        await request.read_body(self._service.limits, self._service.body_deadline)
+        frame = jsonrpc.read(request.content)
+        if not isinstance(frame, Response | ErrorResponse | Notification):
+            raise _shutting_down()
+        return await handler(request)
 
     async def _admit(self, protection: Protection, handler: _Handler, request: HttpRequest) -> None:
         """Public paths and metadata need no token. Raises HttpError."""
@@ -290,12 +305,14 @@ class HttpApp:
         """Shuts down: ends all streams and sessions, then leaves the server's lifespan.
 
         New requests are answered with 503. Running requests have `Limits.drain_wait` seconds to be
-        answered; then they are cancelled, and answered with an error.
+        answered, and what they ask the client may still be answered; then they are cancelled, and
+        answered with an error.
         """
         self._draining = True
         for connection in self._connections():
             connection.stop_listening()
         await self._until_idle(self._service.limits.drain_wait)
+        self._is_over = True
         for connection in self._connections():
             connection.fail_running()
         await self._table.release()
@@ -320,6 +337,10 @@ def _protection(server: Dispatcher[Context], auth: BearerAuth) -> Protection:
     from mcp_runtime.server.http.protection import Protection
 
     return Protection(auth, server.scopes_of)
+
+
+def _shutting_down() -> HttpError:
+    return HttpError(503, "the server is shutting down", headers=retry_after(1))
 
 
 async def _healthy(request: HttpRequest) -> None:

@@ -18,6 +18,10 @@ except ModuleNotFoundError:
 
 log: Final = logging.getLogger("mcp_runtime.http")
 
+_HANDOVER: Final = 0.1
+"""Seconds for requests to come on connections that were accepted already."""
+_CLOSE: Final = (b"connection", b"close")
+
 
 class DrainingServer(uvicorn.Server):
     """The first signal drains the application; the second does not wait for requests."""
@@ -42,6 +46,7 @@ class DrainingServer(uvicorn.Server):
         self._on_started = started
         self._loop = asyncio.get_running_loop()
         self._draining: asyncio.Task[None] | None = None
+        self.servers: list[asyncio.Server] = []  # a signal may come before there are any
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
         await super().startup(sockets)
@@ -64,9 +69,22 @@ class DrainingServer(uvicorn.Server):
 
     async def _drain(self) -> None:
         try:
+            await self._hand_over()
             await self._drain_app()
         finally:
             self.should_exit = True
+
+    async def _hand_over(self) -> None:
+        """Accepts no more: a proxy, or the kernel, leads to another process what comes then.
+
+        A request on a connection that was accepted already is served, and closes it.
+        """
+        self.server_state.default_headers += [_CLOSE]
+        for listening in self.servers:
+            listening.close()
+        await asyncio.sleep(_HANDOVER)
+        for connection in [*self.server_state.connections]:
+            connection.shutdown()
 
     async def drained(self) -> None:
         """Raises what draining the application raised, unless a second signal ended it."""

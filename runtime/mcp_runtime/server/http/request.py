@@ -95,6 +95,8 @@ class HttpRequest:
 
         What is not read yet is counted as held, of all peers of the process together.
         """
+        if self._is_read:
+            return
         limit, length = limits.line_bytes, self.headers.get("content-length", "0")
         size = int(length[:_LENGTH_DIGITS]) if length.isdecimal() else limit
         if size > limit or len(length) > _LENGTH_DIGITS:

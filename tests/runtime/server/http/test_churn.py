@@ -121,6 +121,34 @@ def test_what_is_worked_on_at_the_end_is_answered_if_that_is_soon(in_session: bo
     run(main)
 
 
+def test_a_question_is_answered_while_the_server_ends() -> None:
+    async def main() -> None:
+        server = Server("asks", "1", limits=Limits(drain_wait=30))
+
+        @server.tool
+        async def where(ctx: Context) -> str:
+            return str(await ctx.roots())
+
+        client = Client(server.asgi())
+        session = await client.session(capabilities={"roots": {}})
+        call = session.call("where")
+        await call.until(lambda call: call.messages)
+        draining = asyncio.ensure_future(client.app.drain())
+        await asyncio.sleep(0)  # by now it has begun
+        another = await session.call("where").until_over()
+        assert (another.status, "shutting down" in another.error["message"]) == (503, True)
+        garbled = await session.post(b"[]").until_over()
+        assert garbled.status == 503
+        answer = {"jsonrpc": "2.0", "id": call.messages[0]["id"], "result": {"roots": []}}
+        assert (await session.post(answer).until_over()).status == 202
+        await call.until_over()
+        assert call.messages[-1]["result"]["content"][0]["text"] == "[]"
+        await draining
+        assert (await session.post(answer).until_over()).status == 503
+
+    run(main)
+
+
 @pytest.mark.parametrize("in_session", [False, True])
 def test_what_is_cut_off_at_the_end_is_told_so(in_session: bool) -> None:
     async def main() -> None:
