@@ -148,6 +148,7 @@ def test_the_readme_is_laid_out() -> None:
         text = made(chosen)["README.md"]
         assert "\n\n\n" not in text
         assert ("--http" in text) == ("http" in chosen.transports)
+        assert ("/sse" in text) == ("--http" in text and ALL[0] in chosen.revisions)
         assert ("does not ask who calls" in text) == ("--http" in text and chosen.auth == "none")
         assert ("MCP_AUTH_ISSUER" in text) == (chosen.auth == "bearer")
         assert ("--env MCP_AUTH_ISSUER --env" in text) == (chosen.auth == "bearer")

@@ -158,7 +158,7 @@ def require_auth(auth: str, transports: Sequence[str]) -> str:
         )
     if auth != AUTHS[0] and "http" not in transports:
         raise InputError(
-            f"authorization {auth!r} is for HTTP, which the server is not reached over",
+            f"authorization {auth!r} is for HTTP, which is none of the transports",
             remedy="Say --transports http, or --transports stdio,http.",
         )
     return auth
@@ -178,7 +178,7 @@ def require_scale(scale: bool, transports: Sequence[str]) -> bool:
     """Whether several processes serve, which only HTTP allows. Raises InputError."""
     if scale and "http" not in transports:
         raise InputError(
-            "several processes serve HTTP, which the server is not reached over",
+            "--scale is for HTTP, which is none of the transports",
             remedy="Say --transports http, or --transports stdio,http.",
         )
     return scale

@@ -86,6 +86,7 @@ def _rendered(
         "name": answers.name,
         "package": answers.package,
         "newest": answers.revisions[-1],
+        "oldest": answers.revisions[0],
         "tools": answers.tools,
         "auth": answers.auth != AUTHS[0],
         **extras,
