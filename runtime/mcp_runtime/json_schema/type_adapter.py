@@ -10,6 +10,7 @@ import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import (
     Annotated,
     Any,
@@ -86,7 +87,22 @@ def native_schema(annotation: Any) -> Schema:
 def _schema_of(annotation: Any) -> Schema:
     if annotation is object:
         return {"description": "Any JSON."}  # msgspec takes an empty schema for none at all
+    if _is_path(annotation):
+        return {"type": "string"}
     raise TypeError(f"{_name(annotation)} has no form in JSON that is known here")
+
+
+def _is_path(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, PurePath)
+
+
+def _path(annotation: Any, value: Any) -> Any:
+    """A path of a text; what else msgspec does not know is taken as it is."""
+    if not _is_path(annotation):
+        return value
+    if not isinstance(value, str):
+        raise TypeError(f"Expected `str`, got `{excerpt(value)}`")
+    return annotation(value)
 
 
 def join(ours: Schema, theirs: Schema) -> None:
@@ -109,7 +125,9 @@ class MsgspecAdapter:
 
     def read(self, value: Any) -> Any:
         try:
-            return msgspec.convert(value, self.type, strict=self.strict, str_keys=True)
+            return msgspec.convert(
+                value, self.type, strict=self.strict, str_keys=True, dec_hook=_path
+            )
         except _FAULTS as error:
             raise explained(error, value, self.schema, self._error_of) from None
 
@@ -122,7 +140,7 @@ class MsgspecAdapter:
     def _error_of(self, value: Any) -> str:
         """msgspec's error for a value; empty if it fits."""
         try:
-            msgspec.convert(value, self.type, strict=self.strict, str_keys=True)
+            msgspec.convert(value, self.type, strict=self.strict, str_keys=True, dec_hook=_path)
         except _FAULTS as error:
             return str(error)
         return ""

@@ -11,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -504,6 +505,8 @@ def test_a_header_is_told_in_the_schema_and_bounds_integers() -> None:
         (Color | str, "green", "green"),
         (Any, {"a": [None]}, {"a": [None]}),
         (int | None, None, None),
+        (Path, "/a/b", Path("/a/b")),
+        (list[PurePosixPath | None], ["a", None], [PurePosixPath("a"), None]),
     ],
 )
 def test_what_fits_is_taken(annotation: Any, given: Any, taken: Any) -> None:
@@ -520,6 +523,7 @@ def test_what_fits_is_taken(annotation: Any, given: Any, taken: Any) -> None:
         (int, 1.0, "$.value: expected int, found 1.0"),
         (int, None, "$.value: expected int, found null"),
         (bool, 1, "$.value: expected bool, found 1"),
+        (dict[str, Path], {"a": 3}, "$.value.a: expected str, found 3"),
         (str, 1, "$.value: expected str, found 1"),
         (float, 10**400, "$.value: expected a number in range, found 1000"),
         (list[int], {}, "$.value: expected array, found an object"),
