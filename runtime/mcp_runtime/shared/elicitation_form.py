@@ -123,7 +123,7 @@ def _requested_schema(schema: Schema, name: str) -> t.ElicitRequestFormParamsReq
         return t.from_wire(t.ElicitRequestFormParamsRequestedSchema, requested)
     except DecodeError as error:
         remedy = "a form has only strings, numbers, booleans and choices of strings"
-        raise TypeError(f"{name} cannot be a form: {error}; {remedy}") from None
+        raise TypeError(f"{name} cannot be a form: {error.path} does not fit; {remedy}") from None
 
 
 def _field(schema: Schema, defs: Schema) -> Schema:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from io import StringIO
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from mcp_runtime.auth.server.bearer import BearerAuth
 from mcp_runtime.auth.server.verifier import StaticVerifier
 from mcp_runtime.errors import RemoteError
 from mcp_runtime.revisions import ALL
+from mcp_runtime.shared import elicitation_form
 
 NO_RESULTS: Final = (None, "text", ["a"], 3, True, types.UNSET)
 
@@ -127,3 +129,17 @@ async def test_what_has_no_fields_is_no_form(form: Any) -> None:
         result = await client.call_tool("ask")
     assert result.is_error is True
     assert "cannot be a form: it has no fields" in result.content[0].text  # type: ignore[union-attr]
+
+
+@dataclass
+class Nested:
+    tags: dict[str, int]
+
+
+def test_a_field_that_no_form_has_is_named_and_what_forms_have() -> None:
+    with pytest.raises(TypeError) as refused:
+        elicitation_form.form(Nested)
+    assert str(refused.value) == (
+        "Nested cannot be a form: $.properties.tags.type does not fit; "
+        "a form has only strings, numbers, booleans and choices of strings"
+    )
