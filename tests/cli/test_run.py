@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -82,6 +84,21 @@ def test_run_serves_over_http_until_it_is_told_to_end(server: str) -> None:
         process.wait()
 
 
+def test_clients_are_told_the_prefix_that_a_proxy_cuts_off(server: str) -> None:
+    command = [*RUN, "--http", "127.0.0.1:0", "--root-path", "api/", server]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        try:
+            url = urlsplit(process.stderr.readline().decode().split()[-1])
+            connection = http.client.HTTPConnection("127.0.0.1", url.port, timeout=30)
+            connection.request("GET", "/sse", headers={"Accept": "text/event-stream"})
+            with closing(connection), connection.getresponse() as stream:
+                assert stream.readline() == b"event: endpoint\n"
+                assert stream.readline().startswith(b"data: /api/messages")
+        finally:
+            process.kill()
+
+
 @pytest.mark.parametrize("address", ["127.0.0.1:0", "[::1]:0"])
 def test_run_says_where_it_serves(server: str, address: str) -> None:
     process = subprocess.Popen([*RUN, "--http", address, server], stderr=subprocess.PIPE)
@@ -147,6 +164,7 @@ def test_serving_without_the_library_for_it_is_one_message_that_names_the_extra(
         (["--http", ":0", "--allow-origin", "a.example"], "is no origin"),
         (["--allow-host", "a.example"], "go with --http"),
         (["--allow-origin", "https://a.example"], "go with --http"),
+        (["--root-path", "/api"], "go with --http"),
     ],
 )
 def test_who_cannot_be_admitted_is_said_before_anything_is_served(

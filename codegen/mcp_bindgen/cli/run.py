@@ -37,6 +37,12 @@ __all__ = ["command"]
     help="Accept requests from web pages of this origin; repeatable (default: loopback origins).",
 )
 @click.option(
+    "--root-path",
+    metavar="PATH",
+    default="",
+    help="Name the prefix of the path that a proxy cuts off, such as /api (default: none).",
+)
+@click.option(
     "--workers",
     type=click.IntRange(1, 64),
     default=1,
@@ -58,6 +64,7 @@ def command(
     http: str | None,
     hosts: tuple[str, ...],
     origins: tuple[str, ...],
+    root_path: str,
     workers: int,
     store: str | None,
     trace: str | None,
@@ -72,7 +79,7 @@ def command(
     """
     from mcp_runtime.errors import NotInstalled
 
-    options = _options(http, hosts, origins, store)
+    options = _options(http, hosts, origins, root_path, store)
     if workers > 1:
         return _run_workers(workers, target, trace, options)
     server = server_of(target)
@@ -107,7 +114,11 @@ def _run_workers(workers: int, target: str, trace: str | None, options: dict[str
 
 
 def _options(
-    http: str | None, hosts: tuple[str, ...], origins: tuple[str, ...], store: str | None
+    http: str | None,
+    hosts: tuple[str, ...],
+    origins: tuple[str, ...],
+    root_path: str,
+    store: str | None,
 ) -> dict[str, Any]:
     """Raises InputError for what is no address, host, origin or store.
 
@@ -119,8 +130,9 @@ def _options(
     from mcp_runtime.stores.opening import store_at
 
     if http is None:
-        if hosts or origins or store:
-            raise click.UsageError("--allow-host, --allow-origin and --store go with --http.")
+        if hosts or origins or root_path or store:
+            names = "--allow-host, --allow-origin, --root-path and --store"
+            raise click.UsageError(f"{names} go with --http.")
         return {}
     try:
         address(http)
@@ -129,7 +141,8 @@ def _options(
             store_at(store)
     except (ValueError, NotInstalled) as error:
         raise InputError(str(error)) from None
-    options = {"http": http, "hosts": hosts, "origins": origins, "started": say}
+    options: dict[str, Any] = {"http": http, "hosts": hosts, "origins": origins, "started": say}
+    options["root_path"] = root_path
     return options if store is None else {**options, "store": store}
 
 

@@ -272,28 +272,30 @@ class Server(Decorators):
         self,
         *,
         http: str | socket | None = None,
+        root_path: str = "",
         started: Callable[[str], object] = lambda url: None,
         trace: Trace | None = None,
         **options: Any,
     ) -> None:
-        """Serves until the input ends or the process is interrupted.
+        """Serves until the input ends, or the process gets SIGINT or SIGTERM.
 
         Serves standard input and output, or, if `http` is an address such as "127.0.0.1:8000" or a
-        listening socket, that; then `options` are those of `asgi`, and `started` is called with the
-        URL as soon as it is served. Raises NotInstalled without the extra `http`, ValueError for a
-        malformed address, TypeError for `transport`, which other libraries have.
+        listening socket, that; then `options` are those of `asgi`, `root_path` is the prefix of the
+        path that a proxy cuts off, and `started` is called with the URL as soon as it is served.
+        Raises NotInstalled without the extra `http`, ValueError for a malformed address, TypeError
+        for `transport`, which other libraries have.
         """
         if "transport" in options:
             raise TypeError('run() serves stdio, and run(http="127.0.0.1:8000") serves HTTP')
         wait = self.limits.close_wait
-        with contextlib.suppress(KeyboardInterrupt):
+        with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
             if http is None:
-                runner.run(self.run_stdio(trace=trace), wait)
+                runner.run(runner.until_terminated(self.run_stdio(trace=trace)), wait)
             else:
                 from mcp_runtime.server.http.uvicorn import new_loop, serve
 
                 app = self.asgi(trace=trace, **options)
-                runner.run(serve(app, http, started), wait, new_loop)
+                runner.run(serve(app, http, started, root_path), wait, new_loop)
 
 
 def _sealer(keys: Sequence[bytes] | StateSealer | None) -> StateSealer:

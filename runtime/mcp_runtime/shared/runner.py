@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
+import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -23,6 +25,27 @@ def run(main: Coroutine[Any, Any, _T], wait: float, new_loop: NewLoop | None = N
         return runner.run(main)
     finally:
         _close(runner, wait)
+
+
+async def until_terminated(main: Coroutine[Any, Any, _T]) -> _T:
+    """The result of `main`. The first SIGTERM cancels it, and the second one ends the process.
+
+    A handler of the application's own is left in force.
+    """
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    is_main = threading.current_thread() is threading.main_thread()
+    if task is None or not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        return await main
+
+    def cancel(number: int, frame: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        loop.call_soon_threadsafe(task.cancel)
+
+    signal.signal(signal.SIGTERM, cancel)
+    try:
+        return await main
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _close(runner: asyncio.Runner, wait: float) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import pytest
@@ -54,6 +57,67 @@ def test_a_server_ends_though_a_handler_swallows_its_cancellation(times: int) ->
         finally:
             process.kill()
         assert (status, time.monotonic() - closed < 5) == (0, True)
+
+
+SIGNALLED: Final = """
+import asyncio, sys, time
+from contextlib import asynccontextmanager
+from mcp_runtime import Server
+
+@asynccontextmanager
+async def lifespan(server):
+    yield
+    print("left", file=sys.stderr, flush=True)
+
+server = Server("s", "1", lifespan=lifespan)
+
+@server.tool
+async def wait(blocks: bool) -> str:
+    print("going", file=sys.stderr, flush=True)
+    if blocks:
+        time.sleep(3600)
+    await asyncio.sleep(3600)
+    return ""
+
+server.run()
+"""
+
+
+@contextmanager
+def waiting(*, blocks: bool) -> Generator[subprocess.Popen[bytes]]:
+    """A process whose one handler waits for an hour; with `blocks` it holds the event loop."""
+    command = [sys.executable, "-c", SIGNALLED]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        try:
+            arguments = with_meta(NEWEST, {"name": "wait", "arguments": {"blocks": blocks}})
+            process.stdin.write(request(1, "tools/call", arguments) + b"\n")
+            process.stdin.flush()
+            assert process.stderr.readline() == b"going\n"
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_leaves_the_lifespan_and_ends_the_process_in_good_order(number: int) -> None:
+    with waiting(blocks=False) as process:
+        process.send_signal(number)
+        assert process.wait(60) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == b"left\n"
+
+
+def test_a_second_signal_ends_a_process_whose_loop_is_held() -> None:
+    with waiting(blocks=True) as process:
+        deadline = time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < deadline:
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.05)
+        assert process.wait(1) == -signal.SIGTERM
 
 
 class Silent:

@@ -33,12 +33,14 @@ class DrainingServer(uvicorn.Server):
         path: str,
         drain: Callable[[], Awaitable[None]],
         started: Callable[[str], object],
+        root_path: str,
     ) -> None:
         host, port = where
         options: Any = {
             "log_level": "warning",
             "access_log": False,  # its lines would be made for each request, and dropped
             "timeout_graceful_shutdown": 5,
+            "root_path": f"/{root_path}" if root_path else "",
         }
         super().__init__(uvicorn.Config(app, host=host, port=port, **options))
         self._path = path

@@ -40,7 +40,10 @@ def new_loop() -> asyncio.AbstractEventLoop:
 
 
 async def serve(
-    app: DrainableApp, where: str | socket, started: Callable[[str], object] = lambda url: None
+    app: DrainableApp,
+    where: str | socket,
+    started: Callable[[str], object] = lambda url: None,
+    root_path: str = "",
 ) -> None:
     """Serves at an address, or on a listening socket, until SIGINT or SIGTERM.
 
@@ -48,7 +51,8 @@ async def serve(
 
     Web pages of the application's `origins` may read the answers.
 
-    `started` is called with each URL of the endpoint as soon as it is served.
+    `started` is called with each URL of the endpoint as soon as it is served. `root_path` is the
+    prefix of the path that a proxy cuts off.
 
     Raises NotInstalled without the extra `http`, ValueError for a malformed address, what leaving
     the server's lifespan raises, and SystemExit if the address cannot be served, after uvicorn has
@@ -58,7 +62,7 @@ async def serve(
 
     sockets, at = ([where], ("", 0)) if isinstance(where, socket) else (None, address(where))
     shared = cross_origin(app, app.origins)
-    server = DrainingServer(shared, at, app.path, app.drain, started)
+    server = DrainingServer(shared, at, app.path, app.drain, started, root_path.strip("/"))
     await server.serve(sockets)
     await server.drained()
     if not server.started:
