@@ -313,6 +313,16 @@ def test_many_brackets_side_by_side_are_not_deep(flavour: Flavour) -> None:
     assert json.loads(flavour.encode(request_of(flavour, text))) == json.loads(text)
 
 
+@pytest.mark.parametrize("siblings", [1, 17, 31, 32, 63, 64, 500])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_stands_beside_hides_no_level(flavour: Flavour, siblings: int, shape: str) -> None:
+    beside = b",".join([b'[["]"]]'] * siblings)
+    place = VALUE_PLACES["unknown member"].replace(b"%s", b"[%b,%%s,%b]" % (beside, beside))
+    deepest = place.replace(b"%s", _nested(LEVELS - 2, shape))
+    assert json.loads(flavour.encode(request_of(flavour, deepest))) == json.loads(deepest)
+    refused(flavour, place.replace(b"%s", _nested(LEVELS - 1, shape)))
+
+
 @pytest.mark.parametrize("place", ["whole", "declared member", "inside an unknown member"])
 @pytest.mark.parametrize("shape", ["arrays", "mixed"])
 def test_a_hundred_thousand_levels_are_refused_soon(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import accumulate
 from re import compile as pattern
 from typing import Any, Final, NoReturn
 
@@ -101,8 +102,8 @@ def check_depth(data: bytes | bytearray | memoryview | str) -> None:
 def is_deep(data: bytes | bytearray | memoryview | str) -> bool:
     """Whether brackets outside strings nest deeper than MAX_DEPTH, in what is JSON.
 
-    All but brackets is cut out, then those in strings, if quotes do not stand in pairs; then every
-    round takes away the innermost pairs, of one sort: which bracket closes which is for the parser.
+    All but brackets is cut out, then those in strings, if quotes do not stand in pairs; the others
+    are taken for one sort: which bracket closes which is for the parser.
     """
     raw = data if type(data) is bytes else _octets(data)
     if len(raw) < 2_000 and len(raw.translate(None, _NO_BRACKETS)) <= 2 * MAX_DEPTH:
@@ -113,7 +114,7 @@ def is_deep(data: bytes | bytearray | memoryview | str) -> bool:
     brackets = quoted.translate(None, b'"')
     if 2 * quoted.count(b'""') + len(brackets) != len(quoted):
         brackets = b"".join(quoted.replace(b'""', b"").split(b'"')[::2])
-    return _rounds(brackets) > MAX_DEPTH
+    return _nest_deeper(brackets)
 
 
 def _octets(data: bytes | bytearray | memoryview | str) -> bytes:
@@ -122,17 +123,27 @@ def _octets(data: bytes | bytearray | memoryview | str) -> bytes:
     return bytes(data)
 
 
-def _rounds(brackets: bytes) -> int:
-    """How deep pairs of brackets nest, as far as it matters."""
-    rounds = 0
-    while rounds <= MAX_DEPTH and len(brackets) > 2 * (MAX_DEPTH - rounds):
-        rest = brackets.replace(b"[]", b"")
-        if len(rest) == len(brackets):
-            break
-        brackets, rounds = rest, rounds + 1
-    return rounds
+def _nest_deeper(brackets: bytes) -> bool:
+    """Whether brackets, all of one sort, nest deeper than MAX_DEPTH.
+
+    What opens is counted part by part; where that may be too many, each bracket is looked at.
+    """
+    depth = 0
+    for start in range(0, len(brackets), MAX_DEPTH):
+        part = brackets[start : start + MAX_DEPTH]
+        opened = part.count(b"[")
+        if depth + opened > MAX_DEPTH and _deepest(part, depth) > MAX_DEPTH:
+            return True
+        depth += 2 * opened - len(part)
+    return False
 
 
+def _deepest(brackets: bytes, depth: int) -> int:
+    """How deep brackets nest that begin at a depth."""
+    return max(accumulate((1 if b == _OPENS else -1 for b in brackets), initial=depth))
+
+
+_OPENS: Final = ord("[")
 _BACKSLASH: Final = ord("\\")
 _ONE_SORT: Final = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
