@@ -22,7 +22,7 @@ from pydantic_core import (
     SchemaSerializer,
 )
 
-from ._constructor_pydantic import completed, maker, wires
+from ._constructor_pydantic import MAKERS, completed, wires
 from ._types_pydantic import UNSET
 from ._wire.faults import DecodeError, EncodeError, fault, unending
 from ._wire.readers import check_json
@@ -125,7 +125,7 @@ class Model(_Base, frozen=True):
             return self.__pydantic_extra__ or EMPTY
 
         def __init__(self, /, **members: Any):
-            make, constants = maker(self.__class__)
+            make, constants = MAKERS[type(self)]
             if constants or "extra_" in members:
                 members = completed(self.__class__, members, constants)
             try:

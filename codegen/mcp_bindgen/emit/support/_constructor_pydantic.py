@@ -27,9 +27,18 @@ if TYPE_CHECKING:
 _Maker: TypeAlias = tuple[Callable[..., object], dict[str, Json]]
 
 
-@cache
-def maker(cls: type[Model]) -> _Maker:
-    """What makes a model of the constructor's arguments, and the constants of the class."""
+class _Makers(dict[type[Any], _Maker]):
+    """By class: what makes a model of the constructor's arguments, and the constants."""
+
+    def __missing__(self, cls: type[Model]) -> _Maker:
+        made = self[cls] = _maker(cls)
+        return made
+
+
+MAKERS: Final = _Makers()
+
+
+def _maker(cls: type[Model]) -> _Maker:
     # An inherited annotation may name what is in another module: no error yet.
     cls.model_rebuild(raise_errors=False)
     core: Any = cls.__pydantic_core_schema__
