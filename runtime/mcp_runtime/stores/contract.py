@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from random import Random
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from mcp_runtime.limits import Limits
 from mcp_runtime.stores import Kept, NoSuchEvent, Store, TooManyTasks
@@ -23,6 +23,7 @@ from mcp_runtime.stores import Kept, NoSuchEvent, Store, TooManyTasks
 OpenStore: TypeAlias = Callable[[Limits], Store]
 """Makes a store on the engine, with these limits. It is entered by the check."""
 Check: TypeAlias = Callable[[OpenStore], Awaitable[None]]
+_Body: TypeAlias = Callable[..., Awaitable[None]]
 
 _SOON: Final = 5.0
 """Seconds in which a message has to arrive."""
@@ -31,128 +32,117 @@ _BRIEF: Final = 2.0
 _STEPS: Final = 60
 """Operations of one random schedule."""
 
+CHECKS: Final[dict[str, Check]] = {}
+"""The checks by name; those that wait for something to lapse are the last."""
 
-async def _opened(stack: AsyncExitStack, open: OpenStore, limits: Limits) -> Store:
-    store = open(limits)
-    await stack.enter_async_context(store)
-    return store
+
+def _check(count: int, **limits: Any) -> Callable[[_Body], _Body]:
+    """Adds a check to CHECKS; it gets `count` stores, which have these limits and are entered."""
+
+    def add(body: _Body) -> _Body:
+        async def check(open: OpenStore) -> None:
+            async with AsyncExitStack() as stack:
+                stores = [open(Limits(**limits)) for _ in range(count)]
+                for store in stores:
+                    await stack.enter_async_context(store)
+                await body(*stores)
+
+        CHECKS[body.__name__] = check
+        return body
+
+    return add
 
 
 def _name() -> str:
     return secrets.token_urlsafe(16)
 
 
-async def _ends(is_so: Callable[[], Awaitable[object]]) -> None:
-    async with asyncio.timeout(_BRIEF + _SOON):
-        while await is_so():
-            await asyncio.sleep(0.05)
-
-
 # ---- sessions
 
 
-async def a_record_is_replaced_by_its_version_alone(open: OpenStore) -> None:
-    async with AsyncExitStack() as stack:
-        one, other = [await _opened(stack, open, Limits()) for _ in range(2)]
-        name = _name()
+@_check(2)
+async def a_record_is_replaced_by_its_version_alone(one: Store, other: Store) -> None:
+    name = _name()
+    assert await one.sessions.get(name) is None
+    assert await one.sessions.put(name, b"first", 0)
+    assert not await other.sessions.put(name, b"again", 0)
+    assert await other.sessions.get(name) == Kept(1, b"first")
+    assert await other.sessions.put(name, b"second \x00\xff", 1)
+    assert not await one.sessions.put(name, b"late", 1)
+    assert await one.sessions.get(name) == Kept(2, b"second \x00\xff")
+
+
+@_check(3)
+async def of_many_who_replace_one_version_one_succeeds(*stores: Store) -> None:
+    name = _name()
+    assert await stores[0].sessions.put(name, b"", 0)
+    for version in range(1, 8):
+        tries = [store.sessions.put(name, bytes([version]), version) for store in stores]
+        assert sorted(await asyncio.gather(*tries)) == [False, False, True]
+
+
+@_check(2)
+async def a_deleted_session_stays_deleted(one: Store, other: Store) -> None:
+    for name in (_name(), _name()):
+        assert await one.sessions.put(name, b"record", 0)
+        await other.sessions.delete(name)
+        await one.sessions.delete(name)
         assert await one.sessions.get(name) is None
-        assert await one.sessions.put(name, b"first", 0)
-        assert not await other.sessions.put(name, b"again", 0)
-        assert await other.sessions.get(name) == Kept(1, b"first")
-        assert await other.sessions.put(name, b"second \x00\xff", 1)
-        assert not await one.sessions.put(name, b"late", 1)
-        assert await one.sessions.get(name) == Kept(2, b"second \x00\xff")
-
-
-async def of_many_who_replace_one_version_one_succeeds(open: OpenStore) -> None:
-    async with AsyncExitStack() as stack:
-        stores = [await _opened(stack, open, Limits()) for _ in range(3)]
-        name = _name()
-        assert await stores[0].sessions.put(name, b"", 0)
-        for version in range(1, 8):
-            tries = [store.sessions.put(name, bytes([version]), version) for store in stores]
-            assert sorted(await asyncio.gather(*tries)) == [False, False, True]
-
-
-async def a_deleted_session_stays_deleted(open: OpenStore) -> None:
-    async with AsyncExitStack() as stack:
-        one, other = [await _opened(stack, open, Limits()) for _ in range(2)]
-        for name in (_name(), _name()):
-            assert await one.sessions.put(name, b"record", 0)
-            await other.sessions.delete(name)
-            await one.sessions.delete(name)
-            assert await one.sessions.get(name) is None
-            assert not await one.sessions.put(name, b"undone", 1)
-            assert not await one.sessions.put(name, b"begun anew", 0)
-            assert await other.sessions.get(name) is None
-
-
-async def a_session_is_given_up_when_nobody_has_used_it_for_long(open: OpenStore) -> None:
-    async with AsyncExitStack() as stack:
-        store = await _opened(stack, open, Limits(session_idle=_BRIEF))
-        used, unused = _name(), _name()
-        for name in (unused, used):
-            assert await store.sessions.put(name, b"record", 0)
-        end = asyncio.get_running_loop().time() + _BRIEF
-        while asyncio.get_running_loop().time() <= end:
-            assert await store.sessions.get(used) == Kept(1, b"record")
-            await asyncio.sleep(_BRIEF / 10)
-        assert await store.sessions.get(unused) is None
+        assert not await one.sessions.put(name, b"undone", 1)
+        assert not await one.sessions.put(name, b"begun anew", 0)
+        assert await other.sessions.get(name) is None
 
 
 # ---- events
 
 
-async def events_come_back_in_order_by_stream(open: OpenStore) -> None:
-    async with AsyncExitStack() as stack:
-        one, other = [await _opened(stack, open, Limits()) for _ in range(2)]
-        name, strange = _name(), _name()
-        for count in range(0, 6, 2):
-            for store, stream in ((one, "1"), (other, "2")):
-                events = [f"{stream} {count}".encode(), b"\x00\xff"]
-                await store.events.append(name, stream, count, events, b"note")
-        await other.events.append(strange, "1", 6, [b"of another session"], b"")
-        later = [b"\x00\xff", b"1 2", b"\x00\xff", b"1 4", b"\x00\xff"]
-        for number in range(6):
-            stored = await other.events.after(name, "1", number + 1)
-            assert (list(stored.events), stored.note) == (later[number:], b"note")
+@_check(2)
+async def events_come_back_in_order_by_stream(one: Store, other: Store) -> None:
+    name, strange = _name(), _name()
+    for count in range(0, 6, 2):
+        for store, stream in ((one, "1"), (other, "2")):
+            events = [f"{stream} {count}".encode(), b"\x00\xff"]
+            await store.events.append(name, stream, count, events, b"note")
+    await other.events.append(strange, "1", 6, [b"of another session"], b"")
+    later = [b"\x00\xff", b"1 2", b"\x00\xff", b"1 4", b"\x00\xff"]
+    for number in range(6):
+        stored = await other.events.after(name, "1", number + 1)
+        assert (list(stored.events), stored.note) == (later[number:], b"note")
 
 
-async def an_append_that_is_repeated_is_stored_once(open: OpenStore) -> None:
-    async with AsyncExitStack() as stack:
-        one, other = [await _opened(stack, open, Limits()) for _ in range(2)]
-        name = _name()
-        await one.events.append(name, "1", 0, [b"", b"a"], b"first")
-        await one.events.append(name, "1", 0, [b"", b"a", b"a"], b"second")
-        await other.events.append(name, "2", 0, [b"", b"x"], b"")
-        await other.events.append(name, "1", 2, [b"too late"], b"")
-        await other.events.append(name, "1", 1, [b"too late"], b"")
-        stored = await other.events.after(name, "1", 1)
-        assert (list(stored.events), stored.note) == ([b"a", b"a"], b"second")
-        tries = [each.events.append(name, "1", 3, [b"b", b"c"], b"") for each in (one, other) * 4]
-        await asyncio.gather(*tries)
-        stored = await one.events.after(name, "1", 3)
-        assert (list(stored.events), stored.note) == ([b"b", b"c"], b"")
+@_check(2)
+async def an_append_that_is_repeated_is_stored_once(one: Store, other: Store) -> None:
+    name = _name()
+    await one.events.append(name, "1", 0, [b"", b"a"], b"first")
+    await one.events.append(name, "1", 0, [b"", b"a", b"a"], b"second")
+    await other.events.append(name, "2", 0, [b"", b"x"], b"")
+    await other.events.append(name, "1", 2, [b"too late"], b"")
+    await other.events.append(name, "1", 1, [b"too late"], b"")
+    stored = await other.events.after(name, "1", 1)
+    assert (list(stored.events), stored.note) == ([b"a", b"a"], b"second")
+    tries = [each.events.append(name, "1", 3, [b"b", b"c"], b"") for each in (one, other) * 4]
+    await asyncio.gather(*tries)
+    stored = await one.events.after(name, "1", 3)
+    assert (list(stored.events), stored.note) == ([b"b", b"c"], b"")
 
 
-async def an_event_that_is_not_kept_is_said_to_be_none(open: OpenStore) -> None:
-    async with AsyncExitStack() as stack:
-        store = await _opened(stack, open, Limits())
-        name, strange = _name(), _name()
-        await store.events.append(name, "1", 0, [b"data"], b"note")
-        await store.events.append(strange, "2", 0, [b"data", b""], b"note")
-        for session, stream, number in (
-            (name, "1", 0),
-            (name, "1", 2),
-            (name, "1", 10**14),
-            (name, "x" * 400, 1),
-            (strange, "1", 1),
-            (_name(), "1", 1),
-        ):
-            assert await _is_gone(store, session, stream, number), (session, stream, number)
-        await store.events.forget(name)
-        assert await _is_gone(store, name, "1", 1)
-        assert not await _is_gone(store, strange, "2", 1)
+@_check(1)
+async def an_event_that_is_not_kept_is_said_to_be_none(store: Store) -> None:
+    name, strange = _name(), _name()
+    await store.events.append(name, "1", 0, [b"data"], b"note")
+    await store.events.append(strange, "2", 0, [b"data", b""], b"note")
+    for session, stream, number in (
+        (name, "1", 0),
+        (name, "1", 2),
+        (name, "1", 10**14),
+        (name, "x" * 400, 1),
+        (strange, "1", 1),
+        (_name(), "1", 1),
+    ):
+        assert await _is_gone(store, session, stream, number), (session, stream, number)
+    await store.events.forget(name)
+    assert await _is_gone(store, name, "1", 1)
+    assert not await _is_gone(store, strange, "2", 1)
 
 
 async def _is_gone(store: Store, session: str, stream: str, number: int) -> bool:
@@ -163,151 +153,87 @@ async def _is_gone(store: Store, session: str, stream: str, number: int) -> bool
     return False
 
 
-async def the_note_of_a_stream_is_its_last(open: OpenStore) -> None:
-    async with AsyncExitStack() as stack:
-        one, other = [await _opened(stack, open, Limits()) for _ in range(2)]
-        name = _name()
-        await one.events.append(name, "1", 0, [b""], b"old \x00\xff")
-        await other.events.append(name, "2", 0, [b"data"], b"other")
-        await one.events.append(name, "1", 1, [b"data"], b"new \x00\xff")
-        assert (await other.events.after(name, "1", 1)).note == b"new \x00\xff"
-        await other.events.append(name, "1", 2, [b"last"], b"")
-        assert (await one.events.after(name, "1", 1)).note == b""
-        assert (await one.events.after(name, "2", 1)).note == b"other"
+@_check(2)
+async def the_note_of_a_stream_is_its_last(one: Store, other: Store) -> None:
+    name = _name()
+    await one.events.append(name, "1", 0, [b""], b"old \x00\xff")
+    await other.events.append(name, "2", 0, [b"data"], b"other")
+    await one.events.append(name, "1", 1, [b"data"], b"new \x00\xff")
+    assert (await other.events.after(name, "1", 1)).note == b"new \x00\xff"
+    await other.events.append(name, "1", 2, [b"last"], b"")
+    assert (await one.events.after(name, "1", 1)).note == b""
+    assert (await one.events.after(name, "2", 1)).note == b"other"
 
 
-async def the_oldest_events_of_a_session_are_given_up_by_bytes(open: OpenStore) -> None:
-    async with AsyncExitStack() as stack:
-        store = await _opened(stack, open, Limits(event_bytes=10_000))
-        name = _name()
-        for count in range(0, 50, 2):
-            await store.events.append(name, "1", count, [b"x" * 500] * 2, b"note")
-        gone = [await _is_gone(store, name, "1", number) for number in range(1, 51)]
-        assert 30 <= sum(gone) <= 45, gone
-        assert gone == sorted(gone, reverse=True)
-        await store.events.append(name, "2", 0, [b"x" * 20_000], b"note")
-        assert (await store.events.after(name, "2", 1)).note == b"note"
-        for count in range(300):
-            await store.events.append(name, "3", count, [b""], b"note")
-        assert await _is_gone(store, name, "3", 1)
+@_check(1, event_bytes=10_000)
+async def the_oldest_events_of_a_session_are_given_up_by_bytes(store: Store) -> None:
+    name = _name()
+    for count in range(0, 50, 2):
+        await store.events.append(name, "1", count, [b"x" * 500] * 2, b"note")
+    gone = [await _is_gone(store, name, "1", number) for number in range(1, 51)]
+    assert 30 <= sum(gone) <= 45, gone
+    assert gone == sorted(gone, reverse=True)
+    await store.events.append(name, "2", 0, [b"x" * 20_000], b"note")
+    assert (await store.events.after(name, "2", 1)).note == b"note"
+    for count in range(300):
+        await store.events.append(name, "3", count, [b""], b"note")
+    assert await _is_gone(store, name, "3", 1)
 
 
 # ---- tasks
 
 
-async def a_task_is_replaced_by_its_version_alone(open: OpenStore) -> None:
-    async with AsyncExitStack() as stack:
-        one, other = [await _opened(stack, open, Limits()) for _ in range(2)]
-        owner, task = _name(), _name()
-        assert await one.tasks.get(owner, task) is None
-        assert await one.tasks.put(owner, task, b"first", 0, 60)
-        assert not await other.tasks.put(owner, task, b"again", 0, 60)
-        assert await other.tasks.put(owner, task, b"second \x00\xff", 1, 60)
-        assert not await one.tasks.put(owner, task, b"late", 1, 60)
-        assert await one.tasks.get(owner, task) == Kept(2, b"second \x00\xff")
-        tries = [store.tasks.put(owner, task, b"", 2, 60) for store in (one, other)]
-        assert sorted(await asyncio.gather(*tries)) == [False, True]
+@_check(2)
+async def a_task_is_replaced_by_its_version_alone(one: Store, other: Store) -> None:
+    owner, task = _name(), _name()
+    assert await one.tasks.get(owner, task) is None
+    assert await one.tasks.put(owner, task, b"first", 0, 60)
+    assert not await other.tasks.put(owner, task, b"again", 0, 60)
+    assert await other.tasks.put(owner, task, b"second \x00\xff", 1, 60)
+    assert not await one.tasks.put(owner, task, b"late", 1, 60)
+    assert await one.tasks.get(owner, task) == Kept(2, b"second \x00\xff")
+    tries = [store.tasks.put(owner, task, b"", 2, 60) for store in (one, other)]
+    assert sorted(await asyncio.gather(*tries)) == [False, True]
 
 
-async def a_task_does_not_exist_for_another_owner(open: OpenStore) -> None:
-    async with AsyncExitStack() as stack:
-        one, other = [await _opened(stack, open, Limits()) for _ in range(2)]
-        owner, strange, task = _name(), _name() + ":tasks} \x00\u00e9", _name()
-        assert await one.tasks.put(owner, task, b"record", 0, 60)
-        assert await other.tasks.get(strange, task) is None
-        assert not await other.tasks.put(strange, task, b"", 1, 60)
-        assert list(await other.tasks.ids(strange)) == []
-        assert await other.tasks.put(strange, task, b"its own", 0, 60)
-        assert await one.tasks.get(owner, task) == Kept(1, b"record")
-        assert await one.tasks.get(strange, task) == Kept(1, b"its own")
-
-
-async def a_task_is_kept_for_its_time(open: OpenStore) -> None:
-    async with AsyncExitStack() as stack:
-        store = await _opened(stack, open, Limits())
-        owner, brief, renewed, long = _name(), *sorted(_name() for _ in range(3))
-        for task, seconds in ((brief, _BRIEF), (renewed, _BRIEF), (long, 60)):
-            assert await store.tasks.put(owner, task, b"record", 0, seconds)
-        assert await store.tasks.put(owner, renewed, b"more", 1, 60)
-        assert list(await store.tasks.ids(owner))[-2:] == [renewed, long]
-        await _ends(lambda: store.tasks.get(owner, brief))
-        assert await store.tasks.get(owner, renewed) == Kept(2, b"more")
-        assert list(await store.tasks.ids(owner)) == [renewed, long]
-        assert not await store.tasks.put(owner, brief, b"late", 1, 60)
-
-
-async def an_owner_has_no_more_tasks_than_the_limit(open: OpenStore) -> None:
-    async with AsyncExitStack() as stack:
-        one, other = [await _opened(stack, open, Limits(tasks=2)) for _ in range(2)]
-        owner, kept = _name(), _name()
-        assert await one.tasks.put(owner, kept, b"", 0, 60)
-        assert await other.tasks.put(owner, _name(), b"", 0, _BRIEF)
-        assert await _has_no_room(one, owner)
-        assert len(await one.tasks.ids(owner)) == 2
-        assert await one.tasks.put(owner, kept, b"changed", 1, 60)
-        assert await one.tasks.put(_name(), _name(), b"of another", 0, 60)
-        await _ends(lambda: _has_no_room(one, owner))
-
-
-async def _has_no_room(store: Store, owner: str) -> bool:
-    try:
-        await store.tasks.put(owner, _name(), b"", 0, 60)
-    except TooManyTasks:
-        return True
-    return False
-
-
-# ---- leases
-
-
-async def a_lease_is_held_until_it_lapses_or_is_released(open: OpenStore) -> None:
-    async with AsyncExitStack() as stack:
-        one, other = [await _opened(stack, open, Limits()) for _ in range(2)]
-        brief, renewed, released = _name(), _name(), _name()
-        assert not await other.leases.is_held(brief)
-        await one.leases.hold(brief, _BRIEF)
-        await one.leases.hold(renewed, _BRIEF)
-        await one.leases.hold(released, 60)
-        assert await other.leases.is_held(brief)
-        assert await other.leases.is_held(released)
-        await one.leases.hold(renewed, 60)
-        await other.leases.release(released)
-        assert not await one.leases.is_held(released)
-        await _ends(lambda: other.leases.is_held(brief))
-        assert await other.leases.is_held(renewed)
-        await one.leases.release(renewed)
+@_check(2)
+async def a_task_does_not_exist_for_another_owner(one: Store, other: Store) -> None:
+    owner, strange, task = _name(), _name() + ":tasks} \x00\u00e9", _name()
+    assert await one.tasks.put(owner, task, b"record", 0, 60)
+    assert await other.tasks.get(strange, task) is None
+    assert not await other.tasks.put(strange, task, b"", 1, 60)
+    assert list(await other.tasks.ids(strange)) == []
+    assert await other.tasks.put(strange, task, b"its own", 0, 60)
+    assert await one.tasks.get(owner, task) == Kept(1, b"record")
+    assert await one.tasks.get(strange, task) == Kept(1, b"its own")
 
 
 # ---- the bus
 
 
-async def a_message_reaches_all_who_are_subscribed_to_its_topic(open: OpenStore) -> None:
+@_check(3)
+async def a_message_reaches_all_who_are_subscribed_to_its_topic(*stores: Store) -> None:
+    topic, received = _name(), [list[bytes]() for _ in stores]
+    sent = [b"%d \x00\xff" % number for number in range(100)]
     async with AsyncExitStack() as stack:
-        stores = [await _opened(stack, open, Limits()) for _ in range(3)]
-        topic, received = _name(), [list[bytes]() for _ in stores]
-        for store, messages in zip(stores[:2], received, strict=False):
-            await stack.enter_async_context(store.bus.subscribed(topic, messages.append))
-        await stack.enter_async_context(stores[2].bus.subscribed(_name(), received[2].append))
-        sent = [b"%d \x00\xff" % number for number in range(100)]
+        for store, name, messages in zip(stores, (topic, topic, _name()), received, strict=True):
+            await stack.enter_async_context(store.bus.subscribed(name, messages.append))
         for message in sent:
             stores[2].bus.publish(topic, message)
-        async with asyncio.timeout(_SOON):
-            while min(map(len, received[:2])) < len(sent):
-                await asyncio.sleep(0.01)
-        assert received == [sent, sent, []]
+        await _until(lambda: min(map(len, received[:2])) >= len(sent))
+    assert received == [sent, sent, []]
 
 
-async def a_subscription_ends(open: OpenStore) -> None:
-    async with AsyncExitStack() as stack:
-        store = await _opened(stack, open, Limits())
-        topic, early, late = _name(), list[bytes](), list[bytes]()
-        async with store.bus.subscribed(topic, late.append):
-            async with store.bus.subscribed(topic, early.append):
-                store.bus.publish(topic, b"first")
-                await _until(lambda: bool(early and late))
-            store.bus.publish(topic, b"second")
-            await _until(lambda: len(late) == 2)
-        assert early == [b"first"]
+@_check(1)
+async def a_subscription_ends(store: Store) -> None:
+    topic, early, late = _name(), list[bytes](), list[bytes]()
+    async with store.bus.subscribed(topic, late.append):
+        async with store.bus.subscribed(topic, early.append):
+            store.bus.publish(topic, b"first")
+            await _until(lambda: bool(early and late))
+        store.bus.publish(topic, b"second")
+        await _until(lambda: len(late) == 2)
+    assert early == [b"first"]
 
 
 async def _until(is_so: Callable[[], bool]) -> None:
@@ -319,17 +245,16 @@ async def _until(is_so: Callable[[], bool]) -> None:
 # ---- everything, by chance
 
 
-async def random_schedules_end_as_in_the_model(open: OpenStore) -> None:
+@_check(3)
+async def random_schedules_end_as_in_the_model(*stores: Store) -> None:
     """Operations of three processes in a random order; a failure names the seed."""
     seed = secrets.randbits(32)
     random, sessions, events = Random(seed), dict[str, Kept | None](), dict[str, list[bytes]]()
-    async with AsyncExitStack() as stack:
-        stores = [await _opened(stack, open, Limits()) for _ in range(3)]
-        names = [_name() for _ in range(3)]
-        for step in range(_STEPS):
-            store, name = random.choice(stores), random.choice(names)
-            fault = await _step(random, store, name, sessions, events)
-            assert not fault, f"seed {seed}, step {step}: {fault}"
+    names = [_name() for _ in range(3)]
+    for step in range(_STEPS):
+        store, name = random.choice(stores), random.choice(names)
+        fault = await _step(random, store, name, sessions, events)
+        assert not fault, f"seed {seed}, step {step}: {fault}"
 
 
 async def _step(
@@ -370,26 +295,72 @@ async def _step(
     return ""
 
 
-CHECKS: Final[Mapping[str, Check]] = {
-    check.__name__: check
-    for check in (
-        a_record_is_replaced_by_its_version_alone,
-        of_many_who_replace_one_version_one_succeeds,
-        a_deleted_session_stays_deleted,
-        events_come_back_in_order_by_stream,
-        an_append_that_is_repeated_is_stored_once,
-        an_event_that_is_not_kept_is_said_to_be_none,
-        the_note_of_a_stream_is_its_last,
-        the_oldest_events_of_a_session_are_given_up_by_bytes,
-        a_task_is_replaced_by_its_version_alone,
-        a_task_does_not_exist_for_another_owner,
-        a_message_reaches_all_who_are_subscribed_to_its_topic,
-        a_subscription_ends,
-        random_schedules_end_as_in_the_model,
-        a_session_is_given_up_when_nobody_has_used_it_for_long,
-        a_task_is_kept_for_its_time,
-        an_owner_has_no_more_tasks_than_the_limit,
-        a_lease_is_held_until_it_lapses_or_is_released,
-    )
-}
-"""The checks by name; those that wait for something to lapse are the last."""
+# ---- what lapses after a time
+
+
+async def _ends(is_so: Callable[[], Awaitable[object]]) -> None:
+    async with asyncio.timeout(_BRIEF + _SOON):
+        while await is_so():
+            await asyncio.sleep(0.05)
+
+
+@_check(1, session_idle=_BRIEF)
+async def a_session_is_given_up_when_nobody_has_used_it_for_long(store: Store) -> None:
+    used, unused = _name(), _name()
+    for name in (unused, used):
+        assert await store.sessions.put(name, b"record", 0)
+    end = asyncio.get_running_loop().time() + _BRIEF
+    while asyncio.get_running_loop().time() <= end:
+        assert await store.sessions.get(used) == Kept(1, b"record")
+        await asyncio.sleep(_BRIEF / 10)
+    assert await store.sessions.get(unused) is None
+
+
+@_check(1)
+async def a_task_is_kept_for_its_time(store: Store) -> None:
+    owner, brief, renewed, long = _name(), *sorted(_name() for _ in range(3))
+    for task, seconds in ((brief, _BRIEF), (renewed, _BRIEF), (long, 60)):
+        assert await store.tasks.put(owner, task, b"record", 0, seconds)
+    assert await store.tasks.put(owner, renewed, b"more", 1, 60)
+    assert list(await store.tasks.ids(owner))[-2:] == [renewed, long]
+    await _ends(lambda: store.tasks.get(owner, brief))
+    assert await store.tasks.get(owner, renewed) == Kept(2, b"more")
+    assert list(await store.tasks.ids(owner)) == [renewed, long]
+    assert not await store.tasks.put(owner, brief, b"late", 1, 60)
+
+
+@_check(2, tasks=2)
+async def an_owner_has_no_more_tasks_than_the_limit(one: Store, other: Store) -> None:
+    owner, kept = _name(), _name()
+    assert await one.tasks.put(owner, kept, b"", 0, 60)
+    assert await other.tasks.put(owner, _name(), b"", 0, _BRIEF)
+    assert await _has_no_room(one, owner)
+    assert len(await one.tasks.ids(owner)) == 2
+    assert await one.tasks.put(owner, kept, b"changed", 1, 60)
+    assert await one.tasks.put(_name(), _name(), b"of another", 0, 60)
+    await _ends(lambda: _has_no_room(one, owner))
+
+
+async def _has_no_room(store: Store, owner: str) -> bool:
+    try:
+        await store.tasks.put(owner, _name(), b"", 0, 60)
+    except TooManyTasks:
+        return True
+    return False
+
+
+@_check(2)
+async def a_lease_is_held_until_it_lapses_or_is_released(one: Store, other: Store) -> None:
+    brief, renewed, released = _name(), _name(), _name()
+    assert not await other.leases.is_held(brief)
+    await one.leases.hold(brief, _BRIEF)
+    await one.leases.hold(renewed, _BRIEF)
+    await one.leases.hold(released, 60)
+    assert await other.leases.is_held(brief)
+    assert await other.leases.is_held(released)
+    await one.leases.hold(renewed, 60)
+    await other.leases.release(released)
+    assert not await one.leases.is_held(released)
+    await _ends(lambda: other.leases.is_held(brief))
+    assert await other.leases.is_held(renewed)
+    await one.leases.release(renewed)
