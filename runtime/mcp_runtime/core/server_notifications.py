@@ -6,8 +6,8 @@ Source: 2026-07-28 basic/patterns/subscriptions and server/utilities/logging.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Final, get_args
 
@@ -59,31 +59,26 @@ class ServerNotifications(ABC):
         """The notifications of a change, for those who subscribed to it."""
         if change.notice is not None:
             return self._published(change.notice)
-        if change.uri:
-            return self._updated(change.uri)
-        return self._listed(change.list) if change.list in LISTS else []
+        if uri := change.uri:
+            method, subscriptions = "notifications/resources/updated", self.subscriptions
+            make = partial(latest.ResourceUpdatedNotificationParams, uri=uri)
+            is_watched = uri in subscriptions.watched
+            return self._changed(method, make, subscriptions.of_uri(uri), is_watched)
+        if (what := change.list) not in LISTS:
+            return []
+        method, streams = f"notifications/{what}/list_changed", self.subscriptions.of_list(what)
+        is_declared = declares(self._declared, f"{what}.listChanged")
+        return self._changed(method, latest.NotificationParams, streams, is_declared)
 
-    def _listed(self, what: str) -> list[bytes]:
-        """The list of `tools`, `prompts` or `resources` has changed."""
-        method = f"notifications/{what}/list_changed"
+    def _changed(
+        self, method: str, make: Callable[..., Any], streams: Iterable[Id], in_session: bool
+    ) -> list[bytes]:
+        """A notification on each stream, and one in the session of a handshake."""
         sent = [
-            self.notify(method, latest.NotificationParams(meta=tagged(id)), self.running[id].terms)
-            for id in self.subscriptions.of_list(what)
+            self.notify(method, make(meta=tagged(id)), self.running[id].terms) for id in streams
         ]
-        if self.state is State.OPEN and declares(self._declared, f"{what}.listChanged"):
-            sent.append(self.notify(method, latest.NotificationParams()))
-        return sent
-
-    def _updated(self, uri: str) -> list[bytes]:
-        """A resource has changed."""
-        method = "notifications/resources/updated"
-        make = latest.ResourceUpdatedNotificationParams
-        sent = [
-            self.notify(method, make(uri=uri, meta=tagged(id)), self.running[id].terms)
-            for id in self.subscriptions.of_uri(uri)
-        ]
-        if self.state is State.OPEN and uri in self.subscriptions.watched:
-            sent.append(self.notify(method, make(uri=uri)))
+        if in_session and self.state is State.OPEN:
+            sent.append(self.notify(method, make()))
         return sent
 
     def _published(self, notice: Notice) -> list[bytes]:
