@@ -13,14 +13,7 @@ from heapq import heappop, heappush
 from typing import Final, TypeAlias
 
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.stores import (
-    DELETED,
-    EVENT_OVERHEAD,
-    Kept,
-    NoSuchEvent,
-    Stored,
-    TooManyTasks,
-)
+from mcp_runtime.stores import DELETED, EVENT_OVERHEAD, Kept, NoSuchEvent, Stored, TooManyTasks
 
 _GONE: Final = Kept(DELETED, b"")
 
@@ -71,8 +64,7 @@ class MemoryEvents:
     async def append(
         self, session: str, stream: str, count: int, events: Sequence[bytes], note: bytes
     ) -> None:
-        if (kept := self._sessions.get(session)) is None:
-            kept = self._sessions[session] = _Events()
+        kept = self._sessions.setdefault(session, _Events())
         new = [kept.add((stream, at), data) for at, data in enumerate(events, count + 1)]
         if any(new):
             kept.note(stream, note)

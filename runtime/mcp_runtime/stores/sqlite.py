@@ -136,11 +136,15 @@ def _done(work: _Work, connection: sqlite3.Connection) -> Any:
         return error
 
 
-class SQLiteEvents:
-    """Keeps `Limits.event_bytes` of each session."""
+class _Tables:
+    """A part of the store, which is some tables of the database."""
 
     def __init__(self, database: _Database) -> None:
         self._database = database
+
+
+class SQLiteEvents(_Tables):
+    """Keeps `Limits.event_bytes` of each session."""
 
     async def append(
         self, session: str, stream: str, count: int, events: Sequence[bytes], note: bytes
@@ -184,11 +188,8 @@ def _forget(db: sqlite3.Connection, session: str) -> None:
     db.execute("delete from events where session = ?", (session,))
 
 
-class SQLiteSessions:
+class SQLiteSessions(_Tables):
     """Keeps each session for `Limits.session_idle` seconds after its last use, with its events."""
-
-    def __init__(self, database: _Database) -> None:
-        self._database = database
 
     async def put(self, session: str, record: bytes, version: int) -> bool:
         now = self._database.clock()
@@ -229,11 +230,8 @@ class SQLiteSessions:
             _forget(db, id)
 
 
-class SQLiteTasks:
+class SQLiteTasks(_Tables):
     """Keeps `Limits.tasks` of each owner."""
-
-    def __init__(self, database: _Database) -> None:
-        self._database = database
 
     async def put(self, owner: str, task: str, record: bytes, version: int, seconds: float) -> bool:
         now = self._database.clock()
@@ -272,11 +270,8 @@ class SQLiteTasks:
         return await self._database.run(lambda db: [id for (id,) in db.execute(sql, row)])
 
 
-class SQLiteLeases:
+class SQLiteLeases(_Tables):
     """Leases among the processes that use one file."""
-
-    def __init__(self, database: _Database) -> None:
-        self._database = database
 
     async def hold(self, name: str, seconds: float) -> None:
         now = self._database.clock()
