@@ -34,21 +34,10 @@ def needed(method: str, capability: str, params: Mapping[str, Any]) -> Iterator[
     Source: 2026-07-28 client/elicitation and client/sampling, "Capabilities".
     """
     yield capability
-    match method:
-        case "elicitation/create":
-            yield "elicitation.url" if params.get("mode") == "url" else "elicitation.form"
-        case "sampling/createMessage" if "tools" in params or "toolChoice" in params:
-            yield "sampling.tools"
-        case _:
-            pass
-
-
-def required(path: str) -> dict[str, Any]:
-    """The capabilities object that has nothing but `path`."""
-    capabilities: dict[str, Any] = {}
-    for name in reversed(path.split(".")):
-        capabilities = {name: capabilities}
-    return capabilities
+    if method == "elicitation/create":
+        yield "elicitation.url" if params.get("mode") == "url" else "elicitation.form"
+    if method == "sampling/createMessage" and ("tools" in params or "toolChoice" in params):
+        yield "sampling.tools"
 
 
 def require_client(method: str, capability: str, params: Any, declared: Mapping[str, Any]) -> None:

@@ -14,6 +14,7 @@ from mcp_runtime.core.meta_names import require_extensions
 from mcp_runtime.core.role import Role
 from mcp_runtime.errors import RpcError
 from mcp_runtime.revisions import ALL, LATEST, UNSET, Method, Position, Revision, revision
+_FILTER: Final = "SubscriptionFilter"
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -96,14 +97,13 @@ class Extension:
             return encoded
         return b'{"resultType":"complete"%b%b' % (b"," if encoded != b"{}" else b"", encoded[1:])
 
-    def read_members(self, owner: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The members that this extension adds to a type of the core. Raises DecodeError."""
-        paths = (path for path in self.members if path[0] == owner and len(path) == 2)
-        own = [name for _, name in paths if name in values]
-        for name in own:
+    def read_filter(self, members: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of a subscription's filter that this extension adds. Raises DecodeError."""
+        own = {name: members[name] for name in members if (_FILTER, name) in self.members}
+        for name, value in own.items():
             assert self.bindings is not None
-            self.bindings.from_wire(self.members[owner, name], values[name])
-        return {name: values[name] for name in own}
+            self.bindings.from_wire(self.members[_FILTER, name], value)
+        return own
 
 
 def _is_ours(method: Method) -> bool:
@@ -193,7 +193,7 @@ def accepted(
     """
     more: dict[str, Any] = {}
     for one in extensions:
-        own = one.read_members("SubscriptionFilter", wanted)
+        own = one.read_filter(wanted)
         more.update(one.accepted(own, principal) if own else {})
     return more
 

@@ -27,10 +27,7 @@ class State(Enum):
 
 
 LIFECYCLE: Final[Mapping[tuple[Role, State], Mapping[str, State]]] = {
-    (CLIENT, State.NEW): {
-        "send server/discover": State.ASKED,
-        "send initialize": State.OFFERED,
-    },
+    (CLIENT, State.NEW): {"send server/discover": State.ASKED, "send initialize": State.OFFERED},
     (CLIENT, State.ASKED): {
         "send server/discover": State.ASKED,
         "send initialize": State.OFFERED,
