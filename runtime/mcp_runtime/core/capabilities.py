@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from mcp_runtime.core import error_codes
-from mcp_runtime.errors import NotOffered, RpcError
+from mcp_runtime.errors import NotOffered
 from mcp_runtime.revisions import UNSET, latest
 
 
@@ -46,13 +45,3 @@ def require_client(method: str, capability: str, params: Any, declared: Mapping[
     for path in needed(method, capability, body):
         if not declares(declared, path):
             raise NotOffered(method, path)
-
-
-def missing_capability(error: NotOffered) -> RpcError:
-    """The error for a request that cannot be served without a capability of its client.
-
-    Source: 2026-07-28 basic/index, "Error Codes".
-    """
-    data = {"requiredCapabilities": required(error.capability)}
-    why = f"the client does not declare `{error.capability}`"
-    return RpcError(error_codes.MISSING_CLIENT_CAPABILITY, why, data)

@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 import msgspec
 from msgspec import UNSET
 
-from mcp_runtime.core import error_codes, jsonrpc, peek
+from mcp_runtime.core import error_codes, jsonrpc, peek, refusals
 from mcp_runtime.core.capabilities import declares, needed
 from mcp_runtime.core.events import Called, Event, Failed, Ignored, Opened, Write
 from mcp_runtime.core.jsonrpc import UNREADABLE, ErrorResponse, Id, Request
@@ -268,7 +268,7 @@ class ClientSession(Session):
             return [Write(jsonrpc.response(frame.id, b"{}"))]
         method = None if self.agreed is None else self._method(self.agreed, frame.method, "request")
         if self.agreed is None or method is None:
-            raise RpcError(error_codes.METHOD_NOT_FOUND, f"Method not found: {frame.method[:200]}")
+            raise refusals.method_not_found(frame.method)
         self._require_room(frame)
         self._require_own(frame, method.capability)
         token = peek.request_params(frame.params or b"{}").meta.progress_token
@@ -280,8 +280,7 @@ class ClientSession(Session):
     def _require_own(self, frame: Request, capability: str) -> None:
         """Raises RpcError if the request needs a capability that we have not declared."""
         if not declares(self.offer.declared, capability):
-            why = f"Method not found: {frame.method} needs `{capability}`, which is not offered"
-            raise RpcError(error_codes.METHOD_NOT_FOUND, why)
+            raise refusals.method_not_found(frame.method, capability)
         params = _objects.decode(frame.params) if frame.params else {}
         for path in needed(frame.method, capability, params):
             if not declares(self.offer.declared, path):
@@ -348,13 +347,10 @@ class ClientSession(Session):
             what = "it" if owner is None else f"the extension {owner.identifier}"
             raise NotOffered(method, f"{what} in {terms.translation.revision.name}")
         theirs = known.direction == "client-to-server" and known.kind == "request"
-        declared = terms.capabilities if theirs else self._own_capabilities(terms)
+        roots = {"roots": {"listChanged": self.offer.roots_change}}
+        declared = terms.capabilities if theirs else {**self.offer.declared, **roots}
         if known.direction != "both" and not declares(declared, known.capability):
             raise NotOffered(method, known.capability)
-
-    def _own_capabilities(self, terms: Terms) -> Mapping[str, Any]:
-        roots = {"roots": {"listChanged": self.offer.roots_change}}
-        return {**self.offer.declared, **roots}
 
 
 _objects: Final = msgspec.json.Decoder(dict[str, Any])

@@ -9,14 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType, ModuleType
 from typing import Any, Final, Self
 
-from mcp_runtime.core import error_codes
 from mcp_runtime.core.meta_names import require_extensions
 from mcp_runtime.core.role import Role
-from mcp_runtime.errors import RpcError
 from mcp_runtime.revisions import ALL, LATEST, UNSET, Method, Position, Revision, revision
-_FILTER: Final = "SubscriptionFilter"
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+_FILTER: Final = "SubscriptionFilter"
 
 
 class Extension:
@@ -199,13 +197,3 @@ def accepted(
 
 
 NO_EXTENSIONS: Final = Extensions()
-
-
-def missing_extension(identifier: str) -> RpcError:
-    """The error for a request that needs an extension that its client has not declared.
-
-    Source: 2026-07-28 basic/index, "Error Codes".
-    """
-    data: dict[str, Any] = {"requiredCapabilities": {"extensions": {identifier: {}}}}
-    why = f"the client does not declare the extension {identifier}"
-    return RpcError(error_codes.MISSING_CLIENT_CAPABILITY, why, data)

@@ -19,7 +19,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from mcp_runtime.core import error_codes
+from mcp_runtime.core import refusals
 from mcp_runtime.errors import RpcError, TooMuch
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import UNSET, DecodeError, latest, latest_calls
@@ -124,7 +124,7 @@ _CHANGES: Final = frozenset({"_meta", "inputResponses", "requestState"})
 
 
 def _refused(why: str) -> RpcError:
-    return RpcError(error_codes.INVALID_PARAMS, f"Invalid params: requestState {why}")
+    return refusals.invalid_params(f"requestState {why}")
 
 
 class InputRequests:

@@ -14,10 +14,10 @@ from typing import Any, ClassVar, Final, cast
 import msgspec
 from msgspec import UNSET
 
-from mcp_runtime.core import error_codes, jsonrpc, peek
+from mcp_runtime.core import error_codes, jsonrpc, peek, refusals
 from mcp_runtime.core.capabilities import declares, require_client
 from mcp_runtime.core.events import Called, Event, Ignored, Opened, Write
-from mcp_runtime.core.extension import accepted, missing_extension
+from mcp_runtime.core.extension import accepted
 from mcp_runtime.core.jsonrpc import Id, Notification, Request
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.negotiation import ServerOffer, initialize_params
@@ -30,13 +30,7 @@ from mcp_runtime.core.tolerances import Tolerances
 from mcp_runtime.core.translation import Terms, Translations, translation
 from mcp_runtime.errors import NotOffered, RpcError
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.revisions import (
-    Context,
-    Method,
-    latest,
-    parse,
-    revision,
-)
+from mcp_runtime.revisions import Context, Method, latest, parse, revision
 
 ANSWERED_AT_ONCE: Final = (
     "ping",
@@ -103,17 +97,13 @@ class ServerSession(Session, ServerNotifications):
     ) -> Terms:
         meta = params.meta
         if not isinstance(meta.client_capabilities, dict):
-            raise RpcError(
-                error_codes.INVALID_PARAMS, "Invalid params: `_meta` has no clientCapabilities"
-            )
+            raise refusals.invalid_params("`_meta` has no clientCapabilities")
         self._check(frame, params, version)
         if version not in offer.per_request:
             data = {"supported": list(offer.newest_first), "requested": version}
             raise RpcError(error_codes.UNSUPPORTED_VERSION, "Unsupported protocol version", data)
         if meta.log_level is not UNSET and meta.log_level not in LEVELS:
-            raise RpcError(
-                error_codes.INVALID_PARAMS, "Invalid params: `_meta` has an unknown logLevel"
-            )
+            raise refusals.invalid_params("`_meta` has an unknown logLevel")
         capabilities = cast("dict[str, Any]", meta.client_capabilities)
         spoken = self._translations.of(version, offer.extensions, capabilities)
         return Terms(
@@ -128,9 +118,7 @@ class ServerSession(Session, ServerNotifications):
     def _before_handshake(self, frame: Request) -> list[Event]:
         """Answers a request that names no revision, before any handshake."""
         if not self.has_handshake:
-            raise RpcError(
-                error_codes.INVALID_PARAMS, "Invalid params: `_meta` has no protocolVersion"
-            )
+            raise refusals.invalid_params("`_meta` has no protocolVersion")
         if frame.method == "ping" and self.offer().handshake:
             return [Write(jsonrpc.response(frame.id, b"{}"))]
         if frame.method == "initialize":
@@ -161,17 +149,14 @@ class ServerSession(Session, ServerNotifications):
         offer, spoken = self.offer(), terms.translation.revision.name
         owner = offer.extensions.owner(method)
         if method not in offer.methods or (owner is not None and spoken not in owner.revisions):
-            raise RpcError(error_codes.METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
+            raise refusals.method_not_found(method)
         if owner is not None:
-            raise missing_extension(owner.identifier)
+            raise refusals.missing_extension(owner.identifier)
 
     def _require_offered(self, method: Method) -> None:
         offer = self.offer()
         if not offer.has(method.capability) and method.name not in offer.methods:
-            why = (
-                f"Method not found: {method.name} needs `{method.capability}`, which is not offered"
-            )
-            raise RpcError(error_codes.METHOD_NOT_FOUND, why)
+            raise refusals.method_not_found(method.name, method.capability)
 
     # ---- methods that the session answers
 
@@ -231,8 +216,7 @@ class ServerSession(Session, ServerNotifications):
 
     def _subscribe(self, uri: str) -> None:
         if not self.offer().can_subscribe(uri):
-            data = {"uri": uri[:2000]}
-            raise RpcError(error_codes.RESOURCE_NOT_FOUND, "Resource not found", data)
+            raise refusals.resource_not_found(uri)
         self.subscriptions.watch(uri)
 
     def _listen(self, frame: Request, terms: Terms) -> list[Event]:

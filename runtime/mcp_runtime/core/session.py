@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
-from mcp_runtime.core import error_codes, jsonrpc, peek
+from mcp_runtime.core import error_codes, jsonrpc, peek, refusals
 from mcp_runtime.core.events import (
     Answered,
     Cancelled,
@@ -135,7 +135,7 @@ class Session(ABC):
         except RpcError as error:
             refusal = error
         except (DecodeError, StepError, *UNREADABLE) as error:
-            refusal = RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {error}")
+            refusal = refusals.invalid_params(error)
         return [Write(jsonrpc.refusal(frame.id, refusal.code, refusal.message, refusal.data))]
 
     @abstractmethod

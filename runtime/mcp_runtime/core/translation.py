@@ -12,7 +12,8 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from mcp_runtime.core.extension import Extension, Extensions, missing_extension
+from mcp_runtime.core import refusals
+from mcp_runtime.core.extension import Extension, Extensions
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.repeated_meta import RepeatedMeta
 from mcp_runtime.core.tolerances import Tolerances
@@ -162,7 +163,7 @@ class ExtendedTranslation(Translation):
         if owner is None or value is UNSET:
             return super().write(position, method, value)
         if owner not in self.extensions:
-            raise missing_extension(owner.identifier)
+            raise refusals.missing_extension(owner.identifier)
         return owner.write(position, value)
 
 

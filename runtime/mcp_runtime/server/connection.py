@@ -7,8 +7,7 @@ import time
 from itertools import count
 from typing import Any, Final
 
-from mcp_runtime.core import error_codes
-from mcp_runtime.core.capabilities import missing_capability
+from mcp_runtime.core import error_codes, refusals
 from mcp_runtime.core.events import Called, Notified, Opened
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.rate_limit import Bucket
@@ -104,7 +103,7 @@ class ServerConnection(Connection):
             if group.split(InputNeeded)[1] is not None:
                 raise
         except NotOffered as error:
-            raise missing_capability(error) from None
+            raise refusals.missing_capability(error) from None
         assert ctx.inputs is not None  # a question was asked
         return ctx.inputs.result(self._sealer(called, params).seal)
 

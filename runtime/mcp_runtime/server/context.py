@@ -17,10 +17,9 @@ from typing import Any, Final, Generic, Literal, TypedDict, TypeVar, Unpack, ove
 from urllib.parse import urlsplit
 
 from mcp_runtime.auth.server.current import current_token
-from mcp_runtime.core import error_codes
-from mcp_runtime.core.capabilities import declares, missing_capability, require_client
+from mcp_runtime.core import error_codes, refusals
+from mcp_runtime.core.capabilities import declares, require_client
 from mcp_runtime.core.events import Called
-from mcp_runtime.core.extension import missing_extension
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.pending import Timeout
 from mcp_runtime.core.rate_limit import Bucket
@@ -134,7 +133,7 @@ class Context:
     def require_extension(self, identifier: str) -> None:
         """Raises RpcError (-32021) if the client has not declared an extension."""
         if identifier not in self.extensions:
-            raise missing_extension(identifier)
+            raise refusals.missing_extension(identifier)
 
     @property
     def principal(self) -> str:
@@ -344,7 +343,7 @@ class Context:
             capability = request.method.partition("/")[0]
             require_client(request.method, capability, params, self.client_capabilities)
         except NotOffered as error:
-            raise (missing_capability(error) if self.asks_in_result else error) from None
+            raise (refusals.missing_capability(error) if self.asks_in_result else error) from None
         if self.asker is not None:
             return await self.asker(request, key, timeout)
         if self.era == "handshake":

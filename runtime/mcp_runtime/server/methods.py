@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, structs
 
-from mcp_runtime.core import error_codes
+from mcp_runtime.core import error_codes, refusals
 from mcp_runtime.errors import NotOffered, RpcError, SessionError, ToolError
 from mcp_runtime.json_schema.to_json import BadResult
 from mcp_runtime.limits import Limits
@@ -138,7 +138,7 @@ class ProtocolMethods:
         try:
             value = await prompt.run({} if params.arguments is UNSET else params.arguments, ctx)
         except BadArguments as error:
-            raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
+            raise refusals.invalid_params(error) from None
         if isinstance(value, t.GetPromptResult):
             return structs.replace(value, messages=prompt_messages(value.messages))
         return t.GetPromptResult(
@@ -155,9 +155,9 @@ class ProtocolMethods:
             why = f"Unknown reference: {of[:200]}, {argument.name[:200]}"
             raise RpcError(error_codes.INVALID_PARAMS, why)
         completer = self._features.completers.get((of, argument.name))
-        if completer is None:
-            return _completed([], self._limits.completions)
-        values = await completer.run(argument.value, _chosen(params.context), ctx)
+        values: Any = []
+        if completer is not None:
+            values = await completer.run(argument.value, _chosen(params.context), ctx)
         return _completed(values, self._limits.completions)
 
     def _knows(self, of: str, argument: str) -> bool:
@@ -185,7 +185,7 @@ def _contents(
 def _not_found(uri: str, ctx: Context) -> RpcError:
     """Source: 2025-11-25 and 2026-07-28 server/resources, "Error Handling"."""
     code = error_codes.RESOURCE_NOT_FOUND if ctx.era == "handshake" else error_codes.INVALID_PARAMS
-    return RpcError(code, "Resource not found", {"uri": uri[:2000]})
+    return refusals.resource_not_found(uri, code)
 
 
 def _chosen(context: Any) -> dict[str, str]:

@@ -13,9 +13,8 @@ from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from msgspec import UNSET, ValidationError, convert
 
-from mcp_runtime.core import error_codes
+from mcp_runtime.core import refusals
 from mcp_runtime.core.param_headers import ParamHeaders
-from mcp_runtime.errors import RpcError
 from mcp_runtime.revisions import DecodeError
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
@@ -186,8 +185,8 @@ class Registry(dict[str, _T]):
         try:
             return keys.index(urlsafe_b64decode(cursor.encode("ascii")).decode()) + 1
         except (Base64Error, ValueError):
-            why = f"Invalid params: unknown cursor for the list of {self.what}s"
-            raise RpcError(error_codes.INVALID_PARAMS, why) from None
+            why = f"unknown cursor for the list of {self.what}s"
+            raise refusals.invalid_params(why) from None
 
 
 def _cursor(key: str) -> str:

@@ -27,13 +27,13 @@ from functools import partial
 from socket import socket
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from mcp_runtime.core import error_codes
+from mcp_runtime.core import refusals
 from mcp_runtime.core.extension import Extension, Extensions
 from mcp_runtime.core.negotiation import ServerOffer
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.core.request_state import KeyRing, StateSealer
 from mcp_runtime.core.subscriptions import Change, Notice
-from mcp_runtime.errors import RpcError, texts
+from mcp_runtime.errors import texts
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import ALL, UNSET, parse
 from mcp_runtime.revisions import latest as t
@@ -205,7 +205,7 @@ class Server(Decorators):
         """The result of a request. Raises RpcError, and what the handler raises."""
         handler = self._handlers.get(method)
         if handler is None:
-            raise RpcError(error_codes.METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
+            raise refusals.method_not_found(method)
         for middleware in reversed(self._middleware):
             handler = around(middleware, method, handler)
         return handler(params, ctx)

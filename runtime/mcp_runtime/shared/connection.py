@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
-from mcp_runtime.core import error_codes
+from mcp_runtime.core import error_codes, refusals
 from mcp_runtime.core.events import (
     Answered,
     Called,
@@ -240,7 +240,7 @@ class Connection(ABC):
             raw, called.params = called.params, b""
             return called.terms.translation.read("params", called.method, raw)
         except (DecodeError, StepError) as error:
-            raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {error}") from None
+            raise refusals.invalid_params(error) from None
 
     # ---- our requests
 

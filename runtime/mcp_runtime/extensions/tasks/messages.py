@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, cast
 
-from mcp_runtime.core import error_codes
-from mcp_runtime.errors import RpcError
+from mcp_runtime.core import refusals
 from mcp_runtime.extensions.tasks.record import Record, Status
 from mcp_runtime.revisions import DecodeError, latest_calls, parse
 from mcp_runtime.revisions import latest as t
@@ -125,5 +124,4 @@ def require_answer(method: str, response: Mapping[str, Any]) -> None:
     try:
         t.from_wire(latest_calls.RESULTS[method], response)
     except DecodeError as error:
-        why = f"Invalid params: an answer to {method}: {error}"
-        raise RpcError(error_codes.INVALID_PARAMS, why) from None
+        raise refusals.invalid_params(f"an answer to {method}: {error}") from None

@@ -13,8 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET
 
-from mcp_runtime.core import error_codes
-from mcp_runtime.core.capabilities import missing_capability
+from mcp_runtime.core import error_codes, refusals
 from mcp_runtime.core.events import Called
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.pending import Timeout
@@ -64,7 +63,7 @@ class RunningTask:
         except RpcError as error:
             return _failed(error.code, error.message, error.data)
         except NotOffered as error:
-            missing = missing_capability(error)
+            missing = refusals.missing_capability(error)
             return _failed(missing.code, missing.message, missing.data)
         except asyncio.CancelledError as error:
             if ends_the_task(error):

@@ -19,7 +19,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from mcp_runtime.auth.server.current import run_with_token
-from mcp_runtime.core import error_codes
+from mcp_runtime.core import error_codes, refusals
 from mcp_runtime.core.pending import Timeout
 from mcp_runtime.core.request_state import StateSealer
 from mcp_runtime.core.role import SERVER, Role
@@ -375,7 +375,7 @@ def _misused(tool: str, rule: Literal["not", "only"]) -> RpcError:
 
 def _require_core(ctx: Context) -> None:
     if not has_core_tasks(ctx):
-        raise RpcError(error_codes.METHOD_NOT_FOUND, f"Method not found: {ctx.method}")
+        raise refusals.method_not_found(ctx.method)
 
 
 def _core(ctx: Context, name: str, body: dict[str, Any]) -> Any:
@@ -390,6 +390,5 @@ def _wished(wish: Any) -> float | None:
     if ttl is UNSET:
         return None
     if isinstance(ttl, bool) or not isinstance(ttl, int | float) or not ttl > 0:
-        why = "Invalid params: `task.ttl` is a number of milliseconds, more than 0"
-        raise RpcError(error_codes.INVALID_PARAMS, why)
+        raise refusals.invalid_params("`task.ttl` is a number of milliseconds, more than 0")
     return ttl / 1000

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from mcp_runtime.core import error_codes
+from mcp_runtime.core import error_codes, refusals
 from mcp_runtime.core.request_state import StateSealer
 from mcp_runtime.errors import RpcError, TooMuch
 from mcp_runtime.extensions.tasks.record import Record, cancelled, ended
@@ -101,7 +101,7 @@ class TaskTable:
         with _reaching():
             ids = list(await self._tasks.ids(owner))
             if after is not None and after not in ids:
-                raise RpcError(error_codes.INVALID_PARAMS, "Invalid params: unknown cursor")
+                raise refusals.invalid_params("unknown cursor")
             start = 0 if after is None else ids.index(after) + 1
             page = ids[start : start + most]
             records = await asyncio.gather(*(self._read(owner, id) for id in page))

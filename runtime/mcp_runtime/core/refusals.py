@@ -1,0 +1,41 @@
+"""The errors that requests are refused with, where several modules refuse for one reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcp_runtime.core import error_codes
+from mcp_runtime.errors import NotOffered, RpcError
+
+
+def invalid_params(why: object) -> RpcError:
+    return RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {why}")
+
+
+def method_not_found(method: str, needed: str = "") -> RpcError:
+    """`needed` is the capability without which the method is not served."""
+    why = f" needs `{needed}`, which is not offered" if needed else ""
+    return RpcError(error_codes.METHOD_NOT_FOUND, f"Method not found: {method[:200]}{why}")
+
+
+def resource_not_found(uri: str, code: int = error_codes.RESOURCE_NOT_FOUND) -> RpcError:
+    return RpcError(code, "Resource not found", {"uri": uri[:2000]})
+
+
+def missing_capability(error: NotOffered) -> RpcError:
+    """The error for a request that cannot be served without a capability of its client."""
+    capabilities: dict[str, Any] = {}
+    for name in reversed(error.capability.split(".")):
+        capabilities = {name: capabilities}
+    return _missing(f"`{error.capability}`", capabilities)
+
+
+def missing_extension(identifier: str) -> RpcError:
+    """The error for a request that needs an extension that its client has not declared."""
+    return _missing(f"the extension {identifier}", {"extensions": {identifier: {}}})
+
+
+def _missing(what: str, capabilities: dict[str, Any]) -> RpcError:
+    """Source: 2026-07-28 basic/index, "Error Codes"."""
+    why, data = f"the client does not declare {what}", {"requiredCapabilities": capabilities}
+    return RpcError(error_codes.MISSING_CLIENT_CAPABILITY, why, data)
