@@ -37,11 +37,7 @@ def _detailed(record: Record, poll: float) -> dict[str, Any]:
         "completed": {"result": record.result},
         "failed": {"error": record.error},
     }
-    return {
-        **_members(record, poll),
-        "status": record.status,
-        **payload.get(record.status, {}),
-    }
+    return {**_members(record, poll), "status": record.status, **payload.get(record.status, {})}
 
 
 def _members(record: Record, poll: float) -> dict[str, Any]:
@@ -101,7 +97,7 @@ class Update(NamedTuple):
 
 def read_update(raw: bytes) -> Update:
     """Raises DecodeError."""
-    body: Any = parsed(raw)
+    body: Any = parse(raw)
     sent = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
     responses: Any = sent.get("inputResponses")
     if isinstance(responses, dict):
@@ -113,10 +109,6 @@ def read_update(raw: bytes) -> Update:
 def with_extra(tool: t.Tool, members: Mapping[str, Any]) -> t.Tool:
     """A tool with members that the newest revision does not have."""
     return t.from_wire(t.Tool, {**t.to_wire(tool), **members})
-
-
-def parsed(raw: bytes) -> Any:
-    return parse(raw)
 
 
 def require_answer(method: str, response: Mapping[str, Any]) -> None:

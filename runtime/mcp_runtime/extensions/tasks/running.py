@@ -78,7 +78,7 @@ class RunningTask:
     async def _end(self, outcome: dict[str, Any]) -> None:
         while True:
             try:
-                await self._change(partial(_ended, outcome=outcome))
+                await self._change(partial(ended, **outcome))
                 return
             except StoreUnavailable as error:
                 log.warning("the outcome of task %s waits: %s", self.record.id, error)
@@ -90,8 +90,7 @@ class RunningTask:
 
     async def fail(self, why: str) -> None:
         """Ends the task from outside."""
-        outcome = _failed(error_codes.INTERNAL_ERROR, why)
-        await self._change(partial(_ended, outcome=outcome))
+        await self._change(partial(ended, **_failed(error_codes.INTERNAL_ERROR, why)))
 
     async def _change(self, step: Callable[[Record, float], Record]) -> Record | None:
         return await self._table.change(self._owner, self.record.id, step)
@@ -192,10 +191,6 @@ def _percent(progress: float, total: float | None) -> str:
 
 def _unchanged(record: Record, now: float) -> Record:
     return record
-
-
-def _ended(record: Record, now: float, *, outcome: dict[str, Any]) -> Record:
-    return ended(record, now, **outcome)
 
 
 def _failed(code: int, message: str, data: Any = None) -> dict[str, Any]:

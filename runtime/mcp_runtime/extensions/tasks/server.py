@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from secrets import token_urlsafe
 from types import MappingProxyType
@@ -30,7 +30,7 @@ from mcp_runtime.extensions.tasks.rerun import Reruns, context_of
 from mcp_runtime.extensions.tasks.running import Handler, RunningTask, TaskPeer
 from mcp_runtime.extensions.tasks.table import TaskTable
 from mcp_runtime.limits import Limits
-from mcp_runtime.revisions import Position, Revision
+from mcp_runtime.revisions import Position, Revision, parse
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.decorators import Decorators
@@ -177,11 +177,8 @@ class Tasks(ServerExtension):
         is_update = (position, method) == ("params", "tasks/update")
         return messages.read_update(raw) if is_update else super().read(position, method, raw)
 
-    def sharing(self, store: Store) -> AbstractAsyncContextManager[object]:
-        return self._sharing(store)
-
     @asynccontextmanager
-    async def _sharing(self, store: Store) -> AsyncGenerator[None]:
+    async def sharing(self, store: Store) -> AsyncGenerator[None]:
         async with self._table.sharing(store):
             try:
                 yield
@@ -289,8 +286,7 @@ class Tasks(ServerExtension):
         record = await self._table.find(ctx.principal, params.task_id)
         is_core = ctx.era == "handshake"
         if is_core and record.is_over:
-            why = f"the task is {record.status} already"
-            raise RpcError(error_codes.INVALID_PARAMS, why)
+            raise RpcError(error_codes.INVALID_PARAMS, f"the task is {record.status} already")
         record = await self._table.apply(ctx.principal, record.id, cancelled)
         if is_core:
             return _core(ctx, "CancelTaskResult", messages.core_task(record, self.poll_interval))
@@ -336,7 +332,7 @@ class Tasks(ServerExtension):
         raw = translation.write(
             "result", "tools/call", t.from_wire(t.CallToolResult, record.result)
         )
-        body = messages.related(messages.parsed(raw), record.id)
+        body = messages.related(parse(raw), record.id)
         return _core(ctx, "GetTaskPayloadResult", body)
 
     async def _ask(self, ctx: Context, id: str, key: str, wire: Mapping[str, Any]) -> None:

@@ -269,11 +269,7 @@ def _reaching() -> Generator[None]:
 
 
 def _unless_moved(
-    record: Record,
-    now: float,
-    *,
-    run: tuple[str, int],
-    step: Callable[[Record, float], Record],
+    record: Record, now: float, *, run: tuple[str, int], step: Callable[[Record, float], Record]
 ) -> Record:
     """`step`, unless another process runs the task by now."""
     return step(record, now) if record.run == run else record
