@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Collection
+from contextlib import AbstractAsyncContextManager
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from mcp_runtime.core import error_codes, refusals
 from mcp_runtime.core.events import Called, Notified, Opened
 from mcp_runtime.core.jsonrpc import Id
+from mcp_runtime.core.negotiation import ServerOffer
+from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.core.rate_limit import Bucket
-from mcp_runtime.core.request_state import BoundSealer, InputRequests
+from mcp_runtime.core.request_state import BoundSealer, InputRequests, StateSealer
 from mcp_runtime.core.server_session import ServerSession
 from mcp_runtime.core.subscriptions import Change
 from mcp_runtime.errors import NotOffered, RpcError
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.server.context import Context, InputNeeded
-from mcp_runtime.server.dispatcher import Dispatcher
+from mcp_runtime.server.broadcast import ChangeListener
+from mcp_runtime.server.context import Context, InputNeeded, ServerView
+from mcp_runtime.server.peer import Peer
 from mcp_runtime.shared.connection import Connection, Trace, WireConnection
+from mcp_runtime.stores import Store
 from mcp_runtime.transports.wire import Wire
 
 _RATES: Final = {"tools/call": "call_rate", "completion/complete": "completion_rate"}
@@ -30,6 +36,48 @@ _NO_RESULTS: Final = frozenset((type(None), type(t.UNSET), str, bool, int, float
 class ServerConnection(Connection):
     """One client; a subclass for each transport says how a message is sent."""
 
+class Dispatcher(ServerView, Protocol):
+    """What a connection needs of the server: what it offers, and handlers for what arrives."""
+
+    sealer: StateSealer
+    ping_every: float | None
+    connections: set[ChangeListener]
+    """Connections that get notifications of changes."""
+
+    @property
+    def reruns(self) -> Collection[str]:
+        """The tools whose calls may be run again by another process."""
+        ...
+
+    def offer(self) -> ServerOffer:
+        """What the server declares now."""
+        ...
+
+    def mirrored(self, name: object, /) -> ParamHeaders:
+        """The headers that repeat arguments of a tool, with the paths of those arguments."""
+        ...
+
+    def scopes_of(self, name: str, /) -> Collection[str]:
+        """The scopes of authorization that calling a tool needs."""
+        ...
+
+    def handle(self, method: str, params: Any, ctx: Context, /) -> Awaitable[Any]:
+        """The result of a request. Raises RpcError, and what the handler raises."""
+        ...
+
+    def notified(self, method: str, params: Any, connection: Peer, /) -> None:
+        """Calls the handlers of a notification."""
+        ...
+
+    def sharing(self, store: Store, /) -> AbstractAsyncContextManager[object]:
+        """While entered, changes are exchanged with the other processes on this store."""
+        ...
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Keeps the server's lifespan entered."""
+        ...
+
+
     roots: list[t.Root] | None = None
     """The client's roots, while it promises to report changes and has reported none."""
     root_changes = 0
@@ -38,7 +86,7 @@ class ServerConnection(Connection):
 
     def __init__(
         self,
-        server: Dispatcher[Context],
+        server: Dispatcher,
         *,
         principal: str = "",
         trace: Trace | None = None,

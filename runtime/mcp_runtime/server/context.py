@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import token_urlsafe
-from typing import Any, Final, Generic, Literal, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Final, Generic, Literal, Protocol, TypedDict, TypeVar, Unpack, overload
 from urllib.parse import urlsplit
 
 from mcp_runtime.auth.server.current import current_token
@@ -25,10 +25,12 @@ from mcp_runtime.core.pending import Timeout
 from mcp_runtime.core.rate_limit import Bucket
 from mcp_runtime.core.request_state import InputRequests
 from mcp_runtime.errors import NotOffered, RpcError, TooMuch
+from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import Era
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.server.peer import Peer, ServerView
+from mcp_runtime.server.peer import Peer
 from mcp_runtime.shared import elicitation_form, sampling
+from mcp_runtime.shared.threads import Threads
 from mcp_runtime.shared.uri_template import is_uri
 
 Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
@@ -70,6 +72,20 @@ class Asked(TypedDict, total=False):
     timeout: float | None
 
 
+class ServerView(Protocol):
+    """What a request's context reads from the server."""
+
+    limits: Limits
+    threads: Threads
+    state: Any
+
+    async def read(
+        self, uri: str, ctx: Context, /
+    ) -> list[t.TextResourceContents | t.BlobResourceContents]:
+        """The contents of a resource. Raises RpcError if the server has no such resource."""
+        ...
+
+
 class Context:
     """The context of one request; a handler receives it in a parameter annotated `Context`."""
 
@@ -81,7 +97,7 @@ class Context:
     """Asks the client in place of this context: takes the request, its key, the timeout."""
     _progress_rate: Bucket | None = None
 
-    def __init__(self, server: ServerView[Context], peer: Peer, called: Called) -> None:
+    def __init__(self, server: ServerView, peer: Peer, called: Called) -> None:
         self.server = server
         self.peer = peer
         """The connection to the client, for extensions."""

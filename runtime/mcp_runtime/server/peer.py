@@ -1,17 +1,15 @@
-"""Protocols of the server and its connections, as the context of a request uses them."""
+"""Protocol of a connection to a client, as the context of a request uses it."""
 
 from __future__ import annotations
 
 from asyncio import AbstractEventLoop, Semaphore
 from collections.abc import Coroutine
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from mcp_runtime.core.events import Called
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.pending import Timeout
-from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.shared.threads import Threads
 
 
 class Peer(Protocol):
@@ -57,22 +55,4 @@ class Peer(Protocol):
 
     def interrupt(self, id: Id, retry: int, /) -> None:
         """Closes the response stream of a request; the client reconnects after `retry` ms."""
-        ...
-
-
-_Ctx = TypeVar("_Ctx", contravariant=True)
-"""The context that handlers of this server take."""
-
-
-class ServerView(Protocol[_Ctx]):
-    """What a request's context reads from the server."""
-
-    limits: Limits
-    threads: Threads
-    state: Any
-
-    async def read(
-        self, uri: str, ctx: _Ctx, /
-    ) -> list[t.TextResourceContents | t.BlobResourceContents]:
-        """The contents of a resource. Raises RpcError if the server has no such resource."""
         ...

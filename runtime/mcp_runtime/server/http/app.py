@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from mcp_runtime.core import http_rules, jsonrpc
 from mcp_runtime.core.jsonrpc import ErrorResponse, Notification, Response
-from mcp_runtime.server.context import Context
-from mcp_runtime.server.dispatcher import Dispatcher
+from mcp_runtime.server.connection import Dispatcher
 from mcp_runtime.server.http.allowed_hosts import allowed_hosts, require_allowed
 from mcp_runtime.server.http.cluster import Cluster, Forwarded
 from mcp_runtime.server.http.document import Document
@@ -87,7 +86,7 @@ class HttpApp:
 
     def __init__(
         self,
-        server: Dispatcher[Context],
+        server: Dispatcher,
         *,
         path: str = "/mcp",
         sse: str | None = "/sse",
@@ -332,7 +331,7 @@ class HttpApp:
                     await asyncio.sleep(_POLL)
 
 
-def _protection(server: Dispatcher[Context], auth: BearerAuth) -> Protection:
+def _protection(server: Dispatcher, auth: BearerAuth) -> Protection:
     """The modules of authorization are imported only where it is asked for."""
     from mcp_runtime.server.http.protection import Protection
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sized
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from mcp_runtime.limits import Limits
-from mcp_runtime.server.context import Context
-from mcp_runtime.server.dispatcher import Dispatcher
+from mcp_runtime.server.connection import Dispatcher
 from mcp_runtime.server.http.deadline import Deadline
 from mcp_runtime.server.http.request import HttpError, HttpRequest, Scope, retry_after
 from mcp_runtime.shared.connection import Trace
@@ -25,7 +24,7 @@ class HttpService:
 
     def __init__(
         self,
-        server: Dispatcher[Context],
+        server: Dispatcher,
         principal: Principal | None,
         trace: Trace | None,
         protection: Protection | None = None,
