@@ -28,13 +28,13 @@ from mcp_runtime.stores import Store
 from mcp_runtime.transports.wire import Wire
 
 _RATES: Final = {"tools/call": "call_rate", "completion/complete": "completion_rate"}
-"""The name of the limit on requests a second, by method."""
+"""The name of the limit on requests a second, by method.
+
+Source: 2025-11-25 server/tools and server/utilities/completion, "Security Considerations".
+"""
 _NO_RESULTS: Final = frozenset((type(None), type(t.UNSET), str, bool, int, float, list, tuple))
 """What a handler may return by a slip, and what no response can have as its result."""
 
-
-class ServerConnection(Connection):
-    """One client; a subclass for each transport says how a message is sent."""
 
 class Dispatcher(ServerView, Protocol):
     """What a connection needs of the server: what it offers, and handlers for what arrives."""
@@ -78,11 +78,13 @@ class Dispatcher(ServerView, Protocol):
         ...
 
 
+class ServerConnection(Connection):
+    """One client; a subclass for each transport says how a message is sent."""
+
     roots: list[t.Root] | None = None
     """The client's roots, while it promises to report changes and has reported none."""
     root_changes = 0
     _thread_room: asyncio.Semaphore | None = None
-    _log_rate: Bucket | None = None
 
     def __init__(
         self,
@@ -110,7 +112,10 @@ class Dispatcher(ServerView, Protocol):
         return self._thread_room
 
     async def _run(self, called: Called) -> Any:
-        self._enforce_rate_limit(called.method)
+        limit = _RATES.get(called.method)
+        if limit is not None and not self._allows(limit):
+            why = f"{called.method}: too many a second (Limits.{limit})"
+            raise RpcError(error_codes.BUSY, why)
         params = self.read_params(called)
         ctx = Context(self.server, self, called)
         era = called.terms.translation.revision.era
@@ -123,18 +128,11 @@ class Dispatcher(ServerView, Protocol):
             raise TypeError(f"{what}, and a result is a model or a dict; is a `return` missing?")
         return result
 
-    def _enforce_rate_limit(self, method: str) -> None:
-        """Raises RpcError if the client has sent too many requests of this method.
-
-        Source: 2025-11-25 server/tools and server/utilities/completion, "Security Considerations".
-        """
-        limit = _RATES.get(method)
-        if limit is None:
-            return
-        if method not in self._rates:
-            self._rates[method] = Bucket(getattr(self.server.limits, limit))
-        if not self._rates[method].allow(self.loop.time()):
-            raise RpcError(error_codes.BUSY, f"{method}: too many a second (Limits.{limit})")
+    def _allows(self, limit: str) -> bool:
+        """Whether there is room for one more within that limit of events a second."""
+        if limit not in self._rates:
+            self._rates[limit] = Bucket(getattr(self.server.limits, limit))
+        return self._rates[limit].allow(self.loop.time())
 
     async def _attempt(self, called: Called, params: Any, ctx: Context) -> Any:
         """The result may request input. Source: 2026-07-28 basic/patterns/mrtr."""
@@ -163,9 +161,7 @@ class Dispatcher(ServerView, Protocol):
 
     async def log(self, called: Called, level: str, data: Any, logger: str | None) -> None:
         """Sends a log message about a request, if the client wants messages of that level."""
-        if self._log_rate is None:
-            self._log_rate = Bucket(self.server.limits.log_rate)
-        if self._log_rate.allow(self.loop.time()):
+        if self._allows("log_rate"):
             message = self.server_session.log(called.id, called.terms, level, data, logger)
             self.send(message, called.id)
             await self.drain()
