@@ -5,7 +5,6 @@
         NotOffered           a capability was not negotiated; nothing was sent
         NotOpen              the session is not open yet, or closed
         TimedOut             no answer in time; the request was cancelled
-        CallCancelled        the call was cancelled
         Disconnected         the peer is gone
           NotReached         no connection to it could be made
         NotStarted           the peer's process could not be started
@@ -88,10 +87,6 @@ class TimedOut(LocalError):
         super().__init__(f"{method}: no answer within {seconds:g} s")
         self.method = method
         self.seconds = seconds
-
-
-class CallCancelled(LocalError):
-    """The call was cancelled, by its caller or by the peer."""
 
 
 class Disconnected(LocalError):
