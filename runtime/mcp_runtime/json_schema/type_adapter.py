@@ -11,16 +11,7 @@ import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import (
-    Annotated,
-    Any,
-    Final,
-    Literal,
-    Protocol,
-    Union,
-    get_args,
-    get_origin,
-)
+from typing import Annotated, Any, Final, Literal, Protocol, Union, get_args, get_origin
 
 import msgspec
 
@@ -58,18 +49,14 @@ class TypeAdapter(Protocol):
 def adapter(annotation: Any, *, output: bool = False) -> TypeAdapter:
     """The adapter of a type. Raises TypeError if no library knows it, or an arm of its union."""
     try:
-        return _whole(annotation, output=output)
+        if any(map(is_pydantic, mentions(annotation))):
+            return _pydantic(annotation, output=output)
+        return MsgspecAdapter(annotation, native_schema(annotation))
     except TypeError:
         arms = arms_of(annotation)
         if len(arms) < 2:
             raise
         return _UnionAdapter(tuple(adapter(arm, output=output) for arm in arms))
-
-
-def _whole(annotation: Any, *, output: bool) -> TypeAdapter:
-    if any(map(is_pydantic, mentions(annotation))):
-        return _pydantic(annotation, output=output)
-    return MsgspecAdapter(annotation, native_schema(annotation))
 
 
 def native_schema(annotation: Any) -> Schema:

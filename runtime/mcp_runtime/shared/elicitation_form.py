@@ -66,12 +66,8 @@ def _fault(field: Mapping[str, Any], value: Any) -> str:
     kind = field["type"]
     if not _KINDS[kind](value):
         return f"expected {kind}"
-    if kind == "array":
-        choices = field["items"]
-        is_choice = all(_is_choice(choices, item) for item in value)
-    else:
-        is_choice = _is_choice(field, value)
-    if not is_choice:
+    items, choices = (value, field["items"]) if kind == "array" else ([value], field)
+    if not all(_is_choice(choices, item) for item in items):
         return "it is none of the choices"
     for least, most, measure in _BOUNDS:
         if least in field and measure(value) < field[least]:

@@ -55,13 +55,10 @@ def _close(runner: asyncio.Runner, wait: float) -> None:
         runner.close()
         return
     log.warning("%d tasks ignore their cancellation and are given up", left)
-    loop.set_exception_handler(_ignore)  # what happens to them from now on is not reported
+    # What happens to them from now on is not reported.
+    loop.set_exception_handler(lambda loop, context: None)
     asyncio.set_event_loop(None)
     loop.close()
-
-
-def _ignore(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    pass
 
 
 async def _cancel_all(wait: float) -> int:

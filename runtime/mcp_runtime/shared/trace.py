@@ -35,10 +35,7 @@ class TraceFile:
         self._began = clock()
 
     def __call__(self, direction: str, data: bytes) -> None:
-        line: dict[str, Any] = {
-            "at": round(self._clock() - self._began, 6),
-            "direction": direction,
-        }
+        line: dict[str, Any] = {"at": round(self._clock() - self._began, 6), "direction": direction}
         try:
             line["message"] = redacted(msgspec.json.decode(data))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -61,8 +58,5 @@ def redacted(value: Any) -> Any:
 
 def _hidden(value: Any) -> Any:
     """Hides strings and numbers; objects and arrays keep their shape."""
-    return (
-        _MARK
-        if isinstance(value, str | int | float) and not isinstance(value, bool)
-        else redacted(value)
-    )
+    is_hidden = isinstance(value, str | int | float) and not isinstance(value, bool)
+    return _MARK if is_hidden else redacted(value)

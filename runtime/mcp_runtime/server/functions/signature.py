@@ -21,11 +21,7 @@ from mcp_runtime.server.functions.output_schema import (
     refuse_bytes,
     structured_output,
 )
-from mcp_runtime.server.functions.parameters import (
-    ContextTypes,
-    FunctionInfo,
-    inspect_function,
-)
+from mcp_runtime.server.functions.parameters import ContextTypes, FunctionInfo, inspect_function
 
 
 @dataclass(frozen=True, slots=True)
