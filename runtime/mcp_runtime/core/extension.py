@@ -38,7 +38,7 @@ class Extension:
         settings: Mapping[str, Any] = _NOTHING,
         names: Mapping[str, str] = _NOTHING,
     ) -> None:
-        self.bindings = bindings
+        self.bindings: Any = bindings
         self.identifier = identifier or getattr(bindings, "IDENTIFIER", "")
         self.revisions = frozenset(revisions or getattr(bindings, "CORE", ()))
         self.settings = settings
@@ -69,7 +69,7 @@ class Extension:
         types = self._params if position == "params" else self._results
         if method not in types or not (raw or self.methods[method].params_required):
             return UNSET
-        return self._decode(types[method], raw or b"null")
+        return self.bindings.decode(types[method], raw or b"null")
 
     def widens(self, method: str) -> bool:
         """Whether a method of the core may be answered by a type of this extension."""
@@ -77,19 +77,14 @@ class Extension:
 
     def read_widened(self, method: str, raw: bytes) -> Any:
         """A result of a type of this extension. Raises DecodeError."""
-        return self._decode(self._results[method], raw)
+        return self.bindings.decode(self._results[method], raw)
 
     def is_own(self, method: str, value: object) -> bool:
         """Whether that result of a method of the core is of a type of this extension."""
         return method in self._widened and isinstance(value, self._widened[method])
 
-    def _decode(self, type: object, raw: bytes) -> Any:
-        assert self.bindings is not None
-        return self.bindings.decode(type, raw)
-
     def write(self, position: Position, value: Any) -> bytes:
         """Encodes a model of this extension; each result has a type. Raises EncodeError."""
-        assert self.bindings is not None
         encoded: bytes = self.bindings.encode(value)
         if position == "params" or hasattr(value, "result_type"):
             return encoded
@@ -99,7 +94,6 @@ class Extension:
         """Those of a subscription's filter that this extension adds. Raises DecodeError."""
         own = {name: members[name] for name in members if (_FILTER, name) in self.members}
         for name, value in own.items():
-            assert self.bindings is not None
             self.bindings.from_wire(self.members[_FILTER, name], value)
         return own
 
