@@ -37,7 +37,10 @@ _NO_RESULTS: Final = frozenset((type(None), type(t.UNSET), str, bool, int, float
 
 
 class Dispatcher(ServerView, Protocol):
-    """What a connection needs of the server: what it offers, and handlers for what arrives."""
+    """What a connection needs of the server: what it offers, and handlers for what arrives.
+
+    `Server` documents the methods.
+    """
 
     sealer: StateSealer
     ping_every: float | None
@@ -45,37 +48,14 @@ class Dispatcher(ServerView, Protocol):
     """Connections that get notifications of changes."""
 
     @property
-    def reruns(self) -> Collection[str]:
-        """The tools whose calls may be run again by another process."""
-        ...
-
-    def offer(self) -> ServerOffer:
-        """What the server declares now."""
-        ...
-
-    def mirrored(self, name: object, /) -> ParamHeaders:
-        """The headers that repeat arguments of a tool, with the paths of those arguments."""
-        ...
-
-    def scopes_of(self, name: str, /) -> Collection[str]:
-        """The scopes of authorization that calling a tool needs."""
-        ...
-
-    def handle(self, method: str, params: Any, ctx: Context, /) -> Awaitable[Any]:
-        """The result of a request. Raises RpcError, and what the handler raises."""
-        ...
-
-    def notified(self, method: str, params: Any, connection: Peer, /) -> None:
-        """Calls the handlers of a notification."""
-        ...
-
-    def sharing(self, store: Store, /) -> AbstractAsyncContextManager[object]:
-        """While entered, changes are exchanged with the other processes on this store."""
-        ...
-
-    def running(self) -> AbstractAsyncContextManager[None]:
-        """Keeps the server's lifespan entered."""
-        ...
+    def reruns(self) -> Collection[str]: ...
+    def offer(self) -> ServerOffer: ...
+    def mirrored(self, name: object, /) -> ParamHeaders: ...
+    def scopes_of(self, name: str, /) -> Collection[str]: ...
+    def handle(self, method: str, params: Any, ctx: Context, /) -> Awaitable[Any]: ...
+    def notified(self, method: str, params: Any, connection: Peer, /) -> None: ...
+    def sharing(self, store: Store, /) -> AbstractAsyncContextManager[object]: ...
+    def running(self) -> AbstractAsyncContextManager[None]: ...
 
 
 class ServerConnection(Connection):
@@ -160,7 +140,10 @@ class ServerConnection(Connection):
         )
 
     async def log(self, called: Called, level: str, data: Any, logger: str | None) -> None:
-        """Sends a log message about a request, if the client wants messages of that level."""
+        """Sends a log message about a request, if the client wants messages of that level.
+
+        Raises ValueError for an unknown level.
+        """
         if self._allows("log_rate"):
             message = self.server_session.log(called.id, called.terms, level, data, logger)
             self.send(message, called.id)
@@ -186,7 +169,10 @@ class ServerConnection(Connection):
         self.server.notified(event.method, event.params, self)
 
     def interrupt(self, id: Id, retry: int) -> None:
-        """Closes the response of a request if the client can reconnect for the answer."""
+        """Closes the response of a request if the client can reconnect for the answer.
+
+        The client reconnects after `retry` milliseconds.
+        """
 
     def close_gracefully(self) -> None:
         """Ends the client's subscriptions as the protocol says, then everything else."""

@@ -13,7 +13,7 @@ from mcp_runtime.revisions import latest as t
 
 
 class Peer(Protocol):
-    """Sends messages and requests to one client."""
+    """Sends messages and requests to one client; `ServerConnection` documents the methods."""
 
     loop: AbstractEventLoop
     principal: str
@@ -24,35 +24,14 @@ class Peer(Protocol):
     """How often the client has reported changed roots."""
 
     @property
-    def thread_room(self) -> Semaphore:
-        """The places of the session in the server's threads."""
-        ...
-
-    async def log(self, called: Called, level: str, data: Any, logger: str | None, /) -> None:
-        """Sends a log message about a request, if the client wants messages of that level.
-
-        Raises ValueError for an unknown level.
-        """
-        ...
-
+    def thread_room(self) -> Semaphore: ...
+    async def log(self, called: Called, level: str, data: Any, logger: str | None, /) -> None: ...
     async def report(
         self, called: Called, progress: float, total: float | None, message: str | None, /
-    ) -> None:
-        """Sends progress on a request, if the client wants it and `progress` has grown."""
-        ...
-
+    ) -> None: ...
     async def notify(self, method: str, params: Any, /) -> None: ...
-
     async def request(
         self, method: str, params: Any, /, *, timeout: Timeout, about: Id | None
-    ) -> Any:
-        """The client's result, a model. Raises LocalError or PeerError."""
-        ...
-
-    def spawn(self, work: Coroutine[Any, Any, object], /) -> None:
-        """Runs the handler of a notification, and logs what it raises."""
-        ...
-
-    def interrupt(self, id: Id, retry: int, /) -> None:
-        """Closes the response stream of a request; the client reconnects after `retry` ms."""
-        ...
+    ) -> Any: ...
+    def spawn(self, work: Coroutine[Any, Any, object], /) -> None: ...
+    def interrupt(self, id: Id, retry: int, /) -> None: ...
