@@ -9,7 +9,7 @@ from types import NoneType
 from typing import Any, Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import defstruct
 
 from mcp_runtime.json_schema.mismatch import Mismatch
 from mcp_runtime.json_schema.to_json import BadResult, to_json
@@ -67,7 +67,8 @@ def arguments_reader(info: FunctionInfo, *, strict: bool = True) -> ArgumentsRea
     adapters = {each.name: _adapter(info, each) for each in info.parameters}
     foreign = {name: one for name, one in adapters.items() if not isinstance(one, MsgspecAdapter)}
     fields = [_field(each, each.name in foreign) for each in info.parameters]
-    struct = _struct(info, fields)
+    name = f"{info.name}_arguments"
+    struct = defstruct(name, fields, kw_only=True, forbid_unknown_fields=True, gc=False)
     schema, defs = _object(native_schema(struct))
     for each in info.parameters:
         schema["properties"][each.name] = _property(
@@ -101,24 +102,14 @@ def _field(parameter: Parameter, is_foreign: bool) -> tuple[str, Any, Any]:
     return parameter.name, annotation, msgspec.field(default_factory=parameter.default.make)
 
 
-def _struct(info: FunctionInfo, fields: list[tuple[str, Any, Any]]) -> type[Struct]:
-    return msgspec.defstruct(
-        f"{info.name}_arguments", fields, kw_only=True, forbid_unknown_fields=True, gc=False
-    )
-
-
 def _object(schema: Schema) -> tuple[Schema, Schema]:
     """The schema of a struct, and the definitions that it refers to."""
     defs: Schema = schema["$defs"]
     struct = defs.pop(schema["$ref"].rpartition("/")[2])
-    required = {"required": struct["required"]} if struct["required"] else {}
-    properties = dict(struct["properties"])
-    return {
-        "type": "object",
-        "properties": properties,
-        **required,
-        "additionalProperties": False,
-    }, defs
+    whole = {"type": "object", "properties": dict(struct["properties"])}
+    if struct["required"]:
+        whole["required"] = struct["required"]
+    return whole | {"additionalProperties": False}, defs
 
 
 def _property(
