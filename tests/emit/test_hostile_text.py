@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from symtable import symtable
 from typing import Final
 
 import pytest
@@ -167,7 +168,8 @@ def test_hostile_text_stays_text(text: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_any_member_name_gives_code_that_runs(name: str, tmp_path: Path) -> None:
     quoted = json.dumps(name)
-    text = f"export interface A {{ {quoted}: string; other?: {{ {quoted}?: A[] }} | string }}"
+    inner = f"{{ {quoted}?: A[]; maxTokens?: number }}"
+    text = f"export interface A {{ {quoted}: string; other?: {inner} | string }}"
     try:
         schema = load(text.encode(), "names.ts", "names")
     except BindgenError:
@@ -176,6 +178,28 @@ def test_any_member_name_gives_code_that_runs(name: str, tmp_path: Path) -> None
     files = emit.generate([schema], emit.Options())
     check_shape(files, {"A", "AOther"})
     check_runs(files, tmp_path)
+
+
+def globals_of(text: str) -> Iterator[str]:
+    """The names that a module defines, imports, or reads without defining them."""
+    tables = [symtable(text, "module.py", "exec")]
+    for table in tables:
+        tables += table.get_children()
+        whole = table.get_type() == "module"
+        yield from (s.get_name() for s in table.get_symbols() if whole or s.is_global())
+
+
+def test_every_name_that_modules_of_types_use_is_reserved() -> None:
+    schemas = [pins.load(revision) for revision in pins.revisions()[-2:]]
+    extensions = [pins.load(version) for version in pins.extensions()]
+    variants = (emit.Options(), emit.Options(unknown="drop", literals="open"))
+    files = {path: text for o in variants for path, text in emit.generate(schemas, o).items()}
+    files |= emit.extensions(extensions, emit.Options())
+    declared = {d.name for schema in (*schemas, *extensions) for d in schema.declarations}
+    texts = [t for p, t in files.items() if "/models_" in p or "/calls_" in p]
+    used = {n for text in texts for n in globals_of(text) if not n.startswith("_")}
+    assert {n for n in used - declared - RESERVED_TYPES if not n.endswith("Answer")} == set()
+    assert len(texts) > 12
 
 
 def test_reserved_type_names_give_code_that_runs(tmp_path: Path) -> None:

@@ -18,6 +18,10 @@ __all__ = [
 ]
 
 _BUILTINS: Final = "bool dict float int list object str tuple len enumerate isinstance"
+_CALLED: Final = (
+    "bytearray bytes frozenset getattr globals memoryview set type zip KeyError RecursionError "
+    "TypeError ValueError"
+)
 _PYDANTIC: Final = (
     "construct copy dict from_orm json mro parse_file parse_obj parse_raw register schema "
     "schema_json update_forward_refs validate model_computed_fields model_config model_construct "
@@ -26,19 +30,28 @@ _PYDANTIC: Final = (
     "model_parametrized_name model_post_init model_rebuild model_validate model_validate_json "
     "model_validate_strings"
 )
+_CLASS_BODY: Final = "self cls extra_ const_ field"
 _GENERATED: Final = (
     "Any ClassVar Final Literal Mapping TypeAlias TypeVar TYPE_CHECKING UNSET EMPTY Unset "
     "DecodeError EncodeError Maybe dataclass overload cast annotations BaseModel Model Field "
     "ConfigDict Discriminator Struct Meta Open Record With decode encode from_wire to_wire "
-    "Method METHODS T Json At Empty Number Ordered"
+    "Method METHODS T Json At Empty Number Ordered "
+    "ABC BEFORE Bare Bounds Callable Checked ClientCalls ClientHandlers Const CORE Decoder Exact "
+    "Fixed GIVEN Hooks IDENTIFIER KeptRecord Late MEMBERS MsgspecError Never Nothing ORDERED "
+    "PARAMS Protocol RESULTS Reader Rest STOPS ServerCalls ServerHandlers TypeForm WIDENED "
+    "abstractmethod bind check_depth codec core dec_hook decode_params decode_result deprecated "
+    "dump enc_hook field has_nan json msgpack name_unions parse read_object read_text to_builtins "
+    "too_deep with_tag write write_again write_object write_text"
 )
 
 RESERVED_MEMBERS: Final = frozenset(
-    [*keyword.kwlist, *_BUILTINS.split(), *_PYDANTIC.split(), "self", "cls", "extra_"]
+    [*keyword.kwlist, *_BUILTINS.split(), *_PYDANTIC.split(), *_CLASS_BODY.split()]
 )
 """Python names that a member cannot have: they get a trailing underscore, in every flavour."""
 
-RESERVED_TYPES: Final = frozenset([*keyword.kwlist, *_BUILTINS.split(), *_GENERATED.split()])
+RESERVED_TYPES: Final = frozenset(
+    [*keyword.kwlist, *_BUILTINS.split(), *_CALLED.split(), *_GENERATED.split()]
+)
 """Names that generated modules use themselves: a declaration of that name gets an underscore."""
 
 _WORD_END: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
