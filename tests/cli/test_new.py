@@ -61,6 +61,12 @@ def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
     assert into.stat().st_mode == plain.stat().st_mode
 
 
+def test_nothing_is_asked_where_standard_input_is_closed(tmp_path: Path) -> None:
+    shell = f"{sys.executable} -m mcp_bindgen new weather --dry-run <&-"
+    done = subprocess.run(shell, shell=True, cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     into = tmp_path / "there"
     done = invoke("new", "my-server", "--revisions", NEWEST, "--into", into, "--dry-run")

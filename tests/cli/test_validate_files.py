@@ -117,8 +117,16 @@ def test_nothing_to_read_is_code_2(tmp_path: Path, text: str | None) -> None:
     assert f"{file}: no message was found\nGive JSON, JSON lines, or Markdown" in done.stderr
 
 
-def test_standard_input_that_is_closed_is_code_2() -> None:
-    shell = f"{sys.executable} -m mcp_bindgen validate --revision 2025-11-25 - <&-"
+@pytest.mark.parametrize(
+    "words",
+    [
+        "validate --revision 2025-11-25",
+        "convert --from 2025-11-25 --to 2025-06-18",
+        "trace",
+    ],
+)
+def test_standard_input_that_is_closed_is_code_2(words: str) -> None:
+    shell = f"{sys.executable} -m mcp_bindgen {words} - <&-"
     done = subprocess.run(shell, shell=True, capture_output=True, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith(b"mcp-bindgen: -: standard input is closed\n")

@@ -9,6 +9,7 @@ from typing import Any, Final
 import click
 
 from mcp_bindgen.cli import FINDINGS, OK
+from mcp_bindgen.cli.options import open_input
 from mcp_bindgen.cli.show import safe, say, warn
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
@@ -135,7 +136,7 @@ def _read(file: str) -> Any:
     from mcp_wire._wire.faults import DecodeError
     from mcp_wire._wire.text import parse
 
-    with click.open_file(file, "rb") as stream:
+    with open_input(file) as stream:
         data = stream.read(MAX_MESSAGE_BYTES + 1)
     if len(data) > MAX_MESSAGE_BYTES:
         raise InputError(f"{file}: is larger than {MAX_MESSAGE_BYTES} bytes")

@@ -96,7 +96,7 @@ def command(
     yes: bool,
 ) -> int:
     """Write the project of a new MCP server, called NAME: code, tests, settings for clients."""
-    asks = sys.stdin.isatty() and sys.stderr.isatty() and not yes
+    asks = not yes and all(s is not None and s.isatty() for s in (sys.stdin, sys.stderr))
     answers = _answers(name, revisions, transports, asks)
     answers = replace(
         answers,

@@ -11,6 +11,7 @@ from typing import IO, Final, cast
 import click
 
 from mcp_bindgen.cli import COULD_NOT, FINDINGS, OK
+from mcp_bindgen.cli.options import open_input
 from mcp_bindgen.cli.show import safe, say
 from mcp_bindgen.cli.validate import Bindings
 from mcp_bindgen.errors import InputError
@@ -51,7 +52,7 @@ def command(check: bool, revision: str | None, full: bool, file: str) -> int:
     Judging is exact: what the runtime tolerates in messages of a peer is invalid here. `-` is
     standard input. Exit status 0: shown, or all valid; 1: findings; 2: nothing could be read.
     """
-    with click.open_file(file, "rb") as stream:
+    with open_input(file) as stream:
         lines = _lines(stream)
         return _judged(lines, revision) if check else _shown(lines, full)
 

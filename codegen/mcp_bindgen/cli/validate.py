@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
-from errno import EBADF
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -16,6 +15,7 @@ import click
 
 from mcp_bindgen import pins
 from mcp_bindgen.cli import COULD_NOT, FINDINGS, OK
+from mcp_bindgen.cli.options import STDIN, open_input
 from mcp_bindgen.cli.show import safe, say, warn
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Bindings", "command"]
 
-_STDIN: Final = "-"
 _WORDS: Final = {True: "valid", False: "invalid", None: "not judged"}
 _COLOURS: Final = {True: "green", False: "red", None: None}
 
@@ -118,10 +117,8 @@ def _require_type(name: str, bindings: Bindings) -> None:
 
 def _verdicts(file: str, bindings: Bindings, type: str | None) -> Iterator[Verdict]:
     judge = Judge(bindings, type)
-    if file == _STDIN and sys.stdin is None:
-        raise OSError(EBADF, "standard input is closed")
-    with click.open_file(file, "rb") as stream:
-        for text in texts(numbered(_lines(stream)), "" if file == _STDIN else file):
+    with open_input(file) as stream:
+        for text in texts(numbered(_lines(stream)), "" if file == STDIN else file):
             yield judge.judge(text)
 
 
@@ -215,7 +212,7 @@ class Bindings:
 
 
 def _text(file: str, verdict: Verdict, _: bool) -> str:
-    place = f"{'stdin' if file == _STDIN else safe(file)}:{verdict.line}"
+    place = f"{'stdin' if file == STDIN else safe(file)}:{verdict.line}"
     word = _WORDS[verdict.valid]
     if sys.stdout.isatty():
         word = click.style(word, fg=_COLOURS[verdict.valid])
