@@ -12,6 +12,8 @@ from typing import Final
 import pytest
 
 from mcp_bindgen import emit, manifest, paths, pins
+from mcp_bindgen.cli.generate_choices import Choices, Target
+from mcp_bindgen.cli.generate_files import make_files
 from tests.support.command import checkout, invoke, run
 
 MODELS: Final = ("--models", "dataclass")
@@ -50,6 +52,25 @@ def check(out: Path, *more: str) -> tuple[int, str]:
 def test_what_was_just_written_passes_the_check(out: Path) -> None:
     assert check(out) == (0, "")
     assert {"MANIFEST.json", "_wire/text.py", "py.typed"} <= set(tree(out))
+
+
+def test_a_run_removes_nothing_that_another_has_written_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("generate", *MODELS, "--out", tmp_path / "out")
+
+    def slowly(target: Target, choices: Choices) -> dict[str, str]:
+        monkeypatch.undo()
+        assert invoke(*words, "2025-11-25").exit_code == 0
+        return make_files(target, choices)
+
+    monkeypatch.setattr("mcp_bindgen.cli.generate.make_files", slowly)
+    ended = invoke(*words, REVISION)
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert "another mcp-bindgen has written into it meanwhile\nRun this one again." in ended.stderr
+    assert invoke(*words, "2025-11-25", "--check").exit_code == 0
+    assert invoke(*words, REVISION).exit_code == 0
+    assert invoke(*words, "--check", "2025-11-25", REVISION).stdout == ""
 
 
 def test_nothing_is_written_twice(out: Path) -> None:

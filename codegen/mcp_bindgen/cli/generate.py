@@ -32,6 +32,7 @@ from mcp_bindgen.cli.generate_files import (
 from mcp_bindgen.cli.options import imports_option
 from mcp_bindgen.cli.show import near, safe, safe_text, say, warn
 from mcp_bindgen.cli.unknown_tags import unknown_tags
+from mcp_bindgen.errors import OutputError
 
 __all__ = ["command"]
 
@@ -206,6 +207,7 @@ def _write(target: Target, choices: Choices, force: bool) -> _Outcome:
 
     within = folders_written(target)
     files = make_files(target, choices)
+    _require_alone(target, there, files)
     chosen = _scoped(files, within)
     for path in set(files) - set(chosen):  # what all revisions share, where it is not there yet
         if not (target.out / path).exists() and "/" not in path:
@@ -215,6 +217,18 @@ def _write(target: Target, choices: Choices, force: bool) -> _Outcome:
     if made and inputs:
         tree.remember(target.out, manifest.STAMP, manifest.stamp(made, inputs))
     return _Outcome(changed, (), len(chosen))
+
+
+def _require_alone(
+    target: Target, there: manifest.Manifest | None, files: Mapping[str, str]
+) -> None:
+    """Raises OutputError if another run has meanwhile written what this one would remove."""
+    now = manifest.read(target.out) if target.only is None else there
+    if now is not None and now != there and not files.keys() >= now.files.keys():
+        raise OutputError(
+            f"{target.out}: another mcp-bindgen has written into it meanwhile",
+            remedy="Run this one again.",
+        )
 
 
 def _warn_of_tags(target: Target) -> None:
