@@ -22,8 +22,9 @@ from typing import Any, Final, NamedTuple
 
 from . import REVISIONS, load
 from ._wire.faults import DecodeError
+from ._wire.faults import kind as describe
 from ._wire.methods import Method
-from ._wire.values import At, Json
+from ._wire.values import UNSET, At, Json
 from .steps import (
     NO_METHOD,
     STEPS,
@@ -136,7 +137,7 @@ def _convert(
     if message.__class__ is list:
         return _batch(message, from_, to)
     if message.__class__ is not dict:
-        raise DecodeError("$", "object", message.__class__.__name__)
+        raise DecodeError("$", "object", describe(message))
     if "jsonrpc" not in message:
         return _bare(message, source, to, method, trip)
     if "method" in message:
@@ -188,10 +189,10 @@ def _bare(
         source.read(source.result(method), message, "")
         steps = steps_between(source.revision, to, method, "result", True)
         return _run(steps, message, None, trip, to)
-    name = message.get("method")
+    name = message.get("method", UNSET)
     known = source.methods.get(name) if name.__class__ is str else None
     if known is None:
-        raise DecodeError("$.method", f"a method of {source.revision}", str(name)[:40])
+        raise DecodeError("$.method", f"a method of {source.revision}", describe(name))
     if known.direction != "input-request":
         source.read(source.types["request"], {**_ENVELOPE, **message}, "")
     params = source.params_of(message, known)
