@@ -7,19 +7,31 @@ message unions that list it, its result from names; what no rule finds is a row 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from mcp_bindgen.ir.resolve import Resolver
 from mcp_bindgen.source import syntax
 
-__all__ = ["DIRECTIONS", "Pair", "message_shape", "pairs", "union_names"]
+__all__ = ["Pair", "message_shape", "pairs"]
 
-DIRECTIONS: Final = {
+_DIRECTIONS: Final = {
     "client-to-server": ("ClientRequest", "ClientNotification"),
     "server-to-client": ("ServerRequest", "ServerNotification"),
 }
+"""The unions of the requests and of the notifications that travel in a direction."""
+
 _RESULTS: Final = {"client-to-server": "ServerResult", "server-to-client": "ClientResult"}
+_INPUTS: Final = "InputRequest"
+_UNIONS: Final = (
+    *(union for unions in _DIRECTIONS.values() for union in unions),
+    *_RESULTS.values(),
+    _INPUTS,
+)
+
+_Listed: TypeAlias = Mapping[str, frozenset[str]]
+"""The names that each of `_UNIONS` lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,36 +53,28 @@ class Pair:
     assumed: bool = False
 
 
-def union_names(resolver: Resolver, name: str) -> list[str]:
-    """The names that a union alias lists, nested unions opened; empty without that alias."""
-    if name not in resolver.unions:
-        resolver.unions[name] = _union_names(resolver, name)
-    return resolver.unions[name]
-
-
-def _union_names(resolver: Resolver, name: str) -> list[str]:
-    alias = resolver.declared.get(name)
-    if not isinstance(alias, syntax.Alias):
-        return []
-    names: list[str] = []
-    queue = [alias.type]
-    while queue:
-        arm = queue.pop(0)
-        if isinstance(arm, syntax.Union):
-            queue[:0] = arm.of
-        elif isinstance(arm, syntax.Ref):
-            names.append(arm.name)
-    return names
-
-
 def pairs(resolver: Resolver) -> list[Pair]:
     """Every method of the module, in source order."""
+    listed = {union: frozenset(_listed(resolver, union)) for union in _UNIONS}
     rows: list[Pair] = []
     for key, declaration in resolver.declared.items():
         shape = None if key in resolver.foreign else _shape(resolver, declaration)
         if shape is not None:
-            rows += [_pair(resolver, declaration, shape, name) for name in _names(resolver, shape)]
+            names = _names(resolver, shape)
+            rows += [_pair(resolver, listed, declaration, shape, name) for name in names]
     return rows
+
+
+def _listed(resolver: Resolver, union: str) -> Iterator[str]:
+    """The names that a union alias lists, nested unions opened; none without that alias."""
+    alias = resolver.declared.get(union)
+    queue = [alias.type] if isinstance(alias, syntax.Alias) else []
+    while queue:
+        arm = queue.pop()
+        if isinstance(arm, syntax.Union):
+            queue += arm.of
+        elif isinstance(arm, syntax.Ref):
+            yield arm.name
 
 
 def message_shape(resolver: Resolver, declaration: syntax.Declaration) -> syntax.Inline | None:
@@ -102,22 +106,24 @@ def _names(resolver: Resolver, shape: syntax.Inline) -> list[str]:
 
 
 def _pair(
-    resolver: Resolver, declaration: syntax.Declaration, shape: syntax.Inline, method: str
+    resolver: Resolver,
+    listed: _Listed,
+    declaration: syntax.Declaration,
+    shape: syntax.Inline,
+    method: str,
 ) -> Pair:
     name = declaration.name
     ways = [
-        way
-        for way, unions in DIRECTIONS.items()
-        if any(name in union_names(resolver, union) for union in unions)
+        way for way, unions in _DIRECTIONS.items() if any(name in listed[union] for union in unions)
     ]
-    inside = name in union_names(resolver, "InputRequest")
+    inside = name in listed[_INPUTS]
     direction = (
         "both" if len(ways) == 2 else ways[0] if ways else "input-request" if inside else "none"
     )
-    kind = "notification" if _is_notification(resolver, name) else "request"
+    kind = "notification" if _is_notification(listed, name) else "request"
     params = next((m for m in shape.members if m.name == "params"), None)
     result = _result(resolver, name, declaration.at) if kind == "request" else None
-    empty = _empty(resolver, ways, declaration.at) if kind == "request" else None
+    empty = _empty(listed, ways, declaration.at) if kind == "request" else None
     return Pair(
         type=name,
         method=method,
@@ -130,10 +136,10 @@ def _pair(
     )
 
 
-def _is_notification(resolver: Resolver, name: str) -> bool:
+def _is_notification(listed: _Listed, name: str) -> bool:
     if name.endswith(("Notification", "Request")):
         return name.endswith("Notification")
-    return any(name in union_names(resolver, unions[1]) for unions in DIRECTIONS.values())
+    return any(name in listed[notifications] for _, notifications in _DIRECTIONS.values())
 
 
 def _result(resolver: Resolver, name: str, at: int) -> syntax.Type | None:
@@ -146,8 +152,8 @@ def _result(resolver: Resolver, name: str, at: int) -> syntax.Type | None:
     return syntax.Ref(f"{stem}Result", (), at) if f"{stem}Result" in resolver.declared else None
 
 
-def _empty(resolver: Resolver, ways: list[str], at: int) -> syntax.Type | None:
+def _empty(listed: _Listed, ways: list[str], at: int) -> syntax.Type | None:
     """EmptyResult, if the other side may send it."""
-    if any("EmptyResult" in union_names(resolver, _RESULTS[way]) for way in ways):
+    if any("EmptyResult" in listed[_RESULTS[way]] for way in ways):
         return syntax.Ref("EmptyResult", (), at)
     return None

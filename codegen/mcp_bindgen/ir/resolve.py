@@ -42,8 +42,6 @@ class Resolver:
         self.imports = module.imports
         self.names = module.names
         self.foreign = module.foreign
-        self.unions: dict[str, list[str]] = {}
-        """What each union lists that was asked about; ir.pairs keeps it."""
         self._depth = 0
         self._weights: dict[int, tuple[syntax.Inline, int]] = {}
         self._shapes: dict[str, list[tuple[tuple[syntax.Type, ...], syntax.Inline]]] = {}
