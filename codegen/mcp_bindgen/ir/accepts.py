@@ -17,7 +17,6 @@ from typing import Any, Final, TypeAlias, assert_never
 
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
-    Alias,
     Arr,
     Bounded,
     Limits,
@@ -69,10 +68,6 @@ def fault(schema: Schema, type: Type, value: Any, path: Path = ()) -> Fault | No
 
 def faults(schema: Schema, type: Type, value: Any, path: Path = ()) -> Iterator[Fault]:
     """All faults of `value`, parsed JSON at `path`, as `type`; of a union's arms at most one."""
-    return _faults(schema, type, value, path)
-
-
-def _faults(schema: Schema, type: Type, value: Any, path: Path) -> Iterator[Fault]:
     match type:
         case Prim():
             if not (type.name in JSON_PRIMS or _KINDS[type.name](value)):
@@ -81,9 +76,11 @@ def _faults(schema: Schema, type: Type, value: Any, path: Path) -> Iterator[Faul
             if not _equal(type.value, value):
                 yield Fault(path, _written(type.value))
         case Ref():
-            declaration = schema.types[type.name]
-            inner = _struct if isinstance(declaration, Struct) else _alias
-            yield from inner(schema, declaration, value, path)
+            declared = schema.types[type.name]
+            if isinstance(declared, Struct):
+                yield from _struct(schema, declared, value, path)
+            else:
+                yield from faults(schema, declared.type, value, path)
         case Arr():
             yield from _array(schema, Tup((), type.of), value, path)
         case Tup():
@@ -93,24 +90,19 @@ def _faults(schema: Schema, type: Type, value: Any, path: Path) -> Iterator[Faul
         case Uni():
             yield from _union(schema, type, value, path)
         case Bounded():
-            yield from _faults(schema, type.of, value, path)
+            yield from faults(schema, type.of, value, path)
             yield from (Fault(path, bound) for bound in _out_of(type.limits, value))
         case _:
             assert_never(type)
 
 
-def _alias(schema: Schema, alias: Any, value: Any, path: Path) -> Iterator[Fault]:
-    assert isinstance(alias, Alias)
-    return _faults(schema, alias.type, value, path)
-
-
-def _struct(schema: Schema, struct: Any, value: Any, path: Path) -> Iterator[Fault]:
+def _struct(schema: Schema, struct: Struct, value: Any, path: Path) -> Iterator[Fault]:
     if not _KINDS["object"](value):
         yield Fault(path, f"an object ({struct.name})")
         return
     for field in struct.fields:
         if field.wire in value:
-            yield from _faults(schema, field.type, value[field.wire], (*path, field.wire))
+            yield from faults(schema, field.type, value[field.wire], (*path, field.wire))
         elif field.required:
             yield Fault((*path, field.wire), "a required member")
     if struct.index is not None:
@@ -129,7 +121,7 @@ def _array(schema: Schema, type: Tup, value: Any, path: Path) -> Iterator[Fault]
     for number, item in enumerate(value):
         of = type.of[number].type if number < len(type.of) else type.rest
         if of is not None:
-            yield from _faults(schema, of, item, (*path, number))
+            yield from faults(schema, of, item, (*path, number))
 
 
 def _map(schema: Schema, of: Type, value: Any, path: Path) -> Iterator[Fault]:
@@ -137,17 +129,17 @@ def _map(schema: Schema, of: Type, value: Any, path: Path) -> Iterator[Fault]:
         yield Fault(path, "an object")
         return
     for key, item in value.items():
-        yield from _faults(schema, of, item, (*path, key))
+        yield from faults(schema, of, item, (*path, key))
 
 
 def _union(schema: Schema, type: Uni, value: Any, path: Path) -> Iterator[Fault]:
     """The fault of the arm that came furthest, if one did; else that no arm takes the value."""
-    first = (fault(schema, arm, value, path) for arm in type.arms)
-    faults = [each for each in first if each is not None]
-    if len(faults) == len(type.arms):
-        deepest = max(faults, key=lambda f: len(f.path), default=Fault(path, "nothing"))
-        rivals = [f for f in faults if len(f.path) == len(deepest.path)]
-        yield deepest if len(rivals) < 2 else Fault(path, f"one of {len(faults)} alternatives")
+    first = [fault(schema, arm, value, path) for arm in type.arms]
+    refused = [each for each in first if each is not None]
+    if len(refused) == len(type.arms):
+        deepest = max(refused, key=lambda f: len(f.path), default=Fault(path, "nothing"))
+        rivals = [f for f in refused if len(f.path) == len(deepest.path)]
+        yield deepest if len(rivals) < 2 else Fault(path, f"one of {len(refused)} alternatives")
 
 
 _KINDS: Final[dict[str, Callable[[Any], bool]]] = {
