@@ -232,10 +232,8 @@ def _with_widened(schema: Schema, rows: Decisions) -> Schema:
     core = {method.name: method for method in extension.core.methods}
     added: dict[str, tuple[str, ...]] = {}
     widened: list[Method] = []
-    for path in _paths(rows, "widen", schema.revision):
-        row = rows.get("widen", schema.revision, path)
-        assert row is not None
-        method = core.get(path)
+    for row in _used(rows, "widen", schema.revision):
+        method = core.get(row.path)
         if method is None or method.result is None:
             raise DecisionError(
                 f"{_named(row)}: {extension.core.revision} has no such request",
@@ -244,7 +242,7 @@ def _with_widened(schema: Schema, rows: Decisions) -> Schema:
         names = tuple(row.values["result"])
         _types(schema, row, names)
         union = (*map(Ref, names), *arms(extension.core, method.result))
-        added[path] = names
+        added[row.path] = names
         widened.append(replace(method, result=Uni(union, ordered=True)))
     _ask_widened(schema, rows, {name for names in added.values() for name in names})
     return replace(schema, extension=replace(extension, widened=tuple(widened), added=added))
@@ -261,8 +259,12 @@ def _ask_widened(schema: Schema, rows: Decisions, added: set[str]) -> None:
             )
 
 
-def _paths(rows: Decisions, kind: str, revision: str) -> list[str]:
-    return [r.path for r in rows.rows.values() if (r.kind, r.revision) == (kind, revision)]
+def _used(rows: Decisions, kind: str, revision: str) -> Iterator[Row]:
+    """The rows of a kind, each counted as used."""
+    for row in rows.rows.values():
+        if (row.kind, row.revision) == (kind, revision):
+            rows.used.add((kind, revision, row.path))
+            yield row
 
 
 # ---- members
@@ -270,15 +272,13 @@ def _paths(rows: Decisions, kind: str, revision: str) -> list[str]:
 
 def _with_members(schema: Schema, rows: Decisions) -> Schema:
     """`schema` with what rows add to types of the core."""
-    for path in _paths(rows, "member", schema.revision):
-        row = rows.get("member", schema.revision, path)
+    for row in _used(rows, "member", schema.revision):
         extension = schema.extension
-        assert row is not None
         assert extension is not None
         names = _steps(extension.core, row)
         type = _member_type(schema, row)
         if not isinstance(type, Ref):
-            alias = Alias("".join(map(capitalized, names)), type, f"The member `{path}`.")
+            alias = Alias("".join(map(capitalized, names)), type, f"The member `{row.path}`.")
             schema = replace(schema, declarations=(*schema.declarations, alias))
             type = Ref(alias.name)
         member = Member(names[0], names[1:-1], names[-1], type)

@@ -32,9 +32,7 @@ def narrowed_as(revision: str, schema: Schema, decisions: Decisions) -> Schema:
     for path in decisions.paths("narrow", revision):
         own = decisions.get("narrow", revision, path)
         row = own or decisions.before("narrow", revision, path)
-        owner, _, wire = path.partition(".")
-        struct = schema.structs.get(owner)
-        member = struct.field(wire) if struct is not None else None
+        member = _member(schema, path)
         if row is not None and member is not None:
             type = _narrowed(member, row).type
             if isinstance(type, Lit) and accepts(schema, member.type, type.value):
@@ -42,10 +40,15 @@ def narrowed_as(revision: str, schema: Schema, decisions: Decisions) -> Schema:
     return schema
 
 
-def _asked(schema: Schema, decisions: Decisions, path: str) -> Schema:
+def _member(schema: Schema, path: str) -> Field | None:
+    """The member that a path of a row names: `Owner.member`."""
     owner, _, wire = path.partition(".")
     struct = schema.structs.get(owner)
-    member = struct.field(wire) if struct is not None else None
+    return struct.field(wire) if struct is not None else None
+
+
+def _asked(schema: Schema, decisions: Decisions, path: str) -> Schema:
+    member = _member(schema, path)
     if member is None:
         if decisions.get("narrow", schema.revision, path) is not None:
             raise DecisionError(f"[[narrow]] `{path}`: {schema.revision} has no such member")
