@@ -1,6 +1,6 @@
 """Applies `[[http]]` and `[[tolerance]]` rows: facts about a revision's peers that no type states.
 
-Each revision answers the questions of HTTP_FACTS. A tolerance of an older revision is asked about
+Each revision answers the questions of _HTTP_FACTS. A tolerance of an older revision is asked about
 again in every newer one whose bodies still have the member.
 """
 
@@ -26,9 +26,9 @@ from mcp_bindgen.ir.model import (
 )
 from mcp_bindgen.ir.walk import stripped
 
-__all__ = ["HTTP_FACTS", "conventions"]
+__all__ = ["conventions"]
 
-HTTP_FACTS: Final = {
+_HTTP_FACTS: Final = {
     "version_header": "does a client repeat the agreed revision in a header of each HTTP request?",
     "primed_streams": "does an HTTP stream begin with an event that has an id and no data?",
 }
@@ -46,13 +46,13 @@ def conventions(schema: Schema, decisions: Decisions | None) -> Schema:
     """
     if decisions is None:
         return schema
-    answers = {path: _http(schema, decisions, path) for path in HTTP_FACTS}
+    answers = {path: _http(schema, decisions, path) for path in _HTTP_FACTS}
     tolerances = tuple(_tolerances(schema, decisions))
     return replace(schema, conventions=Conventions(tolerances=tolerances, **answers))
 
 
 def _http(schema: Schema, decisions: Decisions, path: str) -> bool:
-    question = f"{schema.path}: {HTTP_FACTS[path]}"
+    question = f"{schema.path}: {_HTTP_FACTS[path]}"
     row = decisions.ask("http", schema.revision, path, None, question, {"value": ""})
     if row is None:
         return False

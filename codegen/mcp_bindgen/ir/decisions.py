@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias, cast
 from mcp_bindgen.errors import DecisionError, UnansweredError
 from mcp_bindgen.ir.confirmation import Confirmation, as_diff
 
-__all__ = ["KINDS", "STEP_ACTIONS", "Decisions", "Row", "load", "paste"]
+__all__ = ["KINDS", "Decisions", "Row", "load", "paste"]
 
 KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "method": ("path",),
@@ -31,7 +31,7 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """What a row of each kind must have, beside `revisions` (or `pair`), `page` and `why`."""
 
-STEP_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+_STEP_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "default": ("value", "context"),
     "drop": (),
     "rename": ("to",),
@@ -295,12 +295,12 @@ def _row_per_direction(
     """A [[step]] row for each direction that it decides; its path begins with the direction."""
     decided = [direction for direction in ("up", "down") if direction in entry]
     for direction in decided:
-        needed = STEP_ACTIONS.get(entry[direction]) if isinstance(entry[direction], str) else None
+        needed = _STEP_ACTIONS.get(entry[direction]) if isinstance(entry[direction], str) else None
         if needed is None or (needed and not any(key in entry for key in needed)):
             raise DecisionError(
                 f"{path}: [[step]] `{entry['path']}`: {direction} = {entry[direction]!r} "
                 + ("is no action" if needed is None else f"lacks {' or '.join(needed)}"),
-                remedy=f"Actions: {', '.join(STEP_ACTIONS)}.",
+                remedy=f"Actions: {', '.join(_STEP_ACTIONS)}.",
             )
         yield Row("step", entry["pair"], f"{direction} {entry['path']}", values)
     if not decided or not isinstance(entry.get("pair"), str):

@@ -42,7 +42,7 @@ from mcp_bindgen.ir.model import (
     Uni,
 )
 
-__all__ = ["FORMAT", "dump", "type_json"]
+__all__ = ["FORMAT", "dump"]
 
 FORMAT: Final = "mcp-bindgen-ir/1"
 
@@ -68,12 +68,12 @@ def _declaration(declaration: Declaration) -> _Json:
             return head | _said(declaration.doc, declaration.deprecated)
         case Alias():
             body: _Json = {"kind": "alias", "name": declaration.name}
-            body["type"] = type_json(declaration.type)
+            body["type"] = _type(declaration.type)
         case Struct():
             body = {"kind": "struct", "name": declaration.name}
             body["fields"] = [_field(f) for f in declaration.fields]
             if declaration.index is not None:
-                body["index"] = type_json(declaration.index)
+                body["index"] = _type(declaration.index)
             body |= _present({"bases": list(declaration.bases), "place": declaration.place})
     return (
         body
@@ -86,7 +86,7 @@ def _field(field: Field) -> _Json:
     return {
         "wire": field.wire,
         "name": field.name,
-        "type": type_json(field.type),
+        "type": _type(field.type),
         "required": field.required,
         **_present({"origin": field.origin, "format": field.format, "default": field.default}),
         **_said(field.doc, field.deprecated),
@@ -99,9 +99,9 @@ def _method(method: Method) -> _Json:
         "type": method.type,
         "kind": method.kind,
         "direction": method.direction,
-        **({"params": type_json(method.params)} if method.params is not None else {}),
+        **({"params": _type(method.params)} if method.params is not None else {}),
         **_present({"params_optional": method.params_optional}),
-        **({"result": type_json(method.result)} if method.result is not None else {}),
+        **({"result": _type(method.result)} if method.result is not None else {}),
         **_present({"capability": method.capability}),
         **_said(method.doc, method.deprecated),
     }
@@ -115,7 +115,7 @@ def _present(values: Mapping[str, Any]) -> _Json:
     return {name: value for name, value in values.items() if value}
 
 
-def type_json(type: Type) -> _Json:
+def _type(type: Type) -> _Json:
     """A type, as the grammar above writes it."""
     match type:
         case Prim():
@@ -125,15 +125,15 @@ def type_json(type: Type) -> _Json:
         case Ref():
             return {"ref": type.name}
         case Arr():
-            return {"array": type_json(type.of)}
+            return {"array": _type(type.of)}
         case Map():
-            return {"map": type_json(type.of)}
+            return {"map": _type(type.of)}
         case Tup():
-            places = [{"type": type_json(e.type), "optional": e.optional} for e in type.of]
-            return {"tuple": places, "rest": type_json(type.rest) if type.rest else None}
+            places = [{"type": _type(e.type), "optional": e.optional} for e in type.of]
+            return {"tuple": places, "rest": _type(type.rest) if type.rest else None}
         case Uni():
-            return {"union": [type_json(arm) for arm in type.arms]}
+            return {"union": [_type(arm) for arm in type.arms]}
         case Bounded():
             limits = asdict(type.limits).items()
             stated = {name: v for name, v in limits if v is not None and v is not False}
-            return {"bounded": type_json(type.of), "limits": stated}
+            return {"bounded": _type(type.of), "limits": stated}

@@ -170,15 +170,13 @@ def _param(param: syntax.TypeParam) -> _Json:
 def _resolved(resolver: Resolver, declaration: syntax.Interface | syntax.Alias) -> _Json:
     ref = syntax.Ref(declaration.name, (), declaration.at)
     shape = resolver.object_shape(ref)
-    body = {} if shape is None else _body(shape, False, False, resolver)
+    body = {} if shape is None else _body(shape, False, False)
     if isinstance(declaration, syntax.Alias):
         return {"type": _type(resolver.opened(ref)), **body}
     return body
 
 
-def _body(
-    shape: syntax.Inline, declared: bool, docs: bool, resolver: Resolver | None = None
-) -> _Json:
+def _body(shape: syntax.Inline, declared: bool, docs: bool) -> _Json:
     body: _Json = {"members": [_member(m, declared, docs) for m in shape.members]}
     if shape.index:
         body["index"] = [_index(i, declared, docs) for i in shape.index]
