@@ -13,9 +13,11 @@ from mcp_bindgen.emit.text.layout import (
     WIDTH,
     Code,
     Group,
+    as_tuple,
     call,
     docstring,
     flat,
+    headed,
     lay,
     literal,
 )
@@ -95,9 +97,9 @@ def _tolerance(tolerance: Tolerance) -> list[str]:
         "position": literal(tolerance.position),
         "member": literal(tolerance.member),
         "value": literal(tolerance.value),
-        "forgives": _tuple(tolerance.forgives),
+        "forgives": _texts(tolerance.forgives),
     }
-    code = call("Tolerance", *(_keyword(key, value) for key, value in values.items()))
+    code = call("Tolerance", *(headed(f"{key}=", value) for key, value in values.items()))
     return lay(STEP, "", code, ",")
 
 
@@ -113,14 +115,8 @@ def _row(schema: Schema, method: Method) -> list[str]:
         "capability": literal(method.capability),
         "era": literal(schema.era),
     }
-    code = call("Method", *(_keyword(key, value) for key, value in values.items()))
+    code = call("Method", *(headed(f"{key}=", value) for key, value in values.items()))
     return lay(STEP, f"{literal(method.name)}: ", code, ",")
-
-
-def _keyword(key: str, value: Code) -> Code:
-    if isinstance(value, Group):
-        return Group(f"{key}={value.head}", value.items, value.close)
-    return f"{key}={flat(value)}"
 
 
 def _type_name(schema: Schema, type: Type | None) -> str:
@@ -129,12 +125,11 @@ def _type_name(schema: Schema, type: Type | None) -> str:
 
 def _results(schema: Schema, type: Type | None) -> Code:
     arms = type.arms if isinstance(type, Uni) else () if type is None else (type,)
-    return _tuple(flat(annotation(schema, arm)) for arm in arms)
+    return _texts(flat(annotation(schema, arm)) for arm in arms)
 
 
-def _tuple(texts: Iterable[str]) -> Code:
-    items = tuple(map(literal, texts))
-    return f"({items[0]},)" if len(items) == 1 else Group("(", items, ")")
+def _texts(texts: Iterable[str]) -> Code:
+    return as_tuple(map(literal, texts))
 
 
 def extension_view(schema: Schema) -> dict[str, Any]:
@@ -150,11 +145,11 @@ def extension_view(schema: Schema) -> dict[str, Any]:
         "identifier": literal(extension.identifier),
         "version": literal(schema.revision.partition("@")[2]),
         "core": extension.core.revision,
-        "cores": flat(_tuple(extension.cores)),
-        "roles": flat(_tuple(extension.roles)),
+        "cores": flat(_texts(extension.cores)),
+        "roles": flat(_texts(extension.roles)),
         "rows": [line for method in schema.methods for line in _row(schema, method)],
         "widened": [
-            x for k, names in added for x in lay(STEP, f"{literal(k)}: ", _tuple(names), ",")
+            x for k, names in added for x in lay(STEP, f"{literal(k)}: ", _texts(names), ",")
         ],
         "members": [
             line
@@ -213,7 +208,7 @@ def _extended(used: _Named, extension: Extension) -> dict[str, list[str]]:
         "widened": [
             line
             for name, types in named.items()
-            for line in lay(STEP, f"{literal(name)}: ", _types(map(used.code, types)), ",")
+            for line in lay(STEP, f"{literal(name)}: ", as_tuple(map(used.code, types)), ",")
         ],
         "members": [x for m in extension.members for x in _member(m, used.code(m.type))],
     }
@@ -222,17 +217,12 @@ def _extended(used: _Named, extension: Extension) -> dict[str, list[str]]:
 def _member(member: Member, type: Code) -> list[str]:
     """A row by where the member goes: the type, the members on the way, its name."""
     # ("SubscriptionFilter", "taskIds"): SubscriptionFilterTaskIds,
-    key = _tuple((member.owner, *member.path, member.name))
+    key = _texts((member.owner, *member.path, member.name))
     line = f"{STEP}{flat(key)}: {flat(type)},"
     if len(line) <= WIDTH:
         return [line]
     *head, last = lay(" " * WIDTH, "", key)
     return [line[WIDTH - len(STEP) :] for line in (*head, f"{last}: {flat(type)},")]
-
-
-def _types(codes: Iterable[Code]) -> Code:
-    items = tuple(codes)
-    return f"({flat(items[0])},)" if len(items) == 1 else Group("(", items, ")")
 
 
 class _Named(Annotator):
@@ -288,11 +278,11 @@ def _handler(used: _Named, method: Method) -> Iterator[str]:
         f"async def {_python(used.schema, method)}(", ("self", *_params(used, method, ""), "/"), ")"
     )
     yield from lay(STEP, "", head, f" -> {_result(used, method)}:")
-    yield from docstring(STEP * 2, _told(method))
+    yield from docstring(STEP * 2, _doc(method))
     yield f"{STEP * 2}..."
 
 
-def _told(method: Method) -> str:
+def _doc(method: Method) -> str:
     return f"`{method.name}`. {method.doc}".strip()
 
 
@@ -302,7 +292,7 @@ def _caller(used: _Named, method: Method) -> Iterator[str]:
     result = _result(used, method)
     head = Group(f"async def {_python(used.schema, method)}(", ("self", *params), ")")
     yield from lay(STEP, "", head, f" -> {result}:")
-    yield from docstring(STEP * 2, _told(method))
+    yield from docstring(STEP * 2, _doc(method))
     value = "params" if params else "None"
     if method.result is None:
         yield from lay(STEP * 2, "await ", call("self.notify", literal(method.name), value))

@@ -7,7 +7,7 @@ from typing import Final
 
 from mcp_bindgen.emit.codec.readers import Readers
 from mcp_bindgen.emit.codec.shapes import Shapes
-from mcp_bindgen.emit.text.layout import STEP, Code, Group, call, lay, literal
+from mcp_bindgen.emit.text.layout import STEP, Code, Group, call, headed, lay, literal
 from mcp_bindgen.ir.model import Alias, Arr, Map, Prim, Ref, Struct, Tup, Type, Uni
 from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.walk import alias_of, holds_struct, is_any, stripped, unaliased
@@ -35,12 +35,12 @@ class Takes:
         #     "extra_": others(_Root_members),
         # },
         members = [
-            _pair(f.name, self.take(f.type, f"{struct.name}_{f.name}"))
+            headed(f"{literal(f.name)}: ", self.take(f.type, f"{struct.name}_{f.name}"))
             for f in struct.fields
             if f.const is None
         ]
         if self.shapes.keeps(struct):
-            members.append(_pair("extra_", self._others(struct)))
+            members.append(headed('"extra_": ', self._others(struct)))
         yield from lay(STEP * 2, f"{struct.name}: ", Group("{", tuple(members), "}"), ",")
 
     def _others(self, struct: Struct) -> Code:
@@ -113,27 +113,14 @@ class Takes:
         # either(model(Root), NULL)
         leaves = [unaliased(self.schema, leaf) for leaf in arms(self.schema, type)]
         names = [leaf.name for leaf in leaves if isinstance(leaf, Ref)]
-        rest = tuple(leaf for leaf in leaves if not isinstance(leaf, Ref))
+        rest = [leaf for leaf in leaves if not isinstance(leaf, Ref)]
         models = self._models(names)
         if not rest:
             return models
-        others = [self.take(leaf, f"{place}_{kind}") for leaf, kind in _numbered(rest)]
-        return call(self.use("either"), *((models, *others) if names else tuple(others)))
+        others = [self.take(leaf, f"{place}_{number}") for number, leaf in enumerate(rest)]
+        return call(self.use("either"), *((models, *others) if names else others))
 
     def _models(self, names: Sequence[str]) -> Code:
         # model(TextContent, ImageContent)
         self.borrowed |= self.schema.foreign.intersection(names)
         return call(self.use("model"), *names)
-
-
-def _numbered(types: tuple[Type, ...]) -> Iterator[tuple[Type, int]]:
-    return ((type, number) for number, type in enumerate(types))
-
-
-def _pair(key: str, value: Code) -> Code:
-    """`"key": value`, breakable inside the value."""
-    # "uri": STRING
-    name = literal(key)
-    if isinstance(value, Group):
-        return Group(f"{name}: {value.head}", value.items, value.close)
-    return f"{name}: {value if isinstance(value, str) else ''}"

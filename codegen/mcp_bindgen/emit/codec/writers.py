@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 from mcp_bindgen.emit.codec.functions import Functions, Line, deeper
 from mcp_bindgen.emit.codec.shapes import Shapes
 from mcp_bindgen.emit.text.imports import Imports
-from mcp_bindgen.emit.text.layout import Code, Group, call, literal
+from mcp_bindgen.emit.text.layout import Code, Group, call, headed, literal
 from mcp_bindgen.ir.model import Arr, Field, Map, Prim, Ref, Struct, Type, Uni
 from mcp_bindgen.ir.walk import holds_struct, stripped
 
@@ -46,7 +46,7 @@ class Writers(Functions):
         values: list[Code] = []
         for field in required:
             value = yield from self._value(field)
-            values.append(_pair(literal(field.wire), value))
+            values.append(headed(f"{literal(field.wire)}: ", value))
         yield Line(0, "o: Json = ", Group("{", tuple(values), "}"))
         if rest:
             yield Line(0, f"if len(held) != {needed}:" if needed else "if held:")
@@ -120,11 +120,3 @@ class Writers(Functions):
         if isinstance(opened, Uni):
             return call(f"_WRITERS[{code}.__class__]", code)
         return call(writer, code)
-
-
-def _pair(key: str, value: Code) -> Code:
-    """`"key": value`, breakable inside the value."""
-    # "annotations": _write_Annotations(held["annotations"])
-    if isinstance(value, Group):
-        return Group(f"{key}: {value.head}", value.items, value.close)
-    return f"{key}: {value if isinstance(value, str) else ''}"

@@ -12,7 +12,7 @@ from mcp_bindgen.emit.steps.parts import refusal_parts
 from mcp_bindgen.emit.steps.predicates import Admits
 from mcp_bindgen.emit.support.steps import _parts
 from mcp_bindgen.emit.text.imports import import_order
-from mcp_bindgen.emit.text.layout import STEP, Code, Group, call, lay, literal
+from mcp_bindgen.emit.text.layout import STEP, Group, as_tuple, call, lay, literal
 from mcp_bindgen.ir.model import Schema
 
 __all__ = ["step_view", "steps_view"]
@@ -97,10 +97,10 @@ def steps_view(
     modules: Mapping[str, Pair], schemas: Sequence[Schema], models: tuple[str, ...]
 ) -> dict[str, Any]:
     """What steps.py.jinja and convert.py.jinja place; `modules` are the pairs by module name."""
-    flavours = tuple(literal(name) for name in _PREFERRED if name in models)
+    flavours = [literal(name) for name in _PREFERRED if name in models]
     return {
         "modules": [line for row in modules.items() for line in _module(*row)],
-        "flavours": lay("", "_FLAVOURS: Final = ", _tuple(flavours)),
+        "flavours": lay("", "_FLAVOURS: Final = ", as_tuple(flavours)),
         "envelopes": [line for schema in schemas for line in _envelopes(schema)],
     }
 
@@ -114,7 +114,3 @@ def _envelopes(schema: Schema) -> list[str]:
     structs = (envelope(schema, position) for position in _POSITIONS)
     names = tuple(literal(struct.name if struct else "") for struct in structs)
     return lay(STEP, f"{literal(schema.revision)}: ", Group("(", names, ")"), ",")
-
-
-def _tuple(items: tuple[str, ...]) -> Code:
-    return f"({items[0]},)" if len(items) == 1 else Group("(", items, ")")

@@ -6,7 +6,7 @@ of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -18,9 +18,11 @@ __all__ = [
     "Code",
     "Group",
     "Or",
+    "as_tuple",
     "call",
     "docstring",
     "flat",
+    "headed",
     "item",
     "lay",
     "literal",
@@ -51,6 +53,19 @@ Code: TypeAlias = str | Group | Or
 
 def call(name: str, *args: Code) -> Group:
     return Group(f"{name}(", args, ")")
+
+
+def headed(head: str, code: Code) -> Code:
+    """`head` and `code` as one, which breaks where `code` does."""
+    if isinstance(code, Group):
+        return Group(f"{head}{code.head}", code.items, code.close)
+    return f"{head}{flat(code)}"
+
+
+def as_tuple(items: Iterable[Code]) -> Code:
+    """A tuple of `items`; one of a single item does not break."""
+    codes = tuple(items)
+    return f"({flat(codes[0])},)" if len(codes) == 1 else Group("(", codes, ")")
 
 
 def flat(code: Code) -> str:
