@@ -13,9 +13,9 @@ from mcp_bindgen.emit.packages import core_module, imports_of, titled, use_core
 from mcp_bindgen.emit.text.layout import STEP, Group, call, lay, literal
 from mcp_bindgen.ir.model import Ref, Struct
 
-__all__ = ["SHARED_BY", "codec_view"]
+__all__ = ["codec_view"]
 
-SHARED_BY: Final = ("dataclass", "msgspec")
+_SHARED_BY: Final = ("dataclass", "msgspec")
 """The flavours that a codec is bound to; type checkers see it over the first that is there."""
 
 _WIRE: Final = ("At", "Json", "Reader", "Takes", "Writer", "Writers")
@@ -36,7 +36,7 @@ def codec_view(shapes: Shapes, flavours: Collection[str]) -> dict[str, Any]:
     imports.add(".._wire", (*_WIRE, "Borrowed") if borrowed else _WIRE)
     use_core(schema, imports, "codec")
     imports.add("typing", ("TYPE_CHECKING", "Final") if schema.own_structs else ("Final",))
-    flavour = next((f for f in SHARED_BY if f in flavours), SHARED_BY[0])
+    flavour = next((f for f in _SHARED_BY if f in flavours), _SHARED_BY[0])
     models = imports_of(schema)
     models.add(f".models_{flavour}", (s.name for s in schema.own_structs))
     if takes.borrowed:

@@ -125,11 +125,7 @@ def _plain(used: Annotator, alias: Alias) -> Iterator[str]:
     code = used.declared(alias.type)
     if _hides(used.schema, alias.type):
         code = used.marked(code, literal(alias.name))
-    yield from (
-        member("", alias.name, "TypeAlias", code)
-        if _fits(alias, code)
-        else lay("", f"{alias.name}: TypeAlias = ", code)
-    )
+    yield from lay("", f"{alias.name}: TypeAlias = ", code)
 
 
 def _hides(schema: Schema, type: Type) -> bool:
@@ -137,10 +133,6 @@ def _hides(schema: Schema, type: Type) -> bool:
     named = schema.types[type.name] if isinstance(type, Ref) else None
     inner = [named.type] if isinstance(named, Alias) else children(type)
     return isinstance(type, Bounded | Tup) or any(_hides(schema, part) for part in inner)
-
-
-def _fits(alias: Alias, code: Code) -> bool:
-    return isinstance(code, str) and len(alias.name) + len(code) < 60
 
 
 def _const(const: Const) -> Iterator[str]:
