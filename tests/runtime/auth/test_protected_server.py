@@ -266,12 +266,17 @@ async def test_other_transports_are_not_asked_for_a_token() -> None:
             assert await text(who, "change") == "changed"
 
 
-async def test_an_issuer_that_cannot_be_asked_is_503_and_not_401() -> None:
+async def test_an_issuer_that_cannot_be_asked_is_503_and_not_401(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async with serving() as issuer:
         issuer.is_down = True
-        answer = await ask(issuer, "POST", "/mcp", Authorization="Bearer x")
+        answer = await ask(issuer, "POST", "/mcp", Authorization="Bearer secret")
         assert answer.status_code == 503
         assert answer.headers["retry-after"] == "5"
+        (said,) = [line for line in caplog.messages if "cannot be verified" in line]
+        assert said.endswith("the issuer cannot be reached")
+        assert "secret" not in caplog.text
 
 
 async def test_bound_tokens_are_of_no_use_to_a_thief() -> None:

@@ -13,6 +13,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
+from mcp_runtime.auth.errors import DiscoveryFailed
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse
 from mcp_runtime.auth.server.introspection import IntrospectionVerifier
 from mcp_runtime.auth.server.jwt_verifier import JwtVerifier
@@ -265,6 +266,26 @@ async def test_keys_that_cannot_be_fetched_anew_are_used_for_longer() -> None:
     keys.status = 500
     clock.now += 3601
     assert await checks.verify(issued(clock))
+
+
+async def test_a_key_is_not_called_unknown_while_keys_cannot_be_fetched() -> None:
+    clock, keys = Clock(), Keys(public(KEY))
+    checks, rotated = verifier(clock, keys), {"kid": "k2"}
+    keys.status = 500
+    tried = (checks.verify(issued(clock)) for _ in range(8))
+    failures = await asyncio.gather(*tried, return_exceptions=True)
+    assert {str(failure) for failure in failures} == {"the key set answers HTTP 500"}
+    keys.status = 200
+    await checks.verify(issued(clock))
+    keys.status = 503
+    clock.now += 31
+    for _ in range(2):  # the second is within the pause
+        with pytest.raises(DiscoveryFailed, match="HTTP 503"):
+            await checks.verify(issued(clock, OTHER, headers=rotated))
+    assert await checks.verify(issued(clock))
+    keys.status = 200
+    clock.now += 31
+    assert "not publish" in await refusal(checks, issued(clock, OTHER, headers=rotated))
 
 
 # ---- opaque tokens

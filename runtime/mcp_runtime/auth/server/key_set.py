@@ -37,16 +37,23 @@ class KeySet:
         self._keys: tuple[Mapping[str, Any], ...] = ()
         self._fetched_at: float | None = None
         self._tried_at: float | None = None
+        self._failure = ""
+        """Why the last fetch failed."""
         self._fetching = asyncio.Lock()
 
     async def candidates(self, key_id: str | None, algorithm: str) -> list[Mapping[str, Any]]:
-        """The keys that may have signed. Raises InvalidToken for none, SessionError."""
+        """The keys that may have signed. Raises InvalidToken for none.
+
+        Raises DiscoveryFailed where there is none, but might be if keys could be fetched.
+        """
         if self._is_stale():
             await self._renew(needed=not self._keys)
         matching = self._matching(key_id, algorithm)
         if not matching and self._may_try():
             await self._renew(needed=False)
             matching = self._matching(key_id, algorithm)
+        if not matching and self._failure:
+            raise DiscoveryFailed(self._failure)
         if not matching:
             raise InvalidToken("the token is signed with a key that its issuer does not publish")
         return matching
@@ -68,7 +75,7 @@ class KeySet:
         return self._tried_at is None or self._now() - self._tried_at >= _PAUSE
 
     async def _renew(self, *, needed: bool) -> None:
-        """One fetch at a time; old keys stay where it fails and they are not needed anew."""
+        """One fetch at a time; old keys stay where it fails. A pause ends at once if `needed`."""
         before = self._tried_at
         async with self._fetching:
             if self._tried_at != before or not (needed or self._may_try()):
@@ -76,10 +83,9 @@ class KeySet:
             self._tried_at = self._now()
             try:
                 self._keys = await self._read()
-                self._fetched_at = self._now()
-            except Exception:
-                if needed:
-                    raise
+                self._fetched_at, self._failure = self._now(), ""
+            except Exception as error:
+                self._failure = str(error) or repr(error)
 
     async def _read(self) -> tuple[Mapping[str, Any], ...]:
         response = await self._fetch(get(self._url, "asks for the keys of the issuer"))

@@ -196,7 +196,7 @@ class HttpApp:
                 await self._refuse(request, error)
             except StoreUnavailable as error:
                 response = None
-                log.warning("%s %s: %s", request.method, request.path, error)
+                log.warning("%s %s is answered 503: %s", request.method, request.path, error)
                 why = "the store of sessions cannot be reached"
                 await self._refuse(request, HttpError(503, why, headers=retry_after(1)))
             if response is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection
 from typing import Final, TypeAlias
 
@@ -12,6 +13,8 @@ from mcp_runtime.auth.server.current import current_token
 from mcp_runtime.core.jsonrpc import Batch, Frame, Request
 from mcp_runtime.errors import SessionError
 from mcp_runtime.server.http.request import JSON, HttpError, HttpRequest, retry_after
+
+log: Final = logging.getLogger("mcp_runtime.http")
 
 ToolScopes: TypeAlias = Callable[[str], Collection[str]]
 """The scopes that a tool of that name needs."""
@@ -46,7 +49,8 @@ class Protection:
             )
         except AccessDenied as denied:
             raise _http_error(denied) from None
-        except SessionError:
+        except SessionError as error:
+            log.warning("a token cannot be verified, so its request is answered 503: %s", error)
             why = "tokens cannot be verified now; try again"
             raise HttpError(503, why, headers=retry_after(5)) from None
         current_token.set(token)
