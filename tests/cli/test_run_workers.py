@@ -11,12 +11,15 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from socket import socket
+from types import SimpleNamespace
 from urllib.request import Request, urlopen
 
 import pytest
 
+from mcp_bindgen.cli import workers as supervisor
 from tests.support.command import run
 
 RUN = (sys.executable, "-m", "mcp_bindgen", "run")
@@ -193,3 +196,44 @@ def test_workers_share_keys_where_the_environment_names_none(
             pass
         (keys,) = {call(url, "keys") for _ in range(20)}
         assert len(keys) == 64
+
+
+def test_workers_end_when_their_supervisor_is_killed(server: str) -> None:
+    with workers(server) as (process, url):
+        while len(pids := {who(url) for _ in range(20)}) < 2:
+            pass
+        process.kill()
+        try:
+            process.communicate(timeout=60)  # until none of them has it open
+        finally:
+            for pid in pids:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+
+class _Ended:
+    """A worker that has ended."""
+
+    pid, exitcode = 1, 0
+
+    def start(self) -> None: ...
+
+    def is_alive(self) -> bool:
+        return False
+
+
+def test_workers_that_have_served_for_long_are_replaced_however_many_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(supervisor, "time", SimpleNamespace(monotonic=lambda: now))
+    context = SimpleNamespace(Process=lambda **_: _Ended())
+    monkeypatch.setattr(supervisor, "get_context", lambda _: context)
+    with socket() as listening:
+        supervised = supervisor._Workers(8, "w", {"http": listening})
+        for _ in range(8):
+            supervised._start()
+        now = 31.0
+        assert supervised._replace_dead() == 0
+        assert len(supervised._processes) == 8
+        assert supervised._replace_dead() == 2

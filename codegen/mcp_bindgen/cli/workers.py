@@ -10,10 +10,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
-from multiprocessing import connection, get_context
+from multiprocessing import connection, get_context, parent_process
 from multiprocessing.context import SpawnProcess
 from multiprocessing.synchronize import Lock
 from socket import AF_INET, AF_INET6, SO_REUSEADDR, SOL_SOCKET, socket
+from threading import Thread
 from types import FrameType
 from typing import Any, Final
 
@@ -27,9 +28,9 @@ __all__ = ["run_workers"]
 _KEYS: Final = "MCP_STATE_KEYS"
 _BACKLOG: Final = 2048
 _DEATHS: Final = 5
-"""So many workers may die within `_PERIOD`; then all are ended."""
+"""So many workers may die young within `_PERIOD`; then all are ended."""
 _PERIOD: Final = 30.0
-"""Seconds."""
+"""Seconds. A worker that lived longer could serve, so it is replaced however often it happens."""
 _DRAIN: Final = 30.0
 """Seconds that workers have to end after a signal; then they are killed."""
 
@@ -80,7 +81,8 @@ class _Workers:
         self._arguments = target, options
         self._listening: Final[socket] = options["http"]
         self._count = count
-        self._processes: list[SpawnProcess] = []
+        self._processes: dict[SpawnProcess, float] = {}
+        """When each was started."""
         self._deaths: deque[float] = deque(maxlen=_DEATHS)
         self._end_by: float | None = None
 
@@ -100,17 +102,18 @@ class _Workers:
     def _start(self) -> None:
         process = get_context("spawn").Process(target=_work, args=self._arguments)
         process.start()
-        self._processes.append(process)
+        self._processes[process] = time.monotonic()
         if self._end_by is not None:  # the signal came too early to reach it
             process.terminate()
 
     def _replace_dead(self) -> int:
         dead = [process for process in self._processes if not process.is_alive()]
         for process in dead:
-            self._processes.remove(process)
+            started, now = self._processes.pop(process), time.monotonic()
             if self._end_by is None:
                 warn(f"worker {process.pid} has ended ({process.exitcode})")
-                self._deaths.append(time.monotonic())
+                if now - started < _PERIOD:
+                    self._deaths.append(now)
                 if self._dies_often():
                     warn("workers end again and again; no more are started")
                     self.end(signal.SIGTERM, None)
@@ -126,7 +129,7 @@ class _Workers:
         """Handles a signal: the first lets workers finish, the second does not."""
         again = self._end_by is not None
         self._end_by = time.monotonic() + (0 if again else _DRAIN)
-        for process in self._processes:
+        for process in [*self._processes]:
             if process.is_alive():
                 process.terminate()
 
@@ -140,4 +143,12 @@ def _work(target: str, options: Mapping[str, Any]) -> None:
     """The life of one worker."""
     sys.path.insert(0, "")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to all; we end the workers
+    Thread(target=_end_with_supervisor, daemon=True).start()
     server_of(target).run(**options)
+
+
+def _end_with_supervisor() -> None:
+    """A worker that outlived its supervisor would keep the address from the next one."""
+    if (supervisor := parent_process()) is not None:
+        supervisor.join()
+        os.kill(os.getpid(), signal.SIGTERM)
