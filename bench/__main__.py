@@ -1,6 +1,6 @@
-"""`python -m bench [NAME…]`: one of the tables below, or all of them.
+"""`python -m bench [NAME…]`: prints the tables of these names, by default all but `walk`.
 
-`walk` counts calls, `size` counts code.
+`walk` counts calls, and with `-v` lists them; `size` counts code.
 """
 
 from __future__ import annotations
@@ -155,7 +155,11 @@ PRINTED: Final = {"size": size, "walk": walk}
 
 
 def main() -> None:
-    for name in sys.argv[1:] or (*filter("bearer".__ne__, BENCHES), "size"):
+    names = [name for name in sys.argv[1:] if name != "-v"]
+    known = {*BENCHES, *PRINTED}
+    if unknown := [name for name in names if name not in known]:
+        sys.exit(f"bench: nothing is called {unknown[0]!r}; there is {', '.join(sorted(known))}")
+    for name in names or (*filter("bearer".__ne__, BENCHES), "size"):
         if name in PRINTED:
             PRINTED[name]()
             continue

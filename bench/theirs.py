@@ -13,6 +13,7 @@ from bench.messages import TEXTS
 
 __all__ = ["JOBS"]
 
+_ROOT: Final = Path(__file__).parents[1]
 _OUTPUTS: Final = {
     "msgspec": "msgspec.Struct",
     "pydantic": "pydantic_v2.BaseModel",
@@ -52,15 +53,22 @@ def _generate(flavour: str) -> Callable[[], Any]:
     from datamodel_code_generator import DataModelType, InputFileType, generate
 
     warnings.simplefilter("ignore")  # it warns of unions that msgspec cannot decode, at every turn
-    shared = Path(__file__).parents[2] / "shared"
-    text = (shared / "official" / "2025-11-25" / "schema.json").read_text()
     return partial(
         generate,
-        json.loads(text),
+        json.loads(_official_schema().read_text()),
         input_file_type=InputFileType.JsonSchema,
         output_model_type=DataModelType(_OUTPUTS[flavour]),
         formatters=[],
     )
+
+
+def _official_schema() -> Path:
+    """The official schema.json, which `make official` fetches. Raises FileNotFoundError."""
+    folders = (_ROOT / "tests" / "official" / "files", _ROOT.parent / "shared" / "official")
+    for folder in folders:
+        if (path := folder / "2025-11-25" / "schema.json").is_file():
+            return path
+    raise FileNotFoundError("the official schema.json is not here: run `make official` first")
 
 
 JOBS: Final[dict[str, Callable[[], Callable[[], Any]]]] = {

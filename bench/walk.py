@@ -230,7 +230,3 @@ def walk() -> None:
         if "-v" in sys.argv:
             for (module, function), count in Counter(walked.calls).items():
                 print(f"  {module}.{function} {count if count > 1 else ''}".rstrip())
-
-
-if __name__ == "__main__":
-    walk()
