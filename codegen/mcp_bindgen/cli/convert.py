@@ -58,7 +58,7 @@ def command(
     The message goes to stdout, what it lost to stderr; with `--format json` both go to stdout. A
     context has clientInfo, clientCapabilities, serverInfo and logLevel, as far as they are known,
     and resultTypes, the values of resultType that extensions add.
-    Exit code 0: nothing was lost; 1: something was; 2: the message is invalid, or refused.
+    Exit status 0: nothing was lost; 1: something was; 2: the message is invalid, or refused.
     """
     message = _read(file)
     converted = _converted(message, from_, to, method, _context(context))

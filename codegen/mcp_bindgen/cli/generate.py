@@ -39,7 +39,7 @@ __all__ = ["command"]
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """`files` is how many there should be; None where nothing had to be made to know."""
+    """The files that were written, what differs from the schemas, and how many files there are."""
 
     changed: Sequence[str]
     diffs: Sequence[str]
@@ -110,7 +110,11 @@ class _Outcome:
 @click.option(
     "--prune", is_flag=True, help="Remove flavours from the folder that --models does not name."
 )
-@click.option("--check", is_flag=True, help="Write nothing; show what differs, and exit 1 if any.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Write nothing; show what differs, and exit with status 1 if anything does.",
+)
 @click.option(
     "--confirm",
     is_flag=True,

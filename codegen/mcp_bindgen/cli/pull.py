@@ -40,7 +40,7 @@ _SAID = {
     "origin",
     default="",
     metavar="FILE|DIR|URL",
-    help="Fetch from there (default: the public repository).",
+    help="Fetch from this file, folder or URL (default: the public repository).",
 )
 @click.option(
     "--commit",
@@ -72,7 +72,8 @@ def command(
 ) -> int:
     """Bring an official schema file into schema/.
 
-    Its declarations are kept, its prose is not. Exit 1 says that the pinned facts changed.
+    Its declarations are kept, its prose is not. Exit status 0: done; 1: the pinned facts
+    changed.
     """
     from mcp_bindgen import download, pull
 

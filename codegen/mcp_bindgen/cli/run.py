@@ -46,7 +46,8 @@ __all__ = ["command"]
     "--workers",
     type=click.IntRange(1, 64),
     default=1,
-    help="Serve with so many processes (default: 1).",
+    metavar="N",
+    help="Serve with N processes, at most 64 (default: 1).",
 )
 @click.option(
     "--store",
