@@ -23,12 +23,7 @@ from mcp_bindgen.cli.generate_choices import (
     read_choices,
 )
 from mcp_bindgen.cli.generate_extension import extension_target
-from mcp_bindgen.cli.generate_files import (
-    confirm_rows,
-    folders_written,
-    input_digest,
-    make_files,
-)
+from mcp_bindgen.cli.generate_files import confirm_rows, folders_written, input_digest, make_files
 from mcp_bindgen.cli.options import imports_option
 from mcp_bindgen.cli.show import near, safe, safe_text, say, warn
 from mcp_bindgen.cli.unknown_tags import unknown_tags

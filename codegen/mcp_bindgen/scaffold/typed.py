@@ -19,15 +19,7 @@ from msgspec.structs import replace
 from mcp_bindgen.emit.text.layout import Code, Group, call, literal
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.ir.names import member_name
-from mcp_bindgen.scaffold.structs import (
-    IMPORTS,
-    Alias,
-    Class,
-    Member,
-    Models,
-    union,
-    without,
-)
+from mcp_bindgen.scaffold.structs import IMPORTS, Alias, Class, Member, Models, union, without
 
 __all__ = ["Untyped", "typed"]
 
@@ -64,12 +56,7 @@ def typed(schema: Mapping[str, Any], name: str) -> Models:
 def _generated(schema: Mapping[str, Any], name: str) -> str:
     """What datamodel-code-generator makes of a schema."""
     try:
-        from datamodel_code_generator import (
-            InputFileType,
-            LiteralType,
-            PythonVersion,
-            generate,
-        )
+        from datamodel_code_generator import InputFileType, LiteralType, PythonVersion, generate
         from datamodel_code_generator.enums import DataModelType
     except ImportError:
         raise InputError(

@@ -18,12 +18,7 @@ from mcp_runtime.auth.client.redirect import Visit
 from mcp_runtime.auth.client.registered import AuthMethod, ClientRegistration
 from mcp_runtime.auth.client.registration import register
 from mcp_runtime.auth.client.tokens import TokenRequest, TokenSet, refreshed
-from mcp_runtime.auth.errors import (
-    AuthorizationError,
-    LoginNeeded,
-    OAuthError,
-    RegistrationRefused,
-)
+from mcp_runtime.auth.errors import AuthorizationError, LoginNeeded, OAuthError, RegistrationRefused
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse, Fetch, Flow
 
 _T = TypeVar("_T")
