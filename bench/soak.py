@@ -1,6 +1,6 @@
 """`make soak`: clients connect, call, cancel and disconnect for hours; reports memory growth.
 
-    python -m bench.soak [seconds]          # 4 hours unless told otherwise
+    python -m bench.soak [seconds]          # 4 hours, if no time is given
 
 Prints each minute what the process holds, and at the end the slope of its memory, after the first
 quarter, in which it warms up. A slope that is less than twice its error is none; what one holds

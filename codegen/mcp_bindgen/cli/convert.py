@@ -68,7 +68,7 @@ def command(
     else:
         say(_written(converted.message))
         for loss in converted.losses:
-            warn(safe(_told(loss)))
+            warn(safe(_loss_line(loss)))
     return FINDINGS if converted.losses else OK
 
 
@@ -151,5 +151,5 @@ def _written(value: Any) -> str:
     return json.dumps(value, ensure_ascii=sys.stdout.isatty())
 
 
-def _told(loss: Any) -> str:
+def _loss_line(loss: Any) -> str:
     return f"{loss.path}: {loss.what}. {loss.why}"

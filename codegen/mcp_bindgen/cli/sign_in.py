@@ -1,4 +1,4 @@
-"""How `call` signs in to a protected server: by a browser, by a pasted address, or as before."""
+"""How `call` signs in to a protected server: in a browser, by a pasted address, by kept tokens."""
 
 from __future__ import annotations
 

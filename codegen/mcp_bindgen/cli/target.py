@@ -1,4 +1,4 @@
-"""Imports the server that `run` is told to serve, and reports what fails in its own lines."""
+"""Imports the server that `run` serves, and reports what fails in its own lines."""
 
 from __future__ import annotations
 

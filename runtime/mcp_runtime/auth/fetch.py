@@ -1,4 +1,4 @@
-"""Sends the requests of authorization, but into no private network that the server is not in.
+"""Sends the requests of authorization; into private networks only where the server is in them too.
 
 Each name is resolved here, every address of it is judged, and the connection goes to an address
 that was judged, so that a name cannot change its address between the two.

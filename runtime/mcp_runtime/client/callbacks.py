@@ -1,4 +1,4 @@
-"""What a client does for its server: sampling, elicitation and roots, in either era."""
+"""Answers the requests that a server makes: sampling, elicitation and roots, in either era."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an extension does in a client: it finishes the results that it widens, and takes notices."""
+"""What an extension does in a client: finishes results of its types, handles its notifications."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class ClientExtension(Extension):
         raise BadAnswer(f"tools/call: a {name}: read it with `client.request` instead")
 
     def notified(self, method: str, params: Any) -> None:
-        """Takes a notification of this extension."""
+        """Handles a notification of this extension."""
 
 
 def typed_calls(calls: Callable[[], _C], client: ClientView) -> _C:

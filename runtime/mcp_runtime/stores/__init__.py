@@ -75,7 +75,6 @@ class EventStore(Protocol):
         can be repeated. The note replaces the stream's, if an event is new; an empty one says that
         the stream is over.
         """
-        ...
 
     async def after(self, session: str, stream: str, number: int) -> Stored:
         """What came after an event on its stream. Raises NoSuchEvent."""
@@ -83,7 +82,6 @@ class EventStore(Protocol):
 
     async def forget(self, session: str) -> None:
         """Deletes everything of a session."""
-        ...
 
 
 class Kept(NamedTuple):
@@ -112,7 +110,6 @@ class SessionStore(Protocol):
 
     async def delete(self, session: str) -> None:
         """Ends a session. It stays deleted until its age is over: `put` is refused till then."""
-        ...
 
 
 class TaskStore(Protocol):
@@ -140,7 +137,6 @@ class Leases(Protocol):
 
     async def hold(self, name: str, seconds: float) -> None:
         """Holds a name from now on for so long; holding it again begins the time anew."""
-        ...
 
     async def is_held(self, name: str) -> bool: ...
 
@@ -152,7 +148,6 @@ class Bus(Protocol):
 
     def publish(self, topic: str, message: bytes) -> None:
         """Never waits, never raises; a message that cannot be sent now may be lost."""
-        ...
 
     def subscribed(
         self, topic: str, receive: Callable[[bytes], None]

@@ -216,7 +216,7 @@ class Child(Pipes):
         self._step(Event.DIED)
         self._process.poll()
         if self._errors is not None:
-            self._errors.take_rest()
+            self._errors.read_rest()
         self._loop.call_soon(self._check_group)
         self._broke()
 
@@ -224,7 +224,7 @@ class Child(Pipes):
         self._outlet.drop()
         if self._receiver is not None:
             try:
-                self._inlet.take_rest()
+                self._inlet.read_rest()
             finally:
                 self._end()
 

@@ -85,7 +85,7 @@ class Inlet:
             finally:
                 self._fetch()
 
-    def take_rest(self) -> None:
+    def read_rest(self) -> None:
         """Reads what is there already. `fd` must not block."""
         left = REST
         while self._open and left > 0:

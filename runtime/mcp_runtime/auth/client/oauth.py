@@ -65,6 +65,5 @@ class OAuth:
 
         Source: 2026-07-28 basic/authorization/client-registration, "Client ID Metadata Documents".
         """
-        url = self.client_metadata_url
-        if url is not None:
-            require_document_url(url)
+        if self.client_metadata_url is not None:
+            require_document_url(self.client_metadata_url)

@@ -1,4 +1,4 @@
-"""How a client is known to an authorization server: given, by a document of its own, or registered.
+"""Registers a client with an authorization server, and says what clients state of themselves.
 
 Source: 2026-07-28 basic/authorization/client-registration; RFC 7591; OpenID Connect Dynamic
 Client Registration 1.0.

@@ -1,4 +1,4 @@
-"""The claims of a token that are looked at, whether a JWT or its issuer says them.
+"""The claims of a token that a server reads, from a JWT or from an introspection.
 
 Source: RFC 9068 section 2.2; RFC 7662 section 2.2; RFC 9449 section 6.
 """

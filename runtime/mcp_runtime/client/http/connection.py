@@ -54,10 +54,10 @@ class HttpConnection(Exchanges):
         except TimedOut:
             raise
         except SessionError:
-            self._found_mode(None)
+            self._set_mode(None)
             await self._begin(handshake=False)
 
-    def _found_mode(self, mode: eras.Mode | None) -> None:
+    def _set_mode(self, mode: eras.Mode | None) -> None:
         self._facts.mode = mode
         eras.remember(self.remembered_by, mode)
 
@@ -92,9 +92,9 @@ class HttpConnection(Exchanges):
 
     def _on_opened(self, event: Opened) -> None:
         if event.terms.translation.revision.era == "per-request":
-            self._found_mode("per-request")
+            self._set_mode("per-request")
         elif self._facts.mode != "HTTP+SSE":
-            self._found_mode("handshake")
+            self._set_mode("handshake")
             self._start_listening()
         super()._on_opened(event)
 
@@ -220,7 +220,7 @@ class HttpConnection(Exchanges):
         except SessionError as error:
             log.debug("the server does not speak HTTP+SSE: %s", error)
             return False
-        self._found_mode("HTTP+SSE")
+        self._set_mode("HTTP+SSE")
         return True
 
     async def _find_endpoint(self) -> None:
