@@ -40,6 +40,22 @@ async def test_the_redirect_comes_back_as_it_was_asked_for() -> None:
     assert "code=c" not in page
 
 
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [
+        ("/callback", "//evil.example/callback?code=c&state=s"),
+        ("/callback", "http://evil.example/callback?code=c&state=s"),
+        ("/back", "/back?code=c&state=s"),
+    ],
+)
+async def test_what_comes_back_is_at_the_redirect_uri(path: str, target: str) -> None:
+    async with LoopbackRedirect(lambda *_: None, path=path)(None) as visit:
+        waiting = asyncio.create_task(visit(PAGE, "as.example"))
+        await fetch(visit.uri, target)
+        assert visit.uri.endswith(path)
+        assert await waiting == f"{visit.uri}?code=c&state=s"
+
+
 async def test_nothing_listens_after_the_answer() -> None:
     async with LoopbackRedirect(lambda *_: None)(None) as visit:
         uri = visit.uri

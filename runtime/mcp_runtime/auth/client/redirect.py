@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import KW_ONLY, dataclass
 from typing import Final, Protocol
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from mcp_runtime.auth.addresses import is_loopback, require_secure
 from mcp_runtime.auth.errors import LoginAbandoned
@@ -93,7 +93,7 @@ class _LoopbackVisit:
         self.show(url, host)
         try:
             async with asyncio.timeout(self.seconds):
-                return urljoin(self.uri, await self.answer)
+                return f"{self.uri}?{await self.answer}"
         except TimeoutError:
             raise LoginAbandoned(
                 f"nobody came back from {host} within {self.seconds:g} s; sign in again"
@@ -102,7 +102,7 @@ class _LoopbackVisit:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Listener:
-    """Takes the first request of the path that has a state in it, and shows a page."""
+    """Takes the query of the first request of the path that has a state in it, and shows a page."""
 
     path: str
     answer: asyncio.Future[str]
@@ -120,13 +120,12 @@ class _Listener:
 
     def _answered(self, head: bytes) -> bytes:
         method, _, rest = head.decode("latin-1").partition(" ")
-        target = rest.partition(" ")[0]
-        parts = urlsplit(target)
+        parts = urlsplit(rest.partition(" ")[0])
         if method != "GET" or parts.path != self.path or "state=" not in parts.query:
             return _page(404, "Not here", "This address only waits for a sign-in.")
         if self.answer.done():
             return _page(410, "Already signed in", "You can close this page.")
-        self.answer.set_result(target)
+        self.answer.set_result(parts.query)
         return _page(200, "Back to your program", "You can close this page.")
 
 
