@@ -19,7 +19,7 @@ from mcp_runtime.errors import RpcError, TooMuch
 from mcp_runtime.extensions.tasks.record import Record, cancelled, ended
 from mcp_runtime.limits import Limits
 from mcp_runtime.stores import Leases, Store, StoreUnavailable, TaskStore, TooManyTasks
-from mcp_runtime.stores.memory import MemoryLeases, MemoryTasks
+from mcp_runtime.stores.memory import MemoryTasks
 
 log: Final = logging.getLogger("mcp_runtime.tasks")
 
@@ -61,7 +61,6 @@ class TaskTable:
         self._touched = touched
         self._runs = runs
         self._shared: Store | None = None
-        self._own_leases: Leases = MemoryLeases()
         self._own_tasks: TaskStore = MemoryTasks(limits)
         self._watchers: dict[str, set[asyncio.Event]] = {}
         self._cancelling: set[asyncio.Task[None]] = set()
