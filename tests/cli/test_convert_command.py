@@ -167,5 +167,5 @@ def test_stdin_is_a_file_and_nothing_steers_the_terminal() -> None:
     assert b"\x1b" not in ended.stderr + ended.stdout
 
 
-def test_its_help_says_the_exit_codes() -> None:
-    assert b"Exit code 0" in run("convert", "--help").stdout
+def test_its_help_says_the_exit_statuses() -> None:
+    assert b"Exit status 0" in run("convert", "--help").stdout
