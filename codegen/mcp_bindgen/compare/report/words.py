@@ -135,5 +135,5 @@ def refusal(witness: Witness) -> str:
     return f"refused at {witness.path}: expected {witness.expected}"
 
 
-def message(witness: Witness, indent: int | None = None) -> str:
-    return json.dumps(witness.message, ensure_ascii=False, indent=indent)
+def message(witness: Witness) -> str:
+    return json.dumps(witness.message, ensure_ascii=False)
