@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaMeaningError
+from mcp_bindgen.ir import meet
 from mcp_bindgen.ir.lower import load
 from mcp_bindgen.ir.model import (
     Alias,
@@ -21,7 +22,9 @@ from mcp_bindgen.ir.model import (
     Tup,
     Type,
 )
+from mcp_bindgen.ir.sameness import same
 from mcp_bindgen.limits import MAX_ARMS, MAX_DEPTH, MAX_INSTANCES, MAX_MEMBERS
+from mcp_bindgen.source import syntax
 
 
 def lowered(text: str) -> Schema:
@@ -270,6 +273,21 @@ def test_there_is_a_limit_to_members_that_are_inherited() -> None:
 def test_there_is_a_limit_to_the_types_of_one_union(sign: str) -> None:
     many = f" {sign} ".join(["string"] * (MAX_ARMS + 2))
     check_refused(f"type A = {many};", f"more than {MAX_ARMS} types in one", LimitExceeded)
+
+
+def test_a_product_of_unions_is_refused_before_it_costs_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared: list[object] = []
+
+    def counted(a: syntax.Type, b: syntax.Type) -> bool:
+        compared.append(a)
+        return same(a, b)
+
+    monkeypatch.setattr(meet, "same", counted)
+    product = " & ".join(f"({{ a{n}: 1 }} | {{ b{n}: 2 }})" for n in range(24))
+    check_refused(f"type A = {product};", f"more than {MAX_INSTANCES} alternatives", LimitExceeded)
+    assert len(compared) < 10 * MAX_INSTANCES
 
 
 def test_a_type_that_doubles_is_refused_by_its_weight() -> None:

@@ -29,11 +29,11 @@ def meet(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Ty
     mine, theirs = scope.arms(a), scope.arms(b)
     if len(mine) == 1 and len(theirs) == 1:
         return _met(scope, a, b, at)
-    arms = [_met(scope, x, y, at) for x in mine for y in theirs]
-    if len(arms) > MAX_INSTANCES:
+    if len(mine) * len(theirs) > MAX_INSTANCES:
         raise scope.source.error(
             LimitExceeded, at, f"more than {MAX_INSTANCES} alternatives", "Write those meant."
         )
+    arms = [_met(scope, x, y, at) for x in mine for y in theirs]
     left = _once([arm for arm in arms if arm is not None])
     for whole, its_arms in ((a, mine), (b, theirs)):
         if all_same(left, its_arms):
@@ -43,10 +43,24 @@ def meet(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Ty
 
 def _once(arms: list[syntax.Type]) -> list[syntax.Type]:
     kept: list[syntax.Type] = []
+    alike: dict[object, list[syntax.Type]] = {}
     for arm in arms:
-        if not any(same(arm, other) for other in kept):
+        others = alike.setdefault(_outline(arm), [])
+        if not any(same(arm, other) for other in others):
+            others.append(arm)
             kept.append(arm)
     return kept
+
+
+def _outline(type: syntax.Type) -> object:
+    """What is equal in types that are written alike, so that few of many need be compared."""
+    match type:
+        case syntax.Inline():
+            return tuple(member.name for member in type.members)
+        case syntax.Literal():
+            return type.value
+        case _:
+            return type.__class__
 
 
 def _met(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Type | None:
