@@ -33,6 +33,7 @@ def utility(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -
     if known is None:
         remedy = _REMEDIES.get(type.name, "Declare it in this file, or import it.")
         what = "has no JSON form" if type.name in _REMEDIES else "is not declared"
+        what = "is not read here" if remedy == _WRITTEN_OUT else what
         raise scope.error(type.at, f"`{printable(type.name)}` {what}", remedy)
     if len(args) != known.arity:
         raise scope.error(type.at, f"`{type.name}` takes {known.arity} arguments", "Give it those.")
@@ -73,7 +74,8 @@ _REMEDIES: Final = {
     "Capitalize": _WRITTEN_OUT,
     "Uncapitalize": _WRITTEN_OUT,
 }
-"""Types of TypeScript's library that no JSON value has, and what to write instead."""
+"""Types of TypeScript's library that no JSON value has, or that are not worked out here, and what
+to write instead."""
 
 
 def _record(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
