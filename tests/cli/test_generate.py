@@ -267,7 +267,7 @@ def test_a_version_of_an_extension_is_refused_with_where_its_bindings_are(tmp_pa
     refused(version, "--out", tmp_path, said="Its bindings are in mcp_wire.ext")
 
 
-@pytest.mark.parametrize("more", [(), ("--check",)])
+@pytest.mark.parametrize("more", [(), ("--check",), (REVISION,)])
 def test_a_folder_of_a_schema_that_is_not_named_again_stays(
     tmp_path: Path, more: tuple[str, ...]
 ) -> None:
@@ -275,9 +275,11 @@ def test_a_folder_of_a_schema_that_is_not_named_again_stays(
     args = ("--schema", tmp_path / "mine.ts", "--revision", "dogs-1", "--out", tmp_path / "out")
     assert invoke("generate", *args, *MODELS).exit_code == 0
     before = tree(tmp_path / "out")
-    said = "holds dogs-1, which is not pinned\nName its file: --schema FILE --revision dogs-1."
+    said = "holds dogs-1, which is not pinned\nName its file too: --schema FILE --revision dogs-1;"
     refused("--out", tmp_path / "out", *more, said=said)
     assert tree(tmp_path / "out") == before
+    assert invoke("generate", *args, REVISION).exit_code == 0
+    assert manifest.read(tmp_path / "out").revisions == (REVISION, "dogs-1")
 
 
 def test_a_colliding_name_is_refused_with_its_place(tmp_path: Path) -> None:

@@ -173,7 +173,8 @@ def _require_pinned(out: Path, pinned: Sequence[str]) -> None:
             option = "extension" if "@" in revision else "schema"
             raise InputError(
                 f"{out}: holds {revision}, which is not pinned",
-                remedy=f"Name its file: --{option} FILE --revision {revision}.",
+                remedy=f"Name its file too: --{option} FILE --revision {revision};"
+                " or choose another folder (--out).",
             )
 
 
@@ -190,8 +191,9 @@ def choose_target(out: Path, named: Mapping[str, pins.Found]) -> Target:
     there = manifest.read(out)
     have = set(there.revisions) if there else set[str]()
     others = have - set(named)
-    if others and set(named) - have and others <= set(pinned):
-        both = {**named, **{revision: _pinned(revision) for revision in others}}
+    if others and set(named) - have:
+        _require_pinned(out, [*pinned, *named])
+        both = {**named, **{revision: _pinned(revision) for revision in others & set(pinned)}}
         return Target(out, dict(sorted(both.items())), None)
     alone = there is None and not (out.is_dir() and any(out.iterdir()))
     whole = alone or (there is not None and not others)
