@@ -60,9 +60,11 @@ def test_a_server_ends_though_a_handler_swallows_its_cancellation(times: int) ->
 
 
 SIGNALLED: Final = """
-import asyncio, sys, time
+import asyncio, signal, sys, time
 from contextlib import asynccontextmanager
 from mcp_runtime import Server
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 
 @asynccontextmanager
 async def lifespan(server):
