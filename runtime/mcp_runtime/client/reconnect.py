@@ -17,7 +17,7 @@ from mcp_runtime.client.settings import ClientSettings
 from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.client.transports import TransportFactory
 from mcp_runtime.core.events import Notified
-from mcp_runtime.errors import NoCommonRevision, NotOpen, SessionError, TimedOut
+from mcp_runtime.errors import LocalError, NoCommonRevision, NotOpen, SessionError, TimedOut
 
 log: Final = logging.getLogger("mcp_runtime.client")
 
@@ -49,6 +49,8 @@ class Reconnector:
 
     async def open(self) -> None:
         """Raises Disconnected, NoCommonRevision, and what starting the server raises."""
+        if self._connection is not None:
+            raise LocalError("the client is open already: share it, or make another client")
         try:
             await self._open(self.settings.log_level)
         except BaseException:

@@ -344,7 +344,14 @@ class Context:
         return value
 
     def wait(self, awaitable: Awaitable[_T]) -> _T:
-        """Awaits from a handler that is a plain function, which runs in a thread."""
+        """Awaits from a handler that is a plain function, which runs in a thread.
+
+        Raises RuntimeError on the event loop, which would wait for itself.
+        """
+        if _running_loop() is self.peer.loop:
+            if asyncio.iscoroutine(awaitable):
+                awaitable.close()
+            raise RuntimeError("ctx.wait is for plain functions; in an async one write await")
 
         async def awaited() -> _T:
             return await awaitable
@@ -374,3 +381,11 @@ class Context:
         if answer is None:
             raise InputNeeded(request.method)
         return answer
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    """The event loop of this thread, if one runs."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

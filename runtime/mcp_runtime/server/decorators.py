@@ -316,6 +316,8 @@ def _decorated(
         add(function, **options)
         return function
 
+    if isinstance(function, str):
+        raise TypeError(f"the decorator takes a name by its option: name={function!r}")
     return register if function is None else register(function)
 
 

@@ -283,10 +283,13 @@ class Server(Decorators):
         listening socket, that; then `options` are those of `asgi`, `root_path` is the prefix of the
         path that a proxy cuts off, and `started` is called with the URL as soon as it is served.
         Raises NotInstalled without the extra `http`, ValueError for a malformed address, TypeError
-        for `transport`, which other libraries have.
+        for options of HTTP without `http`, and for `transport`, which other libraries have.
         """
-        if "transport" in options:
-            raise TypeError('run() serves stdio, and run(http="127.0.0.1:8000") serves HTTP')
+        if "transport" in options or (http is None and (options or root_path)):
+            names = ", ".join(options) or "root_path"
+            raise TypeError(
+                f'{names}: run() serves stdio, and run(http="127.0.0.1:8000") serves HTTP'
+            )
         wait = self.limits.close_wait
         with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
             if http is None:

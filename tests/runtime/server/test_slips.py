@@ -12,7 +12,7 @@ import pytest
 from mcp_runtime import Client, Context, Limits, Server, types
 from mcp_runtime.auth.server.bearer import BearerAuth
 from mcp_runtime.auth.server.verifier import StaticVerifier
-from mcp_runtime.errors import RemoteError
+from mcp_runtime.errors import LocalError, RemoteError
 from mcp_runtime.revisions import ALL
 from mcp_runtime.shared import elicitation_form
 
@@ -52,6 +52,41 @@ def test_a_resource_without_its_uri_is_refused() -> None:
 def test_a_transport_is_refused_with_what_to_write_instead_of_serving_stdio() -> None:
     with pytest.raises(TypeError, match=r"run\(http="):
         Server("s", "1").run(transport="streamable-http", port=8000)
+
+
+@pytest.mark.parametrize("option", ["port", "hosts", "root_path"])
+def test_an_option_of_http_is_refused_instead_of_serving_stdio_without_it(option: str) -> None:
+    with pytest.raises(TypeError, match=rf"^{option}: run\(\) serves stdio, and run\(http="):
+        Server("s", "1").run(**{option: "x"})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["tool", "prompt"])
+def test_a_name_that_is_no_function_is_refused_with_its_option(kind: str) -> None:
+    with pytest.raises(TypeError, match="takes a name by its option: name='forecast'"):
+        getattr(Server("s", "1"), kind)("forecast")
+
+
+async def test_an_async_function_that_waits_as_a_plain_one_fails_and_does_not_hang() -> None:
+    server = Server("s", "1")
+
+    @server.tool
+    async def waits(ctx: Context) -> str:
+        ctx.wait(ctx.info("x"))
+        return ""
+
+    async with Client(server) as client:
+        result = await client.call_tool("waits")
+    assert result.is_error is True
+    assert "in an async one write await" in str(result.content[0])
+
+
+async def test_a_client_that_is_open_is_not_opened_again_and_stays_open() -> None:
+    async with Client(Server("s", "1")) as client:
+        with pytest.raises(LocalError, match="the client is open already"):
+            await client.__aenter__()
+        assert client.is_connected
+    async with client:
+        assert client.is_connected
 
 
 @pytest.mark.parametrize("option", ["path", "sse", "messages", "health", "ready"])
