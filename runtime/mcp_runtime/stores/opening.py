@@ -18,13 +18,15 @@ from mcp_runtime.stores.memory import MemoryStore
 def store_at(url: str, limits: Limits = DEFAULT) -> Store:
     """A store that is not entered yet.
 
-    Raises ValueError for another URL, NotInstalled for Redis without the extra `redis`.
+    Raises ValueError for another URL, whose text is not repeated since it may have a password.
+    Raises NotInstalled for Redis without the extra `redis`.
     """
-    kind = _KINDS.get(urlsplit(url).scheme)
-    if kind is None:
+    scheme = urlsplit(url).scheme
+    if scheme not in _KINDS:
         names = ", ".join(sorted(_KINDS))
-        raise ValueError(f"{url!r} is no URL of a store; its scheme is one of {names}")
-    return kind(url, limits)
+        why = f"what begins with {scheme + ':'!r} is no URL of a store"
+        raise ValueError(f"{why}; its scheme is one of {names}")
+    return _KINDS[scheme](url, limits)
 
 
 def _redis(url: str, limits: Limits) -> Store:
@@ -36,8 +38,8 @@ def _redis(url: str, limits: Limits) -> Store:
 def _sqlite(url: str, limits: Limits) -> Store:
     from mcp_runtime.stores.sqlite import SQLiteStore
 
-    path = urlsplit(url).path
-    if not path.startswith("/") or path == "/":
+    path = url.removeprefix("sqlite://")
+    if not path.startswith("/") or path == "/" or "?" in path:
         raise ValueError(f"{url!r} names no file; write sqlite:///name or sqlite:////folder/name")
     return SQLiteStore(path[1:], limits)
 

@@ -12,11 +12,13 @@ a name, so that it is read in one step, and stored once although it is appended 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Sequence
 from contextlib import AsyncExitStack
 from functools import cache
 from hashlib import sha1
 from typing import Any, Final, TypeVar, cast
+from urllib.parse import urlsplit
 
 from mcp_runtime.errors import NotInstalled
 from mcp_runtime.limits import DEFAULT, Limits
@@ -41,6 +43,9 @@ except ModuleNotFoundError:
     raise NotInstalled("a store on Redis", "redis", "redis") from None
 
 _T = TypeVar("_T")
+
+_DATABASE: Final = re.compile(r"/?[0-9]*")
+"""The path of a URL: the number of a database."""
 
 _APPEND: Final = f"""
 local stream, added = ARGV[1] .. '.', 0
@@ -328,18 +333,30 @@ _IDLE: Final = 0.01
 """Seconds between two looks whether there is a topic to receive."""
 
 
-class RedisStore:
-    """All stores on one server. Raises StoreUnavailable on entry if it does not answer."""
-
-    def __init__(self, url: str, limits: Limits = DEFAULT) -> None:
-        wait = limits.store_wait
-        client: Redis = cast("Any", Redis).from_url(
+def _client(url: str, wait: float) -> Redis:
+    """Raises ValueError, without the URL, which may have a password."""
+    try:
+        if not _DATABASE.fullmatch(urlsplit(url).path):
+            raise ValueError
+        client: Any = cast("Any", Redis).from_url(
             url,
             socket_timeout=wait,
             socket_connect_timeout=wait,
             retry=Retry(NoBackoff(), 1),  # at once: a kept connection may have been closed
         )
-        self._server = _Server(client, limits)
+        client.connection_pool.make_connection()  # which refuses options that it does not have
+    except (ValueError, TypeError, RedisError):
+        why = "the URL of the store is not redis://USER:PASSWORD@HOST:PORT/NUMBER"
+        raise ValueError(f"{why}; write special characters of the password as %XX") from None
+    return cast("Redis", client)
+
+
+class RedisStore:
+    """All stores on one server. Raises StoreUnavailable on entry if it does not answer."""
+
+    def __init__(self, url: str, limits: Limits = DEFAULT) -> None:
+        """Raises ValueError."""
+        self._server = _Server(_client(url, limits.store_wait), limits)
         self.events: Final = RedisEvents(self._server, limits)
         self.sessions: Final = RedisSessions(self._server, limits)
         self.tasks: Final = RedisTasks(self._server, limits)

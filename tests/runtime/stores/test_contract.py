@@ -196,11 +196,34 @@ def test_a_memory_of_tasks_gives_back_what_is_over() -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["", "redis", "postgres://host/db", "sqlite:", "sqlite:///", "sqlite://host", "file:///a"],
+    [
+        *["", "redis", "postgres://host/db", "file:///a"],
+        *["sqlite:", "sqlite:///", "sqlite://host", "sqlite://host/a.db", "sqlite:///a.db?mode=ro"],
+    ],
 )
 def test_a_url_that_names_no_store_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match=r"no URL of a store|names no file"):
         store_at(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgres://user:secret@host/db",
+        "redis://user:secret@host:99999/0",
+        "redis://user:sec#ret@host/0",
+        "redis://user:sec/ret@host/0",
+        "redis://user:secret@host/name",
+        "redis://user:secret@host/0?socket_timeout=long",
+        "redis://user:secret@host/0?protocol=9",
+        "rediss://user:secret@host/0?unknown=1",
+    ],
+)
+def test_a_url_that_is_refused_is_not_said_with_its_password(url: str) -> None:
+    with pytest.raises(ValueError, match=r"URL of a store|URL of the store") as caught:
+        store_at(url)
+    assert "sec" not in str(caught.value)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
 def test_a_store_that_cannot_be_reached_says_so_at_once(tmp_path: Path) -> None:
