@@ -18,6 +18,7 @@ from mcp_runtime.core.events import Called, Cancelled
 from mcp_runtime.core.jsonrpc import Frame, Id
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.server_session import ServerSession
+from mcp_runtime.core.subscriptions import Change
 from mcp_runtime.server.http.cluster import Cluster
 from mcp_runtime.server.http.followed_stream import encoded, news_topic
 from mcp_runtime.server.http.outbox import Outbox
@@ -50,6 +51,8 @@ class HttpSession(StreamingConnection):
     """The version of that record."""
     synced = 0.0
     """When the record was read or stored."""
+    is_late = False
+    """Whether changes may have been announced before the session was open in this process."""
 
     def __init__(
         self,
@@ -164,6 +167,13 @@ class HttpSession(StreamingConnection):
         if self._cluster is not None:
             self.stream.resume(f"{STANDALONE}-{next(self._names)}", 0, ())
         return self.stream
+
+    def catch_up(self) -> None:
+        """Announces once what the client watches, where a change of it may have been missed."""
+        if self.is_late:
+            self.is_late = False
+            for uri in sorted(self.server_session.subscriptions.watched):
+                self.notify_change(Change(uri=uri))
 
     def stream_of(self, name: str) -> Outbox:
         """The stream of that name; a finished one if the session has it no more."""

@@ -106,6 +106,7 @@ class SessionEndpoint:
             return await self._resume(request, session, last)
         if session.stream.reader:
             raise HttpError(409, "the session has an open GET stream already")
+        session.catch_up()
         stream = session.begin_standalone()
         return self._response(request, session, stream, stream.attach())
 
@@ -118,6 +119,8 @@ class SessionEndpoint:
             if stored.note and (followed := self._followed(session, name, number)):
                 return EventResponse(request, followed, followed.outbox, followed.outbox.attach())
             stream = session.stream_of(name)
+            if stream is session.stream:
+                session.catch_up()
             reader = stream.attach()
             missed = await self._missed(session, stream, reader, name, number)
             return self._response(request, session, stream, reader, missed)

@@ -74,6 +74,7 @@ class SessionTable:
             self._service.require_room()
             session = self._new(id, record.principal)
             session.restore(record)
+            session.is_late = True
             self._add(session)
         self._apply(session, record, kept.version)
         return session

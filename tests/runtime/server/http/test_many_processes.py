@@ -206,6 +206,35 @@ def test_a_change_is_heard_once_by_the_clients_of_every_process() -> None:
     run(main)
 
 
+@pytest.mark.parametrize("resumes", [True, False])
+def test_a_change_between_two_streams_is_not_missed_where_the_session_was_not_open(
+    resumes: bool,
+) -> None:
+    async def main() -> None:
+        async with two() as (one, other, _, _):
+            begun = await one.session()
+            await begun.request("resources/subscribe", {"uri": "note://one"}).until_over()
+            stream, updated = begun.get(), one.app._service.server.resource_updated
+            await stream.until_begun()
+            updated("note://one")
+            await stream.until(lambda it: it.messages)
+            await stream.drop()
+            updated("note://one")
+            last = stream.events[-1].id if resumes else None
+            moved = at(other, begun).get(last)
+            await moved.until(lambda it: it.messages)
+            assert moved.messages[0]["params"] == {"uri": "note://one"}
+            await moved.drop()
+            await at(other, begun).request("ping").until_over()
+            again = at(other, begun).get(moved.events[-1].id)
+            await again.until_begun()
+            other.app._service.server.tool(lambda: "new", name="new")
+            await again.until(lambda it: it.messages)
+            assert again.messages[0]["method"] == "notifications/tools/list_changed"
+
+    run(main)
+
+
 def test_what_is_no_change_on_the_bus_is_logged_and_the_next_is_heard(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
