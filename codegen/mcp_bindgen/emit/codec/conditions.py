@@ -98,9 +98,7 @@ class Conditions:
             case Uni() as union:
                 if names := choices(self.schema, union):
                     return Group(f"{var} in (", tuple(names), ")")
-                codes = [self.takes(arm, var) for arm in arms(self.schema, union)]
-                parts = tuple(code for code in codes if code is not None)
-                return Or(parts, "or") if parts and len(parts) == len(codes) else None
+                return self._of_an_arm(union, var)
             case _:
                 return None
 
@@ -145,8 +143,18 @@ class Conditions:
         # not (is_string(x) or is_number(x))
         if names := choices(self.schema, type):
             return Group(f"{var} not in (", tuple(names), ")")
-        taken = self.takes(type, var)
+        taken = self._of_an_arm(type, var)
         return None if taken is None else Group("not (", (taken,), ")")
+
+    def _of_an_arm(self, type: Uni, var: str) -> Code | None:
+        # is_string(x) or is_number(x)
+        codes: list[Code] = []
+        for arm in arms(self.schema, type):
+            code = self.takes(arm, var)
+            if code is None:
+                return None
+            codes.append(code)
+        return Or(tuple(codes), "or") if codes else None
 
     def beyond(self, type: Bounded, var: str) -> Iterator[tuple[Kind, list[Bound]]]:
         """For each JSON kind of a bounded type the conditions that refuse a value."""
