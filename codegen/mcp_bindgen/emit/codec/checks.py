@@ -9,7 +9,7 @@ from mcp_bindgen.emit.codec.conditions import Conditions, choices
 from mcp_bindgen.emit.codec.functions import Functions, Line, deeper, tuple_of
 from mcp_bindgen.emit.text.annotate import expected
 from mcp_bindgen.emit.text.imports import Imports
-from mcp_bindgen.emit.text.layout import Code, Or, call, literal
+from mcp_bindgen.emit.text.layout import Code, call, literal
 from mcp_bindgen.ir.model import Arr, Bounded, Map, Prim, Schema, Struct, Type, Uni
 from mcp_bindgen.ir.unions import arms, tag
 from mcp_bindgen.ir.walk import (
@@ -108,29 +108,7 @@ class Checks(Functions, ABC):
             for condition, wanted in bounds:
                 yield from deeper(self.refuse(condition, at, wanted, var), 0 if alone else 1)
 
-    def guard(self, leaf: Type) -> Code | None:
-        """The condition without which a struct cannot accept; None where there is none."""
-        # x.get("type") == "string" and "enum" in x
-        struct = struct_of(self.schema, leaf)
-        parts = tuple(
-            f"x.get({literal(f.wire)}) == {literal(f.const)}"
-            if isinstance(f.const, str)
-            else f"{literal(f.wire)} in x"
-            for f in (struct.fields if struct is not None else ())
-            if f.required
-        )
-        return (parts[0] if len(parts) == 1 else Or(parts, "and")) if parts else None
-
-    def refuses_null(self, type: Type, var: str) -> Code | None:
-        """The condition that refuses null and all else that is not of `type`, if there is one."""
-        if "null" in kinds(self.schema, type):
-            return None
-        return self.conditions.refuses(type, var)
-
     def struct(self, leaf: Type) -> Struct:
         struct = struct_of(self.schema, leaf)
         assert struct is not None
         return struct
-
-    def is_prim(self, leaf: Type) -> bool:
-        return isinstance(unaliased(self.schema, leaf), Prim)

@@ -11,8 +11,8 @@ from mcp_bindgen.emit.codec.unions import UnionReaders
 from mcp_bindgen.emit.text.annotate import expected
 from mcp_bindgen.emit.text.imports import Imports, homes
 from mcp_bindgen.emit.text.layout import Code, call, literal
-from mcp_bindgen.ir.model import Field, Struct
-from mcp_bindgen.ir.walk import is_any, is_never
+from mcp_bindgen.ir.model import Field, Struct, Type
+from mcp_bindgen.ir.walk import is_any, is_never, kinds
 
 __all__ = ["StructReaders"]
 
@@ -120,12 +120,18 @@ class StructReaders(UnionReaders):
         if isinstance(field.const, str):
             condition = f"o.get({wire}) != {literal(field.const)}"
             yield from self.refuse(condition, at, expected(self.schema, field.type), get)
-        elif (refusal := self.refuses_null(field.type, var)) is not None:
+        elif (refusal := self._refuses_null(field.type, var)) is not None:
             yield Line(0, f"{var} = ", call("o.get", wire))
             yield from self.refuse(refusal, at, expected(self.schema, field.type), get)
         else:
             yield Line(0, f"{var} = ", get)
             yield from self.check(field.type, var, at, place)
+
+    def _refuses_null(self, type: Type, var: str) -> Code | None:
+        """The condition that refuses null and all else that is not of `type`, if there is one."""
+        if "null" in kinds(self.schema, type):
+            return None
+        return self.conditions.refuses(type, var)
 
     def _optional(self, struct: Struct) -> Iterator[Line]:
         # held["title"] = title

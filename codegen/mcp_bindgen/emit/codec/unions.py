@@ -10,9 +10,9 @@ from mcp_bindgen.emit.codec.functions import PLACE, Line, at_member, deeper
 from mcp_bindgen.emit.text.annotate import expected
 from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import Code, Or, call, literal
-from mcp_bindgen.ir.model import Kind, Schema, Type, Uni
+from mcp_bindgen.ir.model import Kind, Prim, Schema, Type, Uni
 from mcp_bindgen.ir.unions import arms, tag
-from mcp_bindgen.ir.walk import kinds, struct_of
+from mcp_bindgen.ir.walk import kinds, struct_of, unaliased
 
 __all__ = ["UnionReaders"]
 
@@ -60,7 +60,7 @@ class UnionReaders(Checks):
 
     def _is_whole(self, leaf: Type, kind: Kind) -> bool:
         """Whether an arm takes every value of a kind as it is; in arrays and objects it looks."""
-        return self.is_prim(leaf) and kind not in {"array", "object"}
+        return isinstance(unaliased(self.schema, leaf), Prim) and kind not in {"array", "object"}
 
     def _is_tried(self, group: list[Type]) -> bool:
         """Whether the arms of one JSON kind can only be told apart by trying them."""
@@ -126,7 +126,7 @@ class UnionReaders(Checks):
         # if len(faults) == 1:
         #     raise faults[0]
         for number, leaf in enumerate(group):
-            guard = self.guard(leaf)
+            guard = self._guard(leaf)
             if guard is not None:
                 yield Line(0, "if ", guard, ":")
             yield from deeper(self._try(leaf, f"{place}_{number}"), int(guard is not None))
@@ -134,6 +134,19 @@ class UnionReaders(Checks):
         yield Line(0, "if len(faults) == 1:")
         yield Line(1, "raise faults[0]")
         yield Line(0, "raise ", fault)
+
+    def _guard(self, leaf: Type) -> Code | None:
+        """The condition without which a struct cannot accept; None where there is none."""
+        # x.get("type") == "string" and "enum" in x
+        struct = struct_of(self.schema, leaf)
+        parts = tuple(
+            f"x.get({literal(f.wire)}) == {literal(f.const)}"
+            if isinstance(f.const, str)
+            else f"{literal(f.wire)} in x"
+            for f in (struct.fields if struct is not None else ())
+            if f.required
+        )
+        return (parts[0] if len(parts) == 1 else Or(parts, "and")) if parts else None
 
     def _try(self, leaf: Type, place: str) -> Iterator[Line]:
         # try:
