@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from mcp_bindgen.errors import DecisionError, SchemaError, SchemaMeaningError
+from mcp_bindgen.errors import DecisionError, SchemaError
 from mcp_bindgen.ir.decisions import Decisions, Row, paste
 from mcp_bindgen.ir.lower import lower
 from mcp_bindgen.ir.model import (
@@ -37,7 +37,7 @@ from mcp_bindgen.source.joined import Joined
 
 __all__ = ["load", "require_apart"]
 
-_REQUEST: Final = "client-to-server"
+_TO_SERVER: Final = "client-to-server"
 _PRIMS: Final = ("string", "number", "boolean", "object", "unknown")
 """What the `type` of a [[member]] row may be, beside a type of the extension."""
 
@@ -106,8 +106,7 @@ def _beside(schema: Schema, resolver: Resolver, core: Schema) -> Schema:
 
 
 def _taken(at: int, resolver: Resolver, name: str) -> SchemaError:
-    return resolver.source.error(
-        SchemaMeaningError,
+    return resolver.error(
         at,
         f"`{name}` is also the name of a type of the core that this file needs",
         "Call it otherwise.",
@@ -175,7 +174,7 @@ def _named_params(schema: Schema, method: Method) -> Method:
 def _method(schema: Schema, rows: Decisions, method: Method, place: str) -> Method:
     answers = method.kind == "request" and method.result is None
     question = f"{place}: `{method.name}`: which way does it travel?"
-    values: dict[str, Any] = {"direction": "client-to-server"}
+    values: dict[str, Any] = {"direction": _TO_SERVER}
     if answers:
         question += " Which types answer it, as a list of names?"
         values["result"] = []
@@ -331,7 +330,7 @@ def _with_meta(schema: Schema, rows: Decisions, places: Mapping[str, str]) -> Sc
         return schema
     for method in schema.methods:
         struct = struct_of(schema, method.params) if method.params else None
-        asked = method.kind == "request" and method.direction == _REQUEST
+        asked = method.kind == "request" and method.direction == _TO_SERVER
         if not asked or struct is None or struct.field("_meta") is not None:
             continue
         question = f"{places[method.type]}: `{method.name}`: what `_meta` may its params have?"

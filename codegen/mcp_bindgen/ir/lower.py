@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, TypeAlias
 
-from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaMeaningError
+from mcp_bindgen.errors import LimitExceeded
 from mcp_bindgen.ir.conventions import conventions
 from mcp_bindgen.ir.decisions import Decisions
 from mcp_bindgen.ir.facts import digest
@@ -93,6 +93,12 @@ def lower(resolver: Resolver, revision: str, decisions: Decisions | None = None)
 
 
 class _Lowering:
+    """Makes the declarations of a module.
+
+    `pending` has the anonymous shapes inside the declaration that is being made, `nested` how many
+    instances of generic declarations are being made inside one another.
+    """
+
     def __init__(self, resolver: Resolver, revision: str, decisions: Decisions | None) -> None:
         self.resolver = resolver
         self.names = NameTable(resolver, revision, decisions)
@@ -104,9 +110,6 @@ class _Lowering:
         self.tags = Tags(resolver.error)
         self.roots = sorted((d.at, d.name) for d in resolver.declared.values())
         self.places = dict(places(resolver.declared.values()))
-
-    def error(self, at: int, message: str, remedy: str) -> SchemaError:
-        return self.resolver.source.error(SchemaMeaningError, at, message, remedy)
 
     def declarations(self) -> list[Declaration]:
         """What the module declares, each declaration before the anonymous shapes in it."""
@@ -184,7 +187,7 @@ class _Lowering:
         for member in shape.members:
             field = self.member(owner, member, root)
             if field.name in made:
-                raise self.error(
+                raise self.resolver.error(
                     member.at,
                     f"`{made[field.name].wire}` and `{field.wire}` of `{owner}` would both be "
                     f"called `{field.name}`",
@@ -215,7 +218,7 @@ class _Lowering:
         """Whether `undefined` is a value of a member; one that nothing satisfies is refused."""
         arms = self.resolver.arms(member.type)
         if not arms and not member.optional:
-            raise self.error(
+            raise self.resolver.error(
                 member.at,
                 f"nothing satisfies the required member `{member.name}`",
                 "Make it optional, or leave it out.",
@@ -240,7 +243,7 @@ class _Lowering:
             return self.tags.closed(type, node.doc, node.at)
         if node.doc and node.doc.tag("additionalProperties") is not None:
             message = "`@additionalProperties` on what is no object written here"
-            raise self.error(node.at, message, "Put it on the declaration of the object.")
+            raise self.resolver.error(node.at, message, "Put it on the declaration of the object.")
         return type
 
     # ---- types
@@ -264,13 +267,17 @@ class _Lowering:
             case syntax.Union():
                 return self.union(type, root, place)
             case _:
-                raise self.error(type.at, "a type that was not worked out", "Write it out.")
+                raise self.resolver.error(
+                    type.at, "a type that was not worked out", "Write it out."
+                )
 
     def prim(self, type: syntax.Keyword) -> Type:
         if type.name in ("never", "undefined"):
             return Uni(())
         if type.name not in _PRIMS:
-            raise self.error(type.at, f"no JSON value is `{type.name}` here", "Leave it out.")
+            raise self.resolver.error(
+                type.at, f"no JSON value is `{type.name}` here", "Leave it out."
+            )
         return Prim(type.name)
 
     def tuple(self, type: syntax.Tuple, root: str, place: Place) -> Tup:
@@ -282,7 +289,7 @@ class _Lowering:
                 continue
             late = places and places[-1].optional and not element.optional
             if element.rest or late:
-                raise self.error(
+                raise self.resolver.error(
                     type.at, "a tuple with a rest or a required place after others", "Put it last."
                 )
             places.append(
@@ -315,7 +322,9 @@ class _Lowering:
             mine = naming(arm, others)
             if mine and all(naming(other, inlines) != mine for other in others):
                 return mine
-        raise self.error(arm.at, "an anonymous arm that nothing tells apart", "Name the arms.")
+        raise self.resolver.error(
+            arm.at, "an anonymous arm that nothing tells apart", "Name the arms."
+        )
 
     def anonymous(self, type: syntax.Inline, root: str, place: Place) -> Type:
         """A map, or a struct named by its place."""
@@ -374,7 +383,7 @@ class _Lowering:
             case syntax.Literal():
                 return capitalized(str(type.value))
             case _:
-                raise self.error(
+                raise self.resolver.error(
                     type.at, "a generic argument without a name", "Name it by an alias."
                 )
 

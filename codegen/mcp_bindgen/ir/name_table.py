@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaMeaningError
+from mcp_bindgen.errors import LimitExceeded, SchemaError
 from mcp_bindgen.ir import names
 from mcp_bindgen.ir.decisions import Decisions
 from mcp_bindgen.ir.resolve import Resolver
@@ -19,7 +19,7 @@ class NameTable:
     def __init__(self, resolver: Resolver, revision: str, decisions: Decisions | None) -> None:
         self.python: dict[str, str] = {}
         self.shapes: dict[str, syntax.Inline] = {}
-        self._source = resolver.source
+        self._resolver = resolver
         self._revision = revision
         self._decisions = decisions
 
@@ -31,14 +31,14 @@ class NameTable:
             raise self.collision(at, name)
         python = self._decided(name) or names.type_name(name)
         if python is None:
-            raise self._error(at, f"`{name}` cannot be a Python class", "Rename it.")
+            raise self._resolver.error(at, f"`{name}` cannot be a Python class", "Rename it.")
         if python in self.python.values():
             raise self.collision(at, python)
         if shape is not None:
             self.shapes[name] = shape
         self.python[name] = python
         if len(self.python) > MAX_INSTANCES:
-            raise self._source.error(
+            raise self._resolver.source.error(
                 LimitExceeded,
                 at,
                 f"more than {MAX_INSTANCES} types",
@@ -50,7 +50,7 @@ class NameTable:
         """The Python name of a member."""
         python = self._decided(f"{owner}.{member.name}") or names.member_name(member.name)
         if python is None:
-            raise self._error(
+            raise self._resolver.error(
                 member.at,
                 f"the member {member.name!r} has no Python name",
                 "It needs an ASCII letter.",
@@ -59,7 +59,7 @@ class NameTable:
 
     def collision(self, at: int, name: str) -> SchemaError:
         """The error for two shapes of one name."""
-        return self._error(
+        return self._resolver.error(
             at,
             f"two shapes would be called `{name}`",
             "Name one of them in the schema, or, for a pinned revision, by a [[name]] row.",
@@ -69,6 +69,3 @@ class NameTable:
         """The name that a row gives to what is at a path."""
         row = self._decisions.get("name", self._revision, path) if self._decisions else None
         return row.values["name"] if row else None
-
-    def _error(self, at: int, message: str, remedy: str) -> SchemaError:
-        return self._source.error(SchemaMeaningError, at, message, remedy)
