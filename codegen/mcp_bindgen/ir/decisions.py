@@ -14,9 +14,9 @@ from typing import Any, Final, TypeAlias, cast
 from mcp_bindgen.errors import DecisionError, UnansweredError
 from mcp_bindgen.ir.confirmation import Confirmation, as_diff
 
-__all__ = ["KINDS", "Decisions", "Row", "load", "paste"]
+__all__ = ["Decisions", "Row", "load", "paste"]
 
-KINDS: Final[Mapping[str, tuple[str, ...]]] = {
+_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "method": ("path",),
     "union": ("path", "order"),
     "narrow": ("path", "type"),
@@ -236,9 +236,9 @@ def load(path: Path) -> Decisions:
     handlers = _handlers(path, data.pop("handlers", None))
     for kind, value in data.items():
         entries: Any = value
-        if kind not in KINDS or not isinstance(value, list):
+        if kind not in _KINDS or not isinstance(value, list):
             raise DecisionError(
-                f"{path}: `{kind}` is no kind of row", remedy=f"Kinds: {', '.join(KINDS)}."
+                f"{path}: `{kind}` is no kind of row", remedy=f"Kinds: {', '.join(_KINDS)}."
             )
         for entry, line in zip(entries, _lines(text, kind, len(entries)), strict=True):
             for row in _rows(path, kind, entry, line):
@@ -276,7 +276,7 @@ def _rows(path: Path, kind: str, entry: Any, line: int) -> list[Row]:
 
 
 def _row_per_revision(path: Path, kind: str, entry: Mapping[str, Any]) -> list[Row]:
-    missing = [k for k in (*KINDS[kind], "page", "why") if entry.get(k) in (None, "")]
+    missing = [k for k in (*_KINDS[kind], "page", "why") if entry.get(k) in (None, "")]
     where = entry.get("revisions") or [entry[k] for k in ("pair",) if k in entry]
     if missing or not where:
         raise DecisionError(

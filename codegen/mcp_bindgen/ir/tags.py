@@ -17,7 +17,7 @@ from mcp_bindgen.ir.pattern_cost import AS_TIMELY, timely
 from mcp_bindgen.ir.patterns import python_pattern
 from mcp_bindgen.source import syntax
 
-__all__ = ["Bound", "Tags", "bounds", "is_known"]
+__all__ = ["Tags", "is_known"]
 
 _LIMITS: Final[dict[str, tuple[Kind, str]]] = {
     "minimum": ("number", "minimum"),
@@ -53,7 +53,7 @@ _INFORM: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class _Bound:
     """What a tag states: a limit by name, for values of a kind; with no name the kind alone."""
 
     tag: str
@@ -76,18 +76,18 @@ def _of_items(tag: syntax.Tag) -> syntax.Tag:
     return syntax.Tag(name, rest.strip())
 
 
-def bounds(tags: Sequence[syntax.Tag]) -> Iterator[Bound]:
+def _bounds(tags: Sequence[syntax.Tag]) -> Iterator[_Bound]:
     """What the tags state, in their order. Raises ValueError, with words, for a malformed one."""
     for tag in tags:
         if tag.name in _LIMITS:
             kind, name = _LIMITS[tag.name]
-            yield Bound(tag.name, kind, name, _value(tag))
+            yield _Bound(tag.name, kind, name, _value(tag))
         elif tag.name in _TYPES:
             word = tag.rest.strip("{}")
             if word not in _KINDS:
                 raise ValueError(f"`@{tag.name} {tag.rest}` names no type of JSON")
             integer = word == "integer"
-            yield Bound(tag.name, _KINDS[word], "integer" if integer else "", integer)
+            yield _Bound(tag.name, _KINDS[word], "integer" if integer else "", integer)
 
 
 def _value(tag: syntax.Tag) -> Any:
@@ -122,7 +122,7 @@ class Tags:
 
     def __init__(self, error: Callable[[int, str, str], SchemaError]) -> None:
         self._error = error
-        self._bound: list[tuple[int, Bound, Type]] = []
+        self._bound: list[tuple[int, _Bound, Type]] = []
 
     def bounded(self, type: Type, doc: syntax.Doc | None, at: int) -> Type:
         """`type` within the bounds of its comment, those of its items among them."""
@@ -147,9 +147,9 @@ class Tags:
             raise self._error(at, message, AS_TIMELY) from None
         return type if limits == Limits() else Bounded(type, limits)
 
-    def _stated(self, tags: Sequence[syntax.Tag], at: int) -> list[Bound]:
+    def _stated(self, tags: Sequence[syntax.Tag], at: int) -> list[_Bound]:
         try:
-            return list(bounds(tags))
+            return list(_bounds(tags))
         except ValueError as error:
             raise self._error(at, str(error), "Mend the tag, or take it out.") from None
 
@@ -174,7 +174,7 @@ class Tags:
             if bound.kind not in kinds(type):
                 raise self._misplaced(bound, at, "a type without such values")
 
-    def _misplaced(self, bound: Bound, at: int, what: str) -> SchemaError:
+    def _misplaced(self, bound: _Bound, at: int, what: str) -> SchemaError:
         message = f"`@{bound.tag}` applies to values of type {bound.kind}, but stands on {what}"
         return self._error(at, message, "Put it on such a type, or take it out.")
 
