@@ -58,9 +58,7 @@ def generate(
         engine, "package.py.jinja", None, _package_view(schemas, handled)
     )
     files.update(copies(_written(options.models)))
-    for flavour in options.models:
-        view = {"title": handled, "package": package(handled), "flavour": flavour}
-        files[f"handlers_{flavour}.py"] = _render(engine, "handlers.py.jinja", None, view)
+    files.update(_handlers(engine, handled, package(handled), options))
     for schema in schemas:
         for path, text in _revision(engine, schema, options):
             files[path] = text
@@ -92,7 +90,17 @@ def _written(flavours: tuple[str, ...]) -> list[str]:
     return [flavour for flavour in FLAVOURS if flavour in needed]
 
 
+def _handlers(
+    engine: jinja2.Environment, title: str, package: str, options: Options
+) -> Iterator[tuple[str, str]]:
+    """The modules that give on the models and calls of the package beside them."""
+    for flavour in options.models:
+        view = {"title": title, "package": package, "flavour": flavour}
+        yield f"handlers_{flavour}.py", _render(engine, "handlers.py.jinja", None, view)
+
+
 def _handled(schemas: Sequence[Schema], chosen: str | None) -> str:
+    """The revision whose types handlers are written against: the newest, unless one is chosen."""
     names = [schema.revision for schema in schemas]
     return chosen if chosen in names else names[-1]
 
@@ -125,10 +133,8 @@ def extensions(schemas: Sequence[Schema], options: Options) -> dict[str, str]:
         name = schema.revision.partition("@")[0]
         view = {"title": name}
         files[f"{folder}/__init__.py"] = _render(engine, "extension.py.jinja", None, view)
-        for flavour in options.models:
-            view = {"title": titled(schema), "package": version, "flavour": flavour}
-            path = f"{folder}/handlers_{flavour}.py"
-            files[path] = _render(engine, "handlers.py.jinja", None, view)
+        for path, text in _handlers(engine, titled(schema), version, options):
+            files[f"{folder}/{path}"] = text
         for path, text in extension(schema, options).items():
             files[f"{folder}/{version}/{path}"] = text
     return files

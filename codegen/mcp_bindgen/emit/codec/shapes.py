@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from mcp_bindgen.ir.model import (
@@ -40,28 +39,25 @@ from mcp_bindgen.ir.walk import (
 __all__ = ["Shapes"]
 
 
-@dataclass
 class Shapes:
-    """The shapes of one schema's structs; `unknown` is what becomes of unknown members."""
+    """The shapes of one schema's structs.
 
-    schema: Schema
-    unknown: str
-    open: set[str] = field(default_factory=set[str])
-    """Structs that only the codec reads and writes."""
-    core: Shapes | None = None
-    """Those of the types that an extension has from its core."""
-    _tags: dict[str, str] = field(default_factory=dict[str, str])
+    `unknown` is what becomes of unknown members, `open` has the structs that only the codec reads
+    and writes, `core` the shapes of the types that an extension has from its core.
+    """
 
-    def __post_init__(self) -> None:
-        self.recursive = recursive(self.schema)
+    def __init__(self, schema: Schema, unknown: str) -> None:
+        self.schema = schema
+        self.unknown = unknown
+        self.recursive = recursive(schema)
+        self.core: Shapes | None = None
+        if schema.extension is not None:
+            self.core = Shapes(schema.extension.core, unknown)
         self._tags = dict(self._union_tags())
-        if self.schema.extension is not None:
-            self.core = Shapes(self.schema.extension.core, self.unknown)
-            self.open |= self.core.open & self.schema.foreign
-        results = {s.name for m in self.schema.methods for s in self._structs(m.params, m.result)}
-        for struct in self.schema.own_structs:
-            if self._is_open(struct, results):
-                self.open.add(struct.name)
+        bodies = {s.name for m in schema.methods for s in self._structs(m.params, m.result)}
+        lent: set[str] = set() if self.core is None else self.core.open & schema.foreign
+        own = {s.name for s in schema.own_structs if self._is_open(s, bodies)}
+        self.open: set[str] = lent | own
 
     def keeps(self, struct: Struct) -> bool:
         """Whether a struct has `extra_`: always where the schema itself says that it is open."""
@@ -125,12 +121,12 @@ class Shapes:
 
     # ---- what msgspec cannot say
 
-    def _is_open(self, struct: Struct, results: set[str]) -> bool:
+    def _is_open(self, struct: Struct, bodies: set[str]) -> bool:
         """An open object inside others, or one with a member that msgspec has no type for."""
         if not all(_is_tag(f.const) for f in struct.consts):
             return True
         if struct.index is not None and (
-            struct.name not in results or not is_any(self.schema, struct.index)
+            struct.name not in bodies or not is_any(self.schema, struct.index)
         ):
             return True
         return any(self._is_rare(f.type) for f in struct.fields)

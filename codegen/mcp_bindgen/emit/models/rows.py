@@ -23,7 +23,7 @@ from mcp_bindgen.ir.model import (
     Uni,
 )
 from mcp_bindgen.ir.unions import arms
-from mcp_bindgen.ir.walk import children, recursive
+from mcp_bindgen.ir.walk import children
 
 __all__ = ["Row", "body_lines", "member_text", "module_rows", "opening", "ordered", "record_body"]
 
@@ -47,7 +47,7 @@ def module_rows(
     schema: Schema, used: Annotator, structs: list[Row], functions: tuple[str, ...] = ()
 ) -> dict[str, Any]:
     """What the template of every flavour places; `functions` are those that it has besides."""
-    aliases = [Row(a.name, tuple(_alias(used, a))) for a in _ordered(schema)]
+    aliases = [Row(a.name, tuple(_alias(used, a))) for a in _ordered(used)]
     consts = [Row(c.name, tuple(_const(c))) for c in schema.own if isinstance(c, Const)]
     return {
         "public": _public([*functions, *(row.name for row in (*consts, *structs, *aliases))]),
@@ -141,14 +141,14 @@ def _const(const: Const) -> Iterator[str]:
     yield from docstring("", " ".join(note for note in notes if note))
 
 
-def _ordered(schema: Schema) -> list[Alias]:
+def _ordered(used: Annotator) -> list[Alias]:
     """Aliases, each after those that it mentions, itself aside; otherwise in the schema's order."""
-    circular = recursive(schema)
+    schema = used.schema
     aliases = {d.name: d for d in schema.own_types if isinstance(d, Alias)}
     graph: Mapping[str, list[str]] = {
         name: [ref for ref in _mentioned(schema, alias.type) if ref in aliases]
         for name, alias in aliases.items()
-        if name not in circular
+        if name not in used.recursive
     }
     order = TopologicalSorter({**{name: [] for name in aliases}, **graph})
     return [aliases[name] for name in order.static_order()]

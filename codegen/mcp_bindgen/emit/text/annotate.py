@@ -35,7 +35,6 @@ __all__ = [
     "deprecation",
     "described",
     "expected",
-    "optional",
 ]
 
 _PRIMS: Final = {
@@ -89,8 +88,14 @@ class Annotator:
         return parts[0] if len(parts) == 1 else Or(tuple(parts))
 
     def maybe(self, type: Type) -> Code:
-        """As `code`, of what may be absent."""
-        return "Unset" if is_never(self.schema, type) else optional(self.code(type), "Unset")
+        """As `code`, of what may be absent; Any stays itself, as it takes that too."""
+        if is_never(self.schema, type):
+            return "Unset"
+        code = self.code(type)
+        if code == "Any":
+            return code
+        items = code.items if isinstance(code, Or) else (code,)
+        return Or((*items, "Unset"))
 
     def parts(self, type: Type) -> list[Code]:
         match type:
@@ -172,14 +177,6 @@ def bound_arguments(limits: Limits) -> list[str]:
     most = limits.max_items if limits.max_items is not None else limits.max_length
     sizes += [(least, "min_length"), (most, "max_length")]
     return [f"{name}={value!r}" for value, name in sizes if value is not None]
-
-
-def optional(code: Code, absent: str) -> Code:
-    """`code` or absent; Any stays itself, as it takes both."""
-    if code == "Any":
-        return code
-    items = code.items if isinstance(code, Or) else (code,)
-    return Or((*items, absent))
 
 
 def _map(value: Code) -> Code:
