@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from mcp_bindgen import paths
 from tests.support.command import invoke
 
 PAIR = ("2025-03-26", "2025-06-18")
@@ -30,3 +33,17 @@ def test_a_revision_has_not_changed_since_itself() -> None:
 def test_a_method_of_both_sides_is_shown_as_one_of_two_ways() -> None:
     report = invoke("diff", "2025-11-25", "2026-07-28", "--format", "markdown").stdout
     assert "was PingRequest (two-way request)" in report
+
+
+@pytest.mark.parametrize("format", ["text", "html"])
+def test_a_side_may_be_a_pipe(tmp_path: Path, format: str) -> None:
+    """As `<(git show HEAD:schema.ts)` is; the page reads it beside all revisions."""
+    text = (paths.schema() / "2026-07-28/schema.ts").read_text("utf-8")
+    file = tmp_path / "next.ts"
+    file.write_text(text.replace("  content: ContentBlock[];", "", 1), "utf-8")
+    diff = f"{sys.executable} -m mcp_bindgen diff 2026-07-28 /dev/stdin --format {format}"
+    done = subprocess.run(
+        f"cat {file} | {diff}", shell=True, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "MEMBER_REMOVED_REQUIRED" in done.stdout

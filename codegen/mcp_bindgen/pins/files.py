@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -113,7 +114,7 @@ def _found(text: str) -> Found:
     if path.suffix == ".json":
         remedy = "Compare lists of tools with `mcp-bindgen diff --tools OLD NEW`."
         raise InputError(f"{text} is JSON, and not a schema.ts", remedy=remedy)
-    data = read_bytes(path)
+    data = read_bytes(path) if path.is_file() else _piped(path)
     digest = hashlib.sha256(data).hexdigest()
     for revision, pin in known.items():
         ours = paths.schema() / place(revision)
@@ -122,6 +123,12 @@ def _found(text: str) -> Found:
         if pin.sha256 == digest:
             return Found(data, str(path), revision)
     return Found(data, str(path), "")
+
+
+@cache
+def _piped(path: Path) -> bytes:
+    """What a pipe holds, such as `<(git show HEAD:schema.ts)`: it can be read but once."""
+    return read_bytes(path)
 
 
 def _ours(revision: str) -> Found:
