@@ -24,11 +24,10 @@ from mcp_runtime.client.callbacks import (
     plain,
 )
 from mcp_runtime.client.connection import ClientConnection
-from mcp_runtime.client.options import ClientOptions, OnLog, RequestOptions
+from mcp_runtime.client.options import ClientOptions, ClientSettings, OnLog, RequestOptions
 from mcp_runtime.client.output_schemas import OutputSchemas
 from mcp_runtime.client.reconnect import Reconnector
 from mcp_runtime.client.requests import Calls, ClientRequests, not_found
-from mcp_runtime.client.settings import ClientSettings
 from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.client.transports import LocalServer, TransportFactory, child_process, in_memory
 from mcp_runtime.core.events import Notified

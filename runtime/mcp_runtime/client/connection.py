@@ -9,8 +9,7 @@ from math import inf
 from typing import Any, Literal, Protocol, Unpack
 
 from mcp_runtime.client.extension import ClientExtension
-from mcp_runtime.client.options import RequestOptions
-from mcp_runtime.client.settings import ClientSettings
+from mcp_runtime.client.options import ClientSettings, RequestOptions
 from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.core.client_session import ClientSession
 from mcp_runtime.core.events import Called, Event, Notified, Opened

@@ -1,12 +1,14 @@
-"""The options of a `Client`, and of its requests, for what passes them on."""
+"""The options of a `Client` and of its requests, and what its connections need of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypedDict
 
-from mcp_runtime.client.callbacks import Approve, OnElicit, OnSample, Roots
+from mcp_runtime.client.callbacks import Approve, ClientCallbacks, OnElicit, OnSample, Roots
 from mcp_runtime.core.extension import Extension
+from mcp_runtime.core.negotiation import ClientOffer
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.connection import OnProgress, Trace
@@ -46,3 +48,27 @@ class RequestOptions(TypedDict, total=False):
 
     timeout: float | None
     on_progress: OnProgress | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientSettings:
+    """What a client was created with, as far as its connections need it.
+
+    Times are in seconds; `restarts` is how often a server may be started again. `timeout` is None
+    if the client's user named none.
+    """
+
+    offer: ClientOffer
+    era: Literal["auto", "handshake"]
+    callbacks: ClientCallbacks
+    limits: Limits
+    timeout: float | None
+    log_level: str | None
+    ping_every: float | None
+    restarts: int
+    trace: Trace | None
+
+    @property
+    def answer_timeout(self) -> float:
+        """For an answer, once the connection is open."""
+        return self.limits.deadline if self.timeout is None else self.timeout

@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from mcp_runtime.client import eras
 from mcp_runtime.client.connection import ClientConnection
-from mcp_runtime.client.settings import ClientSettings
+from mcp_runtime.client.options import ClientSettings
 from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.client.transports import TransportFactory
 from mcp_runtime.core.events import Notified

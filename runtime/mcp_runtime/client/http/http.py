@@ -10,9 +10,9 @@ import re
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from http.cookiejar import Cookie, CookieJar
 from typing import Final, Protocol
 
-from mcp_runtime.client.http.cookies import LimitedCookieJar
 from mcp_runtime.core.http_rules import media_type
 from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, NotInstalled, NotReached, TooMuch
 from mcp_runtime.limits import Limits
@@ -116,6 +116,21 @@ class HttpSender(Protocol):
     ) -> AbstractAsyncContextManager[HttpResponse]: ...
 
     async def close(self) -> None: ...
+
+
+class LimitedCookieJar(CookieJar):
+    """The cookies of one server; drops one that is too large, and one more than the limit."""
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__()
+        self._limits = limits
+
+    def set_cookie(self, cookie: Cookie) -> None:
+        if len(repr(cookie)) > self._limits.cookie_bytes:  # with attributes that nobody knows
+            return
+        super().set_cookie(cookie)
+        if len(self) > self._limits.cookies:
+            self.clear(cookie.domain, cookie.path, cookie.name)
 
 
 class HttpClient:
