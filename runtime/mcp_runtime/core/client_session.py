@@ -98,7 +98,7 @@ class ClientSession(Session):
 
     @property
     def _probe_timeout(self) -> float:
-        """For the first `server/discover`, if a handshake can still follow."""
+        """How long to wait for `server/discover`: for the first less, if a handshake can follow."""
         if len(self._proposed) > 1 or not self.offer.handshake:
             return self._open_timeout
         return min(self.limits.probe, self._open_timeout / 4)

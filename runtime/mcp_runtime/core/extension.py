@@ -61,7 +61,7 @@ class Extension:
         return False
 
     def accepted(self, wanted: Mapping[str, Any], principal: str) -> Mapping[str, Any]:
-        """Of the members that a client has put into a subscription's filter, what is served."""
+        """What is served of the members that a client has put into a subscription's filter."""
         return wanted
 
     def read(self, position: Position, method: str, raw: bytes) -> Any:

@@ -20,7 +20,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from mcp_runtime.core.error_codes import INVALID_REQUEST, PARSE_ERROR
 
 Id: TypeAlias = str | int
-"""Of a request. Source: 2025-11-25 basic/index, "Requests"."""
+"""The id of a request. Source: 2025-11-25 basic/index, "Requests"."""
 
 
 class Request(Struct, frozen=True, gc=False):

@@ -68,15 +68,15 @@ class HttpMessage(Struct):
 
 
 request_params: Final = msgspec.json.Decoder(RequestParams).decode
-"""Of the params of a request."""
+"""Reads the params of any request."""
 
 
 cancellation: Final = msgspec.json.Decoder(Cancellation).decode
-"""Of the params of `notifications/cancelled`."""
+"""Reads the params of `notifications/cancelled`."""
 
 
 def protocol_version(body: bytes) -> str:
-    """Of the params or the result of `initialize`; empty if it names none."""
+    """The revision that the params or the result of `initialize` name; empty for none."""
     return _initialize.decode(body).protocol_version
 
 
@@ -88,7 +88,7 @@ def supported_versions(data: bytes) -> list[str]:
 
 
 def http_message(body: bytes) -> HttpMessage:
-    """Of the body of a POST; an unreadable one has no method."""
+    """Reads the body of a POST; an unreadable one has no method."""
     with suppress(*UNREADABLE):
         return _message.decode(body)
     return HttpMessage()
@@ -159,7 +159,7 @@ _id: Final[msgspec.json.Decoder[Id]] = msgspec.json.Decoder(Id)
 
 
 def error_code(message: bytes) -> int | None:
-    """Of a response of ours; None for one with a result."""
+    """The error code in a response of ours; None if that has a result."""
     error = _response.decode(message).error
     return None if error is None else error.code
 

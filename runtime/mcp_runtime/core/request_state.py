@@ -171,7 +171,7 @@ class InputRequests:
 
     @classmethod
     def from_params(cls, params: Any, unseal: Callable[[str], bytes]) -> InputRequests:
-        """Of an attempt, from the params of its request; `unseal` opens its state."""
+        """The input of an attempt, from the params of its request; `unseal` opens their state."""
         answers: dict[str, Any] = {}
         if params.request_state is not UNSET:
             answers |= _answers.decode(unseal(params.request_state))

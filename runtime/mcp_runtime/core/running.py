@@ -36,7 +36,7 @@ class HeldBytes(Struct):
 
 
 OF_PROCESS: Final = HeldBytes()
-"""Of all peers together."""
+"""What is held for all peers of the process together."""
 
 
 class Hold:
@@ -84,4 +84,4 @@ class Running(Struct):
     progress: float = float("-inf")
     batch: BatchResponses | None = None
     hold: Hold | None = None
-    """Of its params, if they are large."""
+    """Counts the bytes of its params, if they are many."""

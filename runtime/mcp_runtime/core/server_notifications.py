@@ -25,7 +25,10 @@ from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest
 
 LEVELS: Final[tuple[str, ...]] = get_args(latest.LoggingLevel)
-"""Of log messages, rising. Source: 2025-11-25 server/utilities/logging, "Log Levels"."""
+"""The levels of log messages, the least first.
+
+Source: 2025-11-25 server/utilities/logging, "Log Levels".
+"""
 
 _dump: Final = msgspec.json.Encoder().encode
 

@@ -140,7 +140,7 @@ class Session(ABC):
 
     @abstractmethod
     def _requested(self, frame: Request) -> list[Event]:
-        """Of a request. Raises RpcError for one that is refused, and what reading it raises."""
+        """The events of a request. Raises RpcError if it is refused, and what reading it raises."""
 
     def _on_notification(self, frame: Notification, now: float) -> list[Event]:
         try:

@@ -38,7 +38,7 @@ _NOT_JUDGING: Final = ("$defs", "contentSchema", "definitions")
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _ANCHORS: Final = ("$anchor", "$dynamicAnchor")
 _UNEVALUATED: Final = ("unevaluatedProperties", "unevaluatedItems")
-"""With them a validator visits twice."""
+"""The keywords with which a validator visits twice."""
 _DIALECTS: Final = ("https://json-schema.org/", "http://json-schema.org/")
 """Schemas that validators know; they do no harm."""
 _MAX_PAIRS: Final = 1_000_000
@@ -238,7 +238,7 @@ class _Count:
         self._known: dict[tuple[int, int], int] = {}
 
     def visits(self, schema: Any, value: Any) -> int:
-        """Of that schema and all below it. Raises _TooMuch."""
+        """The visits that a schema and all below it make of a value. Raises _TooMuch."""
         self.pairs += 1
         pair = id(schema), id(value)
         node = self._nodes.get(pair[0])

@@ -1,4 +1,4 @@
-"""The one way through a JSON Schema: the schemas in it, what it refers to, and its alternatives."""
+"""Walks a JSON Schema: the schemas in it, what it refers to, and its alternatives."""
 
 from __future__ import annotations
 

@@ -212,7 +212,7 @@ class Features:
         self.prompts: Registry[Feature[t.Prompt]] = Registry("prompt")
         self.completers: dict[tuple[str, str], Completer] = {}
         self.options: dict[str, Sequence[ToolOption]] = {}
-        """Of tools, by name."""
+        """The options of tools, by the name of the tool."""
         self.reruns = set[str]()
         """The tools whose calls may be run again."""
         self._of_methods: set[str] = set()

@@ -32,7 +32,7 @@ class ToolOption:
 
 
 Options: TypeAlias = Mapping[str, Sequence[ToolOption]]
-"""By the name of the tool."""
+"""The options of each tool, by the name of the tool."""
 
 
 def shown(tool: t.Tool, options: Sequence[ToolOption], ctx: Context) -> t.Tool | None:

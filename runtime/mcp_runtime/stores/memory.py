@@ -24,7 +24,7 @@ _Place: TypeAlias = tuple[str, int]
 
 @dataclass(slots=True)
 class _Events:
-    """Of one session, in the order in which they came."""
+    """The events of one session, in the order in which they came."""
 
     events: OrderedDict[_Place, bytes] = field(default_factory=OrderedDict[_Place, bytes])
     notes: dict[str, bytes] = field(default_factory=dict[str, bytes])

@@ -200,7 +200,7 @@ class RedisEvents:
 
 
 def _keys(session: str) -> tuple[str, str]:
-    """Of the events and notes of a session's streams, and of the order of the events."""
+    """The keys of the events and notes of a session's streams, and of the events' order."""
     return f"mcp:{{{session}}}:events", f"mcp:{{{session}}}:order"
 
 
@@ -260,7 +260,7 @@ def _task_key(owner: str, task: str) -> str:
 
 
 def _tasks_key(owner: str) -> str:
-    """Of the ids; all keys of an owner share a hash tag."""
+    """The key of the ids of an owner's tasks; all keys of an owner share a hash tag."""
     return f"mcp:{{{sha1(owner.encode(), usedforsecurity=False).hexdigest()}}}:tasks"
 
 

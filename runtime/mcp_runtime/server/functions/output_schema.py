@@ -163,7 +163,7 @@ def _content(value: object) -> t.CallToolResult:
 
 
 def _with_structure(value: Any) -> t.CallToolResult:
-    """With the same JSON as text, for clients that do not read structured content."""
+    """A result with structured content, and the same as text for clients that read only text."""
     text = [make(t.TextContent, text=to_text(value))]
     result: t.CallToolResult = make(
         t.CallToolResult, content=text, structured_content=value, result_type="complete"

@@ -26,7 +26,7 @@ from mcp_runtime.server.functions.parameters import ContextTypes, FunctionInfo, 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Of a handler; `output` is that of a tool which says what it returns."""
+    """What a handler takes; `output` is what a tool returns, if its annotation says so."""
 
     info: FunctionInfo
     input_schema: Schema
