@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
 from typing import IO, Any, Final
 
 import msgspec
@@ -29,13 +28,13 @@ _dump: Final = msgspec.json.Encoder().encode
 class TraceFile:
     """The `trace` of a connection that writes to a binary file, and flushes each line."""
 
-    def __init__(self, file: IO[bytes], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self._file = file
-        self._clock = clock
-        self._began = clock()
+        self._began = time.monotonic()
 
     def __call__(self, direction: str, data: bytes) -> None:
-        line: dict[str, Any] = {"at": round(self._clock() - self._began, 6), "direction": direction}
+        at = round(time.monotonic() - self._began, 6)
+        line: dict[str, Any] = {"at": at, "direction": direction}
         try:
             line["message"] = redacted(msgspec.json.decode(data))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -187,17 +187,16 @@ class MemoryTasks:
 class MemoryLeases:
     """Leases among the servers of one process."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._until: dict[str, float] = {}
 
     async def hold(self, name: str, seconds: float) -> None:
-        now = self._clock()
+        now = time.monotonic()
         self._until = {each: until for each, until in self._until.items() if until > now}
         self._until[name] = now + seconds
 
     async def is_held(self, name: str) -> bool:
-        return self._until.get(name, 0.0) > self._clock()
+        return self._until.get(name, 0.0) > time.monotonic()
 
     async def release(self, name: str) -> None:
         self._until.pop(name, None)

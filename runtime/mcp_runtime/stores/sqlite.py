@@ -62,9 +62,8 @@ class _Database:
     What is asked at the same time is one transaction.
     """
 
-    def __init__(self, path: str, limits: Limits, clock: Callable[[], float]) -> None:
+    def __init__(self, path: str, limits: Limits) -> None:
         self.limits: Final = limits
-        self.clock: Final = clock
         self._path: Final = path
         self._thread: ThreadPoolExecutor | None = None
         self._connection: sqlite3.Connection | None = None
@@ -192,7 +191,7 @@ class SQLiteSessions(_Tables):
     """Keeps each session for `Limits.session_idle` seconds after its last use, with its events."""
 
     async def put(self, session: str, record: bytes, version: int) -> bool:
-        now = self._database.clock()
+        now = time.time()
 
         def work(db: sqlite3.Connection) -> bool:
             self._give_up(db, now)
@@ -206,7 +205,7 @@ class SQLiteSessions(_Tables):
         return await self._database.run(work)
 
     async def get(self, session: str) -> Kept | None:
-        now = self._database.clock()
+        now = time.time()
 
         def work(db: sqlite3.Connection) -> Kept | None:
             sql = """update sessions set used = ? where id = ? and version > 0 and used > ?
@@ -218,7 +217,7 @@ class SQLiteSessions(_Tables):
         return await self._database.run(work)
 
     async def delete(self, session: str) -> None:
-        now = self._database.clock()
+        now = time.time()
         sql = "insert or replace into sessions values (?, ?, ?, ?)"
         row = (session, DELETED, b"", now)
         await self._database.run(lambda db: db.execute(sql, row))
@@ -234,7 +233,7 @@ class SQLiteTasks(_Tables):
     """Keeps `Limits.tasks` of each owner."""
 
     async def put(self, owner: str, task: str, record: bytes, version: int, seconds: float) -> bool:
-        now = self._database.clock()
+        now = time.time()
 
         def work(db: sqlite3.Connection) -> bool:
             db.execute("delete from tasks where until <= ?", (now,))
@@ -259,13 +258,13 @@ class SQLiteTasks(_Tables):
         return True
 
     async def get(self, owner: str, task: str) -> Kept | None:
-        row = owner, task, self._database.clock()
+        row = owner, task, time.time()
         sql = "select version, record from tasks where owner = ? and id = ? and until > ?"
         kept = await self._database.run(lambda db: db.execute(sql, row).fetchone())
         return None if kept is None else Kept(*kept)
 
     async def ids(self, owner: str) -> list[str]:
-        row = owner, self._database.clock()
+        row = owner, time.time()
         sql = "select id from tasks where owner = ? and until > ? order by id"
         return await self._database.run(lambda db: [id for (id,) in db.execute(sql, row)])
 
@@ -274,7 +273,7 @@ class SQLiteLeases(_Tables):
     """Leases among the processes that use one file."""
 
     async def hold(self, name: str, seconds: float) -> None:
-        now = self._database.clock()
+        now = time.time()
 
         def work(db: sqlite3.Connection) -> None:
             db.execute("delete from leases where until <= ?", (now,))
@@ -283,7 +282,7 @@ class SQLiteLeases(_Tables):
         await self._database.run(work)
 
     async def is_held(self, name: str) -> bool:
-        row = name, self._database.clock()
+        row = name, time.time()
         sql = "select 1 from leases where name = ? and until > ?"
         return await self._database.run(lambda db: db.execute(sql, row).fetchone() is not None)
 
@@ -306,7 +305,7 @@ class SQLiteBus(QueuedBus):
         self._last = await self._database.run(lambda db: int(db.execute(sql).fetchone()[0]))
 
     async def _send(self, messages: Sequence[Message]) -> None:
-        now = self._database.clock()
+        now = time.time()
 
         def work(db: sqlite3.Connection) -> None:
             db.execute("delete from messages where at < ?", (now - _MESSAGE_AGE,))
@@ -333,10 +332,8 @@ class SQLiteBus(QueuedBus):
 class SQLiteStore:
     """All stores in one file. Raises StoreUnavailable on entry if the file cannot be used."""
 
-    def __init__(
-        self, path: str, limits: Limits = DEFAULT, *, clock: Callable[[], float] = time.time
-    ) -> None:
-        self._database = _Database(path, limits, clock)
+    def __init__(self, path: str, limits: Limits = DEFAULT) -> None:
+        self._database = _Database(path, limits)
         self.events: Final = SQLiteEvents(self._database)
         self.sessions: Final = SQLiteSessions(self._database)
         self.tasks: Final = SQLiteTasks(self._database)
