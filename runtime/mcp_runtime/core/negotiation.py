@@ -114,7 +114,7 @@ class ServerOffer(Offer):
         """The result of `initialize` in the revision that is spoken from then on."""
         result = {
             "protocolVersion": spoken,
-            "capabilities": _without(self.declared, "extensions"),
+            "capabilities": _without_extensions(self.declared),
             "serverInfo": latest.to_wire(self.info),
         }
         if self.instructions is not UNSET:
@@ -142,7 +142,7 @@ class ClientOffer(Offer):
 
     def offered(self, spoken: str) -> dict[str, Any]:
         """The params of `initialize` that propose a revision."""
-        capabilities = _without(self.declared, "extensions")
+        capabilities = _without_extensions(self.declared)
         if self.roots_change and declares(capabilities, "roots"):
             capabilities["roots"] = {"listChanged": True}
         params = {
@@ -171,8 +171,8 @@ def common_revision(ours: Offer, theirs: Sequence[str]) -> Revision | None:
     return next((revision(name) for name in ours.newest_first if name in theirs), None)
 
 
-def _without(o: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in o.items() if key != name}
+def _without_extensions(declared: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in declared.items() if name != "extensions"}
 
 
 def _down(position: str, body: Mapping[str, Any], spoken: str) -> dict[str, Any]:

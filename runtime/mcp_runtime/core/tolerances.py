@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
+from mcp_runtime.core.role import Role
 from mcp_runtime.revisions import DecodeError, Position, Revision, Tolerance
 
 
 class Tolerances:
     """The rows for what one role reads. `counts` says how often a member was repaired."""
 
-    def __init__(self, reader: Literal["client", "server"]) -> None:
+    def __init__(self, reader: Role) -> None:
         self.counts: Counter[str] = Counter()
         self.watch: Callable[[str], object] | None = None
         """Sees the name of each member that is repaired."""

@@ -97,10 +97,15 @@ _MIME_TYPE: Final = re.compile(r"[\w!#$&^+.-]{1,127}/[\w!#$&^+.-]{1,127}(?:[ \t]
 
 def _require_fit(mime_type: str | None, meta: Meta) -> None:
     """Raises ValueError for what is no type, and for what `_meta` cannot have."""
-    if mime_type is not None and not _MIME_TYPE.fullmatch(mime_type):
-        raise ValueError(f"{mime_type[:80]!r} is no MIME type, such as image/png")
+    if mime_type is not None:
+        _require_type(mime_type, ValueError)
     if meta is not t.UNSET:
         require_meta(meta)
+
+
+def _require_type(mime_type: str, error: type[Exception] = BadResult) -> None:
+    if not _MIME_TYPE.fullmatch(mime_type):
+        raise error(f"{mime_type[:80]!r} is no MIME type, such as image/png")
 
 
 def _base64(data: bytes) -> str:
@@ -204,11 +209,6 @@ def _checked_resource(
         return msgspec.structs.replace(resource, mime_type=assumed)
     _require_type(resource.mime_type)
     return resource
-
-
-def _require_type(mime_type: str) -> None:
-    if not _MIME_TYPE.fullmatch(mime_type):
-        raise BadResult(f"{mime_type[:80]!r} is no MIME type, such as image/png")
 
 
 def _pair(item: object) -> tuple[Any, object]:
