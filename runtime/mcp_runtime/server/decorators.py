@@ -126,12 +126,18 @@ class Decorators(ABC):
         )
         mirrored = _marks(require_tool_name(model.name), schema)
         result = partial(tool_result, output=output)
-        self._add_tool(Tool(model, signature, function, mirrored, scopes, result), added, rerun)
+        self._add_tool(Tool(model, signature, function, mirrored, result), scopes, added, rerun)
         if embeds(signature.info.returns):
             self.features.kinds.add("resources")
         self._changed("tools")
 
-    def _add_tool(self, tool: Tool | RawTool, options: Sequence[ToolOption], rerun: bool) -> None:
+    def _add_tool(
+        self,
+        tool: Tool | RawTool,
+        scopes: tuple[str, ...],
+        options: Sequence[ToolOption],
+        rerun: bool,
+    ) -> None:
         features, model = self.features, tool.model
         for option in options:
             model = option.registered(model)
@@ -142,6 +148,8 @@ class Decorators(ABC):
             features.options[model.name] = tuple(options)
         if rerun:
             features.reruns.add(model.name)
+        if scopes:
+            features.scopes[model.name] = scopes
 
     def raw_tool(
         self,
@@ -168,8 +176,8 @@ class Decorators(ABC):
             require_tool_name(model.name)
             mirrored = _marks(model.name, schema)
             read = checked(schema) if arguments is None else converted(arguments)
-            tool = RawTool(model, read, function, mirrored, texts("scopes", scopes))
-            self._add_tool(tool, options, rerun)
+            tool = RawTool(model, read, function, mirrored)
+            self._add_tool(tool, texts("scopes", scopes), options, rerun)
             self._changed("tools")
             return function
 
@@ -180,6 +188,7 @@ class Decorators(ABC):
         del self.features.tools[name]
         self.features.options.pop(name, None)
         self.features.reruns.discard(name)
+        self.features.scopes.pop(name, None)
         self._changed("tools")
 
     def resource(self, uri: str, **options: Unpack[ResourceOptions]) -> Callable[[_F], _F]:

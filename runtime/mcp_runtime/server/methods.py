@@ -84,7 +84,8 @@ class ProtocolMethods:
 
     def _shown_tool(self, tool: Tool | RawTool, ctx: Context) -> t.Tool | None:
         token = ctx.token if self._hides_forbidden else None
-        if token is not None and not token.scopes.issuperset(tool.scopes):
+        needed = self._features.scopes.get(tool.model.name, ())
+        if token is not None and not token.scopes.issuperset(needed):
             return None
         return shown(tool.model, self._features.options.get(tool.model.name, ()), ctx)
 

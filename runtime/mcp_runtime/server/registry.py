@@ -77,7 +77,6 @@ class Tool(Feature[t.Tool]):
     """A tool whose schemas were derived from its function's signature."""
 
     mirrored: ParamHeaders
-    scopes: tuple[str, ...]
     result: Callable[[Any], Any]
     """The result for what the function returned. Raises BadResult."""
 
@@ -97,7 +96,6 @@ class RawTool:
     read: Callable[[dict[str, Any]], Any]
     function: Callable[[Any, Context], Any]
     mirrored: ParamHeaders
-    scopes: tuple[str, ...] = ()
 
     async def run(self, arguments: Mapping[str, Any], ctx: Context) -> Any:
         """Raises BadArguments, and what the function raises."""
@@ -215,6 +213,8 @@ class Features:
         """The options of tools, by the name of the tool."""
         self.reruns = set[str]()
         """The tools whose calls may be run again."""
+        self.scopes: dict[str, tuple[str, ...]] = {}
+        """Those that calls of tools need, by name; a tool that needs none is not here."""
         self._of_methods: set[str] = set()
 
     def declare(self, capability: str) -> None:

@@ -20,7 +20,7 @@ import contextlib
 import logging
 import os
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -189,10 +189,10 @@ class Server(Decorators):
         tool = self.features.tools.get(name) if isinstance(name, str) else None
         return {} if tool is None else tool.mirrored
 
-    def scopes_of(self, name: str) -> Collection[str]:
-        """The scopes of authorization that calling a tool needs."""
-        tool = self.features.tools.get(name)
-        return () if tool is None else tool.scopes
+    @property
+    def tool_scopes(self) -> Mapping[str, Collection[str]]:
+        """The scopes of authorization that calls of tools need, of those tools that need any."""
+        return self.features.scopes
 
     @property
     def reruns(self) -> Collection[str]:

@@ -155,6 +155,21 @@ async def test_scopes_that_are_not_granted_end_the_call_and_not_the_session() ->
         assert await text(who, "whoami") == "ann read"
 
 
+async def test_a_tool_that_takes_the_name_of_another_does_not_take_its_scopes() -> None:
+    async with serving() as issuer:
+        server = protected(issuer)
+        server.remove_tool("change")
+
+        @server.tool
+        async def change() -> str:
+            return "changed by anyone"
+
+        issuer.serve(server)
+        async with client(issuer) as who:
+            assert await text(who, "change") == "changed by anyone"
+            assert await text(who, "whoami") == "ann read"
+
+
 async def test_a_revoked_token_is_renewed_without_the_person() -> None:
     async with serving() as issuer, client(issuer) as who:
         await text(who, "whoami")

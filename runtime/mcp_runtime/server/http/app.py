@@ -188,8 +188,10 @@ class HttpApp:
                 handler = self._known.get(request.names)
                 if handler is None or self._draining:
                     handler = self._handler(request)
-                if (protection := self._service.protection) is not None:
-                    await self._admit(protection, handler, request)
+                if (protection := self._service.protection) is not None and (
+                    request.path not in self._public and handler != protection.metadata
+                ):
+                    await protection.admit(request)
                 response = await handler(request)
             except HttpError as error:
                 response = None
@@ -236,11 +238,6 @@ class HttpApp:
         if not isinstance(frame, Response | ErrorResponse | Notification):
             raise _shutting_down()
         return await handler(request)
-
-    async def _admit(self, protection: Protection, handler: _Handler, request: HttpRequest) -> None:
-        """Public paths and metadata need no token. Raises HttpError."""
-        if request.path not in self._public and handler != protection.metadata:
-            await protection.admit(request)
 
     def _not_found(self, request: HttpRequest) -> HttpError:
         methods = sorted(method for method, path in self._routes if path == request.path)
@@ -335,7 +332,7 @@ def _protection(server: Dispatcher, auth: BearerAuth) -> Protection:
     """The modules of authorization are imported only where it is asked for."""
     from mcp_runtime.server.http.protection import Protection
 
-    return Protection(auth, server.scopes_of)
+    return Protection(auth, server.tool_scopes)
 
 
 def _shutting_down() -> HttpError:

@@ -94,8 +94,6 @@ class RequestConnection(StreamingConnection):
     def receive(self, body: bytes) -> None:
         """Starts to work on a body. Raises HttpError."""
         frame = self.session.read(body)
-        if isinstance(frame, Malformed):
-            raise malformed(frame)
         if self.protection is not None:
             self.protection.require_tool_scopes(frame)
         if isinstance(frame, Request):
@@ -103,6 +101,8 @@ class RequestConnection(StreamingConnection):
                 raise self._version_missing(frame)
             if frame.method == "subscriptions/listen":
                 self.server.connections.add(self)
+        elif isinstance(frame, Malformed):
+            raise malformed(frame)
         elif isinstance(frame, Response | ErrorResponse):
             raise HttpError(400, "a response is not expected here: a server asks in its results")
         self.handle(self.session.handle(frame, self.loop.time()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Mapping
 from typing import Final, TypeAlias
 
 import msgspec
@@ -16,8 +16,8 @@ from mcp_runtime.server.http.request import JSON, HttpError, HttpRequest, retry_
 
 log: Final = logging.getLogger("mcp_runtime.http")
 
-ToolScopes: TypeAlias = Callable[[str], Collection[str]]
-"""The scopes that a tool of that name needs."""
+ToolScopes: TypeAlias = Mapping[str, Collection[str]]
+"""The scopes that tools need, by name; a tool that needs none is not there."""
 
 
 class _Named(msgspec.Struct):
@@ -28,14 +28,14 @@ _named: Final = msgspec.json.Decoder(_Named)
 
 
 class Protection:
-    """Of one application. `scopes_of` says which scopes a tool needs beside those of all requests.
+    """Of one application. `tool_scopes` are what tools need beside the scopes of all requests.
 
     The token of a request that was let in is `current_token` for the handlers that it starts.
     """
 
-    def __init__(self, auth: BearerAuth, scopes_of: ToolScopes) -> None:
+    def __init__(self, auth: BearerAuth, tool_scopes: ToolScopes) -> None:
         self.auth: Final = auth
-        self._scopes_of = scopes_of
+        self._tool_scopes = tool_scopes
 
     async def admit(self, request: HttpRequest) -> None:
         """Raises HttpError with a challenge; 503 where nobody can verify tokens now."""
@@ -66,10 +66,9 @@ class Protection:
             for part in frame.frames:
                 self.require_tool_scopes(part)
         elif isinstance(frame, Request) and frame.method == "tools/call":
-            scopes, token = self._scopes_of(_tool_name(frame)), current_token.get()
-            if token is None:
+            if (token := current_token.get()) is None:
                 raise HttpError(401, "a token is needed")
-            if scopes:
+            if self._tool_scopes and (scopes := self._tool_scopes.get(_tool_name(frame))):
                 try:
                     self.auth.require_scopes(token, (*self.auth.scopes, *scopes))
                 except AccessDenied as denied:
