@@ -51,6 +51,13 @@ def test_a_change_of_every_id_names_the_methods_that_have_one(tmp_path: Path) ->
     assert {"tools/call", "ping", "notifications/cancelled"} <= named
 
 
+def test_a_message_of_a_new_method_has_its_name(tmp_path: Path) -> None:
+    """Though the declaration is that of a method that both sides have."""
+    old, new = changed(tmp_path, 'method: "tools/call"', 'method: "tools/call" | "tools/run"')
+    (finding,) = (f for f in judge(old, new) if f.rule.id == "METHOD_ADDED")
+    assert [witness.message["method"] for witness in finding.witnesses] == ["tools/run"]
+
+
 def witnesses(old: str, new: str) -> list[tuple[Finding, Any, str]]:
     schemas = [pins.lower(pins.find(name)) for name in (old, new)]
     findings = judge(*schemas)

@@ -203,6 +203,8 @@ class Prover:
             message = messages.writer.smallest(pair.of)
         except UnmakeableError:
             return _Trial()
+        if route.part != "result" and "method" in (members := object_of(message) or {}):
+            message = {**members, "method": route.method}
         witness = _witness(messages, route, writer, way, _Try(lambda: message, fault, taken=False))
         return _Trial(witness, 1, first_refused=True)
 
