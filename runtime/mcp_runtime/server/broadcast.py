@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import secrets
 from collections.abc import AsyncGenerator
@@ -21,6 +22,8 @@ _TOPIC: Final = "changes"
 class ChangeListener(Protocol):
     """A connection whose client may have asked to be notified of changes."""
 
+    loop: asyncio.AbstractEventLoop
+
     def notify_change(self, change: Change, /) -> None:
         """Notifies the client of a change that it subscribed to."""
         ...
@@ -35,10 +38,24 @@ class ChangeBroadcaster:
     def __init__(self) -> None:
         self.connections: Final[set[ChangeListener]] = set()
         self._bus: Bus | None = None
+        self._bus_loop: asyncio.AbstractEventLoop | None = None
         self._name: Final = secrets.token_hex(8)
 
     def broadcast(self, change: Change) -> None:
-        """Notifies the clients of this process, and of those on the bus, of a change."""
+        """Notifies the clients of this process, and of those on the bus, of a change.
+
+        A plain function, which runs in a thread, has it done on the event loop.
+        """
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            loop = next((each.loop for each in [*self.connections]), self._bus_loop)
+            if loop is not None and not loop.is_closed():
+                loop.call_soon_threadsafe(self._broadcast, change)
+        else:
+            self._broadcast(change)
+
+    def _broadcast(self, change: Change) -> None:
         self._notify_clients(change)
         if self._bus is not None:
             change.sender = self._name
@@ -48,11 +65,11 @@ class ChangeBroadcaster:
     async def shared(self, bus: Bus) -> AsyncGenerator[None]:
         """While entered, the clients of all processes on this bus are notified of changes."""
         async with bus.subscribed(_TOPIC, self._receive):
-            self._bus = bus
+            self._bus, self._bus_loop = bus, asyncio.get_running_loop()
             try:
                 yield
             finally:
-                self._bus = None
+                self._bus = self._bus_loop = None
 
     def _receive(self, message: bytes) -> None:
         try:

@@ -166,7 +166,7 @@ class Server(Decorators):
             self._broadcaster.broadcast(Change(list=name))
 
     def resource_updated(self, uri: str) -> None:
-        """Notifies subscribers of a resource that it has changed. Call it on the event loop."""
+        """Notifies subscribers of a resource that it has changed."""
         self._broadcaster.broadcast(Change(uri=uri))
 
     def publish(
@@ -175,7 +175,7 @@ class Server(Decorators):
         """Sends a notification of an extension to clients that subscribed to it.
 
         These have `value` in `member` of their filter, and act for `principal`, unless that is
-        None. Call it on the event loop. Raises ValueError for a method of no extension.
+        None. Raises ValueError for a method of no extension.
         """
         owner = self._first_offer.extensions.owner(method)
         if owner is None:

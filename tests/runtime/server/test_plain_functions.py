@@ -10,6 +10,7 @@ import pytest
 
 from mcp_runtime import Client, Context, Server
 from mcp_runtime.limits import Limits
+from mcp_runtime.revisions import ALL
 from tests.support.asgi_client import serving
 from tests.support.raw_peer import RawPeer, connected
 from tests.support.session_pair import HANDSHAKE, cancelled, request
@@ -131,6 +132,30 @@ async def test_an_async_handler_runs_a_plain_function_in_a_thread() -> None:
 def _here(prefix: str) -> tuple[str, bool]:
     current = threading.current_thread()
     return current.name[: len(prefix)], current is threading.main_thread()
+
+
+@pytest.mark.parametrize("revision", ALL)
+async def test_a_plain_function_may_change_the_lists_and_the_client_is_told(revision: str) -> None:
+    server = Server("s", "1", offers=["resources"])
+
+    @server.resource("a://b")
+    def text() -> str:
+        return ""
+
+    @server.tool
+    def grow() -> str:
+        server.add_tool(text, name="text")
+        server.resource_updated("a://b")
+        return "grown"
+
+    async with (
+        asyncio.timeout(30),
+        Client(server, revisions=[revision]) as client,
+        client.listen(tools=True, uris=["a://b"]) as changes,
+    ):
+        assert "grown" in str(await client.call_tool("grow"))
+        assert [(await anext(changes)).what for _ in range(2)] == ["tools", "resource"]
+        assert [tool.name for tool in await client.list_tools()] == ["grow", "text"]
 
 
 @pytest.mark.parametrize(
