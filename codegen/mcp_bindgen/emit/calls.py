@@ -69,7 +69,7 @@ def _stem(method: Method) -> str:
 
 
 def _python(schema: Schema, method: Method) -> str:
-    """What the facades call a method; by its own name where one message is of several."""
+    """A method's name in the facades: that of its message, unless several methods share it."""
     shared = sum(other.type == method.type for other in schema.methods) > 1
     name = snake(method.name.replace("/", "_") if shared else _stem(method))
     return f"{name}_" if name in _TAKEN else name
@@ -133,7 +133,7 @@ def _texts(texts: Iterable[str]) -> Code:
 
 
 def extension_view(schema: Schema) -> dict[str, Any]:
-    """What extension_methods.py.jinja places; `schema` is as it was read, like above."""
+    """What extension_methods.py.jinja places; `schema` is as it was read, without named answers."""
     extension = schema.extension
     assert extension is not None
     imports = imports_of(schema)
@@ -200,7 +200,7 @@ def _functions(extension: Extension | None) -> tuple[str, ...]:
 
 
 def _extended(used: _Named, extension: Extension) -> dict[str, list[str]]:
-    """What calls of an extension have besides, and give on from the modules beside it."""
+    """What calls.py.jinja places only for an extension."""
     used.imports.add(".methods", ("CORE", "IDENTIFIER", "METHODS"))
     used.imports.use(f".{used.module}", "from_wire")
     named = {name: (*map(Ref, names),) for name, names in extension.added.items()}
@@ -215,7 +215,7 @@ def _extended(used: _Named, extension: Extension) -> dict[str, list[str]]:
 
 
 def _member(member: Member, type: Code) -> list[str]:
-    """A row by where the member goes: the type, the members on the way, its name."""
+    """A row of MEMBERS; its key is the type, the members on the way, and the member's name."""
     # ("SubscriptionFilter", "taskIds"): SubscriptionFilterTaskIds,
     key = _texts((member.owner, *member.path, member.name))
     line = f"{STEP}{flat(key)}: {flat(type)},"

@@ -28,7 +28,7 @@ def copies(flavours: Collection[str]) -> Iterator[tuple[str, str]]:
 
 
 def copies_of_steps(*, composition: bool) -> Iterator[tuple[str, str]]:
-    """What steps need; `composition` is whether one composes an array, or takes one apart."""
+    """Path and text of what steps need; `composition` is whether one builds or splits arrays."""
     names = (*_OF_STEPS, _OF_COMPOSITION) if composition else _OF_STEPS
     yield from ((name, _text(_SUPPORT / name)) for name in names)
 

@@ -85,7 +85,7 @@ def _steps(
 
 
 def _written(flavours: tuple[str, ...]) -> list[str]:
-    """The flavours whose models are written: pydantic's faults are told by the dataclasses."""
+    """The flavours whose models are written: pydantic needs the dataclasses to locate an error."""
     needed = {*flavours, "dataclass"} if "pydantic" in flavours else {*flavours}
     return [flavour for flavour in FLAVOURS if flavour in needed]
 
@@ -93,7 +93,7 @@ def _written(flavours: tuple[str, ...]) -> list[str]:
 def _handlers(
     engine: jinja2.Environment, title: str, package: str, options: Options
 ) -> Iterator[tuple[str, str]]:
-    """The modules that give on the models and calls of the package beside them."""
+    """The modules that re-export the models and calls that handlers are written against."""
     for flavour in options.models:
         view = {"title": title, "package": package, "flavour": flavour}
         yield f"handlers_{flavour}.py", _render(engine, "handlers.py.jinja", None, view)
@@ -207,7 +207,7 @@ def _header(schema: Schema | None, template: str) -> str:
 
 @lru_cache
 def _engine(folder: Path | None) -> jinja2.Environment:
-    """Templates of the folder go before ours, which stand in for those that it lacks."""
+    """Finds templates in the folder first, and then among ours."""
     ours = paths.templates() / "bindings"
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader([ours] if folder is None else [folder, ours]),

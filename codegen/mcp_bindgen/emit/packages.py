@@ -29,7 +29,7 @@ def titled(schema: Schema) -> str:
 
 
 def imports_of(schema: Schema) -> Imports:
-    """The imports of a module of this schema's package, none yet."""
+    """An empty collection of imports, for a module of this schema's package."""
     return Imports() if schema.extension is None else Imports(schema.extension.wire)
 
 

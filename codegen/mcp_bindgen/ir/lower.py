@@ -234,7 +234,7 @@ class _Lowering:
         return self.places.get(at) or Place(self.origin(at))
 
     def bounded(self, type: Type, node: _Documented) -> Type:
-        """`type` within the bounds of the comment on what has it."""
+        """`type` within the bounds that the comment of its declaration or member states."""
         return self.tags.bounded(type, node.doc, node.at)
 
     def closed(self, type: syntax.Type, node: _Documented) -> syntax.Type:

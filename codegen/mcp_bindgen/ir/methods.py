@@ -41,7 +41,7 @@ def methods(
     decisions: Decisions | None,
     python: Mapping[str, str],
 ) -> Iterator[Method]:
-    """The methods of the pairs. Raises DecisionError for a row missing or without news.
+    """The methods of the pairs. Raises DecisionError for a missing or a needless row.
 
     `python` has the name in `schema` of each declaration.
     """
@@ -117,7 +117,7 @@ def _row(
 
 
 def _loose(schema: Schema, listed: Sequence[Pair], python: Mapping[str, str]) -> str:
-    """The results that no declaration pairs with a method, as questions list them."""
+    """The result types that no declaration pairs with a method, separated by commas."""
     answers = [(pair, _result(schema, pair, python)) for pair in listed if not pair.assumed]
     paired = {name for _, type in answers if type is not None for name in references(type)}
     names = [name for name in schema.structs if name.endswith("Result") and name not in paired]

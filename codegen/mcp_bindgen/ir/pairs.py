@@ -78,7 +78,7 @@ def _listed(resolver: Resolver, union: str) -> Iterator[str]:
 
 
 def message_shape(resolver: Resolver, declaration: syntax.Declaration) -> syntax.Inline | None:
-    """The members of a declaration that is a message; another name of one is none."""
+    """The members of a declaration that is a message; None for others, and for aliases of one."""
     shape = _shape(resolver, declaration)
     return shape if shape is not None and _names(resolver, shape) else None
 
@@ -143,7 +143,7 @@ def _is_notification(listed: _Listed, name: str) -> bool:
 
 
 def _result(resolver: Resolver, name: str, at: int) -> syntax.Type | None:
-    """`result` of XResultResponse, else XResult."""
+    """The type of `result` in XResultResponse, else XResult, for the message XRequest."""
     stem = name.removesuffix("Request")
     response = f"{stem}ResultResponse"
     if response in resolver.declared:

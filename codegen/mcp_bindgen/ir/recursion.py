@@ -53,7 +53,7 @@ def _visit(
 
 
 def _needed(type: Type) -> Iterator[str]:
-    """The names that a value of `type` is one of, itself: not those inside of it."""
+    """The names that must be opened to know a value of `type`, its members and items aside."""
     match type:
         case Ref():
             yield type.name

@@ -1,4 +1,4 @@
-"""Which resolved types are written alike, and which of two takes all values of the other."""
+"""Whether two resolved types are written alike."""
 
 from __future__ import annotations
 

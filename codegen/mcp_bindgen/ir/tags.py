@@ -54,7 +54,7 @@ _INFORM: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """What a tag states: a limit by name, for values of a kind; with no name the kind alone."""
+    """What a tag states: the limit `name` for values of `kind`; without a name, only the kind."""
 
     tag: str
     kind: Kind
@@ -63,7 +63,7 @@ class _Bound:
 
 
 def is_known(tag: syntax.Tag) -> bool:
-    """Whether a tag bounds or informs."""
+    """Whether a tag has a meaning here, or in the tools that show comments."""
     if tag.name == "items":
         return tag.rest.startswith(".") and is_known(_of_items(tag))
     bounding = tag.name in _LIMITS or tag.name == "additionalProperties"
@@ -169,7 +169,7 @@ class Tags:
                 raise self._misplaced(bound, at, what)
 
     def require(self, kinds: Callable[[Type], frozenset[Kind]]) -> None:
-        """Refuses a bound on a type none of whose values it is for."""
+        """Refuses a bound on a type that has no values of the bound's kind."""
         for at, bound, type in self._bound:
             if bound.kind not in kinds(type):
                 raise self._misplaced(bound, at, "a type without such values")

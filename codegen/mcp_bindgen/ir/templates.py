@@ -59,7 +59,7 @@ def template(scope: Resolving, type: syntax.Template) -> syntax.Type:
 
 
 def _texts(scope: Resolving, part: str | syntax.Type) -> list[str] | None:
-    """The texts of a part; None where they are without number."""
+    """The texts of a part; None where they cannot be listed."""
     if isinstance(part, str):
         return [part]
     arms = scope.arms(part)

@@ -1,4 +1,4 @@
-"""Visits types: what is inside a type, a type with its inside changed, an alias opened."""
+"""Looks into types: their children, what an alias stands for, which JSON kinds they take."""
 
 from __future__ import annotations
 

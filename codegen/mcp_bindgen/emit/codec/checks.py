@@ -1,4 +1,4 @@
-"""Generates lines that check one value in place, of which the readers are made."""
+"""Generates the lines in which a reader checks one value."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Checks"]
 
 
 class Checks(Functions, ABC):
-    """What a reader does to one value; `reader` names the function where one is needed."""
+    """The lines in which a reader checks one value, or calls the function that does."""
 
     def __init__(self, schema: Schema, imports: Imports) -> None:
         super().__init__(schema, imports)

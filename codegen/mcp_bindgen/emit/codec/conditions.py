@@ -1,4 +1,4 @@
-"""Conditions: whether a value is of a type, as one expression, where no function is needed."""
+"""Generates the expression that says whether a value is of a type, where one is enough."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Conditions:
                 return None
 
     def simple(self, type: Type) -> Type:
-        """`type` without aliases; of all strings and some, all strings."""
+        """`type` without aliases, and without string literals beside `string`."""
         bare = unaliased(self.schema, type)
         if isinstance(bare, Uni) and Prim("string") in (leaves := arms(self.schema, bare)):
             others = tuple(leaf for leaf in leaves if not _is_string(leaf))

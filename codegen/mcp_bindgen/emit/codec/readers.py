@@ -1,4 +1,4 @@
-"""The readers of a module: one for each struct, and for each other type that needs a function."""
+"""Generates the readers: one for each struct, and for each other type that needs a function."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Readers(StructReaders):
                 return self._named.get(type) or self._borrow(type) or self._new(type, place)
 
     def _borrow(self, type: Type) -> str | None:
-        """The core's function for a type, which has one where it names types of the core alone."""
+        """The core's reader of a type, if it has one and the type names types of the core alone."""
         # _read_Icon
         name = self._lent.get(type)
         if name is None or not self.schema.foreign.issuperset(references(type)):

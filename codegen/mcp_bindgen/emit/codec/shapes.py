@@ -68,7 +68,7 @@ class Shapes:
         return struct.name not in self.open
 
     def is_late(self, struct: Struct) -> bool:
-        """Whether the members of a struct are read from what it keeps, when they are asked for."""
+        """Whether a struct keeps the object it was read from, and reads members on access."""
         return (
             struct.name in self.open
             and struct.index is not None

@@ -1,4 +1,4 @@
-"""Generates readers of structs: required members first, where an object without others ends."""
+"""Generates readers of structs: required members first, then the others if there are any."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class StructReaders(UnionReaders):
         return Line(0, "return made or ", made)
 
     def _late(self, struct: Struct) -> Iterator[Line]:
-        """The checks, and a value that keeps what it was read from."""
+        """Lines that check the members, and make a value that keeps the object itself."""
         # made = new(RequestParamsMeta)
         # keep(made, o)
         # return made
@@ -128,7 +128,7 @@ class StructReaders(UnionReaders):
             yield from self.check(field.type, var, at, place)
 
     def _refuses_null(self, type: Type, var: str) -> Code | None:
-        """The condition that refuses null and all else that is not of `type`, if there is one."""
+        """As `conditions.refuses`, for a type that does not take null; None for one that does."""
         if "null" in kinds(self.schema, type):
             return None
         return self.conditions.refuses(type, var)

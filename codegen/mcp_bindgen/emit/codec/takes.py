@@ -18,7 +18,7 @@ _PLAIN: Final = ("string", "number", "boolean", "null", "object")
 
 
 class Takes:
-    """Rows of the table; what holds no model is looked at by the readers of JSON."""
+    """Rows of the table; a value that holds no model is checked by the readers of JSON."""
 
     def __init__(self, shapes: Shapes, readers: Readers) -> None:
         self.schema = shapes.schema
@@ -65,7 +65,7 @@ class Takes:
         return call(self.use("like"), self.readers.reader(type, place))
 
     def _of_alias(self, alias: Alias) -> Code:
-        """What holds itself is looked at as JSON, or not at all where it may hold models."""
+        """A type that holds itself is checked as JSON, or not at all where it may hold models."""
         # like(_read_Tree)
         if alias.name not in self.shapes.recursive:
             return self.take(alias.type, alias.name)
@@ -74,7 +74,7 @@ class Takes:
         return call(self.use("like"), self.readers.reader(Ref(alias.name)))
 
     def _plain(self, type: Type) -> str:
-        """The name of what takes a type without more ado; empty for other types."""
+        """The name of the check for any JSON, or for one JSON kind; empty for other types."""
         # STRING
         if is_any(self.schema, type):
             return "ANY"

@@ -1,4 +1,4 @@
-"""Readers of unions: a branch for each JSON kind, in which a tag or trying tells the arms apart."""
+"""Generates readers of unions: a branch for each JSON kind, by a tag or by trying the arms."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class UnionReaders(Checks):
             yield Line(1, "return x")
 
     def _is_whole(self, leaf: Type, kind: Kind) -> bool:
-        """Whether an arm takes every value of a kind as it is; in arrays and objects it looks."""
+        """Whether an arm takes every value of a kind unread; arrays and objects are always read."""
         return isinstance(unaliased(self.schema, leaf), Prim) and kind not in {"array", "object"}
 
     def _is_tried(self, group: list[Type]) -> bool:

@@ -1,4 +1,4 @@
-"""The writers of a module: one for each struct, which returns it as parsed JSON."""
+"""Generates the writers: one for each struct, which returns it as parsed JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Writers"]
 
 
 class Writers(Functions):
-    """A value is written from the dict of the members that are there."""
+    """Writers by struct; each writes the members that the dict of a value has."""
 
     def __init__(self, shapes: Shapes, imports: Imports) -> None:
         super().__init__(shapes.schema, imports)

@@ -1,1 +1,1 @@
-"""Writes the model modules: one view for each flavour, and the codecs they share."""
+"""Views of the model modules: one for each flavour, and the rows that they share."""

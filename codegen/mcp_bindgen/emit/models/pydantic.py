@@ -72,7 +72,7 @@ class _Annotator(Annotator):
         return self.imports.use("pydantic", name)
 
     def declared(self, type: Type) -> Code:
-        """A union's arms alone: how pydantic reads them is noted beside its name."""
+        """A union's arms alone: `name_unions` gets how pydantic reads them."""
         if not isinstance(type, Uni) or not type.arms:
             return self.code(type)
         parts = super().union(arms(self.schema, type))
@@ -81,7 +81,7 @@ class _Annotator(Annotator):
         return plain[0] if len(plain) == 1 else Or(plain)
 
     def evaluated(self, name: str, code: str) -> Code:
-        """An alias that pydantic can open: under its name it finds itself."""
+        """A TypeAliasType, which pydantic can open though the alias names itself."""
         return call(self.imports.use("typing_extensions", "TypeAliasType"), literal(name), code)
 
     def prim(self, name: str) -> list[Code]:
@@ -125,7 +125,7 @@ class _Annotator(Annotator):
         return [self.marked(Or(tuple(parts)), self.types("ORDERED"))]
 
     def grouped(self, leaves: tuple[Type, ...]) -> list[Code]:
-        """As usual, but for structs that a tag tells apart: those are one part."""
+        """The parts of a union; structs that a tag tells apart are one part."""
         structs = tuple(leaf for leaf in leaves if struct_of(self.schema, leaf))
         name = self.tag(leaves)
         if not name:
@@ -144,7 +144,7 @@ class _Annotator(Annotator):
 
 
 def _quoted(code: Code, unknown: set[str]) -> Code:
-    """An annotation that Python evaluates at once, but for the parts that name what is unknown."""
+    """An annotation that Python can evaluate: parts that name what is unknown are text."""
     match code:
         case str():
             return literal(code) if _names(code, unknown) else code
@@ -204,7 +204,7 @@ def _unions(used: _Annotator) -> Iterator[str]:
 
 
 def _class(used: _Annotator, shapes: Shapes, struct: Struct, later: set[str]) -> Iterator[str]:
-    """The lines of a class; `later` has the names that stand for nothing yet while it is made."""
+    """The lines of a class; `later` has the names that are defined below it, and itself."""
     unknown = later | {field.name for field in struct.fields}
     yield from lay("", "", Group(f"class {struct.name}(", ("Model", "frozen=True"), ")"), ":")
     body = [*opening(struct), *_config(used, shapes, struct, unknown)]

@@ -46,7 +46,7 @@ def ordered(struct: Struct) -> list[Field]:
 def module_rows(
     schema: Schema, used: Annotator, structs: list[Row], functions: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """What the template of every flavour places; `functions` are those that it has besides."""
+    """What the template of every flavour places; `functions` are those of this flavour alone."""
     aliases = [Row(a.name, tuple(_alias(used, a))) for a in _ordered(used)]
     consts = [Row(c.name, tuple(_const(c))) for c in schema.own if isinstance(c, Const)]
     return {
@@ -65,7 +65,7 @@ def opening(struct: Struct) -> list[str]:
 
 
 def record_body(used: Annotator, struct: Struct, late: bool, keeps: bool) -> Iterator[str]:
-    """The body of a class that holds the members that are there, or what it was read from."""
+    """The body of a class of the dataclass kind; a `late` one keeps the object it was read from."""
     body = opening(struct)
     for field in ordered(struct):
         body += [*_record_member(used, field, late), *docstring(STEP, member_text(field))]
@@ -97,7 +97,7 @@ def _extra(used: Annotator, struct: Struct, late: bool) -> list[str]:
 
 
 def body_lines(lines: list[str]) -> list[str]:
-    """The body of a class; one that declares nothing still has one."""
+    """The body of a class without blank lines at its end; `pass` if it is empty."""
     while lines and not lines[-1]:
         lines = lines[:-1]
     return lines or [f"{STEP}pass"]
