@@ -28,6 +28,8 @@ _NUMBER_BITS: Final = 20
 """How many requests and streams a process can number in one session."""
 _PROCESS_BITS: Final = 32
 """The random part of such numbers. Both parts together are exact in JSON."""
+_DIGITS: Final = 20
+"""Both parts together have fewer."""
 _EVERYBODY: Final = "processes"
 _RENEWALS: Final = 3
 """How often a lease is renewed within its time."""
@@ -58,10 +60,10 @@ class Forwarded(msgspec.Struct, frozen=True, omit_defaults=True):
 _forwarded: Final = msgspec.json.Decoder(Forwarded)
 
 
-def owner(id: Id | str | None) -> int | None:
+def owner(id: Id | None) -> int | None:
     """The number of the process that chose this id of a request, or this name of a stream."""
     if isinstance(id, str):
-        id = int(id) if id.isdecimal() and len(id) < _NUMBER_BITS else None
+        id = int(id) if id.isdecimal() and len(id) < _DIGITS else None
     return None if id is None else id >> _NUMBER_BITS
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping
-from typing import Final, TypeAlias
+from typing import Final
 
 import msgspec
 
@@ -16,9 +16,6 @@ from mcp_runtime.server.http.request import JSON, HttpError, HttpRequest, retry_
 
 log: Final = logging.getLogger("mcp_runtime.http")
 
-ToolScopes: TypeAlias = Mapping[str, Collection[str]]
-"""The scopes that tools need, by name; a tool that needs none is not there."""
-
 
 class _Named(msgspec.Struct):
     name: str = ""
@@ -28,12 +25,12 @@ _named: Final = msgspec.json.Decoder(_Named)
 
 
 class Protection:
-    """Of one application. `tool_scopes` are what tools need beside the scopes of all requests.
+    """Of one application. `tool_scopes` are what tools need, by name, beside what all requests do.
 
     The token of a request that was let in is `current_token` for the handlers that it starts.
     """
 
-    def __init__(self, auth: BearerAuth, tool_scopes: ToolScopes) -> None:
+    def __init__(self, auth: BearerAuth, tool_scopes: Mapping[str, Collection[str]]) -> None:
         self.auth: Final = auth
         self._tool_scopes = tool_scopes
 
