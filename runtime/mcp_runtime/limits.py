@@ -112,6 +112,8 @@ class Limits:
     """Wait for open requests when an HTTP server shuts down; then they are cancelled.
 
     On a stream: wait for cancelled handlers when the client is gone; then they are left behind."""
+    eof_wait: float = 0.5
+    """Wait for running requests when the input of a stdio server ends; then they get an error."""
     keep_alive: float = 15.0
     """Time between comments on an idle stream."""
     subscriptions: int = 256

@@ -49,6 +49,10 @@ HELD: Final = {
         "runtime/extensions/tasks/test_tasks.py",
         "test_task_ttl_bounds_how_long_a_task_is_kept",
     ),
+    "eof_wait": (
+        "runtime/server/test_bounded_end.py",
+        "test_a_call_that_is_not_over_after_eof_wait_gets_an_error",
+    ),
     "drain_wait": (
         "runtime/server/http/test_churn.py",
         "test_what_is_worked_on_at_the_end_is_answered_if_that_is_soon",

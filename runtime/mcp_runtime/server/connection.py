@@ -177,9 +177,19 @@ class ServerConnection(Connection):
 
     def close_gracefully(self) -> None:
         """Ends the client's subscriptions as the protocol says, then everything else."""
+        self._end_subscriptions()
+        self.end("the server ends")
+
+    def _end_subscriptions(self) -> None:
         for data in self.server_session.end_subscriptions():
             self.send(data)
-        self.end("the server ends")
+
+    def fail_running(self) -> None:
+        """On shutdown: cancels running requests, and answers them with an error."""
+        for id in [*self.session.running]:
+            why = "the server is shutting down"
+            self.send(self.session.refuse(id, error_codes.INTERNAL_ERROR, why), id)
+            self._drop(id)
 
     def notify_change(self, change: Change) -> None:
         for data in self.server_session.about(change):
@@ -188,6 +198,9 @@ class ServerConnection(Connection):
 
 class ServerWireConnection(ServerConnection, WireConnection):
     """One client on a stream of lines."""
+
+    grace = 0.0
+    """Seconds for running requests to be answered when the input has ended."""
 
     async def serve(self, wire: Wire) -> None:
         """Serves until the client is gone; requests still running then are cancelled."""
@@ -203,6 +216,21 @@ class ServerWireConnection(ServerConnection, WireConnection):
                 self.close_gracefully()
             await wire.close()
 
+    def ended(self) -> None:
+        """Requests still running get `grace`: who pipes messages in waits for the answers."""
+        grace, self.grace = self.grace, 0.0
+        if grace and self._tasks:
+            self.spawn(self._finish_running(grace))
+        else:
+            super().ended()
+
+    async def _finish_running(self, seconds: float) -> None:
+        self._end_subscriptions()
+        if self._tasks:
+            await asyncio.wait([*self._tasks.values()], timeout=seconds)
+        self.fail_running()
+        self.ended()
+
     def close_gracefully(self) -> None:
         super().close_gracefully()
-        self.ended()
+        super().ended()

@@ -246,11 +246,16 @@ class Server(Decorators):
         await ServerWireConnection(self, trace=trace).serve(wire)
 
     async def run_stdio(self, *, trace: Trace | None = None) -> None:
-        """Serves standard input and output until the input ends."""
+        """Serves standard input and output until the input ends.
+
+        What still runs then has `Limits.eof_wait` seconds, and is answered with an error after it.
+        """
         from mcp_runtime.transports.stdio import own_pipes
 
         async with self.running(), own_pipes(self.limits) as wire:
-            await self.serve(wire, trace=trace)
+            connection = ServerWireConnection(self, trace=trace)
+            connection.grace = self.limits.eof_wait
+            await connection.serve(wire)
 
     def asgi(self, **options: Any) -> HttpApp:
         """An ASGI 3 application that serves clients of every era; `options` as for `HttpApp`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 import subprocess
 import sys
@@ -57,6 +58,54 @@ def test_a_server_ends_though_a_handler_swallows_its_cancellation(times: int) ->
         finally:
             process.kill()
         assert (status, time.monotonic() - closed < 5) == (0, True)
+
+
+PIPED: Final = """
+import asyncio, time
+from mcp_runtime import Limits, Server
+server = Server("s", "1", limits=Limits(eof_wait=%s))
+
+@server.tool
+def plain(seconds: float) -> str:
+    time.sleep(seconds)
+    return "done"
+
+@server.tool
+async def forever() -> str:
+    await asyncio.sleep(3600)
+    return "done"
+
+server.run()
+"""
+
+
+def piped(*calls: bytes, eof_wait: float) -> list[Any]:
+    """What a server answers whose input ends with these calls."""
+    process = subprocess.run(
+        [sys.executable, "-c", PIPED % eof_wait],
+        input=b"".join(call + b"\n" for call in calls),
+        stdout=subprocess.PIPE,
+        timeout=60,
+        check=True,
+    )
+    return [json.loads(line) for line in process.stdout.splitlines()]
+
+
+def test_calls_that_run_when_the_input_ends_are_answered_while_eof_wait_lasts() -> None:
+    plain = {"name": "plain", "arguments": {"seconds": 0.2}}
+    calls = [request(id, "tools/call", with_meta(NEWEST, plain)) for id in (1, 2)]
+    answers = piped(*calls, eof_wait=30)
+    assert sorted(answer["id"] for answer in answers) == [1, 2]
+    assert [answer["result"]["content"][0]["text"] for answer in answers] == ["done"] * 2
+
+
+def test_a_call_that_is_not_over_after_eof_wait_gets_an_error() -> None:
+    forever = with_meta(NEWEST, {"name": "forever", "arguments": {}})
+    listen = with_meta(NEWEST, {"notifications": {"toolsListChanged": True}})
+    calls = [request(1, "tools/call", forever), request(2, "subscriptions/listen", listen)]
+    answers = {answer.get("id"): answer for answer in piped(*calls, eof_wait=0.1)}
+    assert answers[1]["error"] == {"code": -32603, "message": "the server is shutting down"}
+    assert "result" in answers[2]
 
 
 SIGNALLED: Final = """

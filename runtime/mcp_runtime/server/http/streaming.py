@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from mcp_runtime.core import error_codes, jsonrpc, sse
+from mcp_runtime.core import jsonrpc, sse
 from mcp_runtime.core.jsonrpc import Batch, Frame, Id, Malformed
 from mcp_runtime.core.subscriptions import Change
 from mcp_runtime.server.connection import ServerConnection
@@ -74,13 +74,6 @@ class StreamingConnection(ServerConnection):
 
     def stop_listening(self) -> None:
         """On shutdown: ends streams that only carry changes; running requests may still end."""
-
-    def fail_running(self) -> None:
-        """On shutdown: cancels running requests, and answers them with an error."""
-        for id in [*self.session.running]:
-            why = "the server is shutting down"
-            self.send(self.session.refuse(id, error_codes.INTERNAL_ERROR, why), id)
-            self._drop(id)
 
 
 def malformed(frame: Malformed) -> HttpError:
