@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from contextlib import suppress
+from http import HTTPStatus
 from typing import Any, Final, TypeAlias
 
 from mcp_runtime.core import error_codes, jsonrpc
@@ -31,7 +32,9 @@ class HttpError(Exception):
     ) -> None:
         super().__init__(message)
         self.status = status
-        self.body = body or jsonrpc.error_response(None, error_codes.INVALID_REQUEST, message)
+        ours = status >= HTTPStatus.INTERNAL_SERVER_ERROR
+        code = error_codes.INTERNAL_ERROR if ours else error_codes.INVALID_REQUEST
+        self.body = body or jsonrpc.error_response(None, code, message)
         self.headers = tuple(headers)
 
 

@@ -88,6 +88,7 @@ def test_a_session_goes_on_after_an_outage_during_which_all_it_asks_is_refused()
             for _ in range(3):
                 refused = await session.call("echo", {"text": "no"}).until_over()
                 assert (refused.status, refused.headers["retry-after"]) == (503, "1")
+                assert refused.error["code"] == -32603  # the client has done nothing wrong
                 assert "cannot be reached" in refused.error["message"]
                 assert (await client.call("echo").until_over()).status == 200
             outage.on = False
