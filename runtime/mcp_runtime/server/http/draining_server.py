@@ -83,6 +83,10 @@ class DrainingServer(uvicorn.Server):
         """
         self.server_state.default_headers += [_CLOSE]
         for listening in self.servers:
+            for each in listening.sockets:
+                self._loop.remove_reader(each.fileno())
+        await asyncio.sleep(0)  # asyncio loses a connection that it accepted before `close`
+        for listening in self.servers:
             listening.close()
         await asyncio.sleep(_HANDOVER)
         for connection in [*self.server_state.connections]:
