@@ -27,6 +27,26 @@ def test_black_finds_nothing_to_change(root: Path) -> None:
     assert subprocess.run([*black, "generated"], cwd=root, check=False).returncode == 0
 
 
+ALONE: Final = b"""
+export interface Alone {
+  pair: [string];
+  choice: ["a"] | ["b", number?];
+  rest: [Alone, ...string[]];
+  open: [Alone | string | null];
+  word: 1 | "a" | true;
+}
+"""
+
+
+def test_black_finds_nothing_to_change_in_tuples_of_one_item(tmp_path: Path) -> None:
+    for path, text in emit.generate([load(ALONE, "a.ts", "a")], emit.Options()).items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, "utf-8")
+    black = [sys.executable, "-m", "black", "--check", "--diff", "--target-version", "py311"]
+    result = subprocess.run([*black, tmp_path], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout
+
+
 # ---- imports
 
 

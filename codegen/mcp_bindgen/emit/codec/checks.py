@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
 from mcp_bindgen.emit.codec.conditions import Conditions, choices
-from mcp_bindgen.emit.codec.functions import Functions, Line, deeper, tuple_of
+from mcp_bindgen.emit.codec.functions import Functions, Line, deeper
 from mcp_bindgen.emit.text.annotate import expected
 from mcp_bindgen.emit.text.imports import Imports
-from mcp_bindgen.emit.text.layout import Code, call, literal
+from mcp_bindgen.emit.text.layout import Code, as_tuple, call, literal
 from mcp_bindgen.ir.model import Arr, Bounded, Map, Prim, Schema, Struct, Type, Uni
 from mcp_bindgen.ir.unions import arms, tag
 from mcp_bindgen.ir.walk import (
@@ -77,7 +77,7 @@ class Checks(Functions, ABC):
         if type == Map(Prim("object")):
             return call(self.use("check_objects"), var, at)
         if isinstance(type, Arr) and (names := choices(self.schema, type.of)):
-            return call(self.use("read_literals"), tuple_of(names), var, at)
+            return call(self.use("read_literals"), as_tuple(names), var, at)
         step = "item" if isinstance(type, Arr) else "value"
         read = self.reader(type.of, f"{place}_{step}")
         if isinstance(type, Arr) and (tagged := self._tagged(type, place)):

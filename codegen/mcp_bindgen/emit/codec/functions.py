@@ -12,7 +12,7 @@ from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import STEP, Code, Group, lay, literal
 from mcp_bindgen.ir.model import Schema
 
-__all__ = ["PLACE", "Functions", "Line", "at_member", "deeper", "tuple_of"]
+__all__ = ["PLACE", "Functions", "Line", "at_member", "deeper"]
 
 PLACE: Final = "at"
 """The parameter of a reader that holds the place of the value."""
@@ -61,9 +61,3 @@ class Functions:
 def at_member(wire: str) -> Code:
     # (at, "name")
     return Group("(", (PLACE, literal(wire)), ")")
-
-
-def tuple_of(items: Iterable[str]) -> Code:
-    # ("user", "assistant")
-    texts = tuple(items)
-    return Group("(", (*texts, "") if len(texts) == 1 else texts, ")")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, assert_never
 
-from mcp_bindgen.emit.codec.functions import PLACE, Line, tuple_of
+from mcp_bindgen.emit.codec.functions import PLACE, Line
 from mcp_bindgen.emit.codec.shapes import Shapes
 from mcp_bindgen.emit.codec.structs import StructReaders
 from mcp_bindgen.emit.text.imports import Imports
-from mcp_bindgen.emit.text.layout import call
+from mcp_bindgen.emit.text.layout import as_tuple, call
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
     Arr,
@@ -108,4 +108,4 @@ class Readers(StructReaders):
             yield from self.refuse(f"len(x) > {most}", PLACE, f"at most {most} items", "x")
         reads = [self.reader(element.type, f"{place}_{i}") for i, element in enumerate(type.of)]
         rest = self.reader(type.rest, f"{place}_rest") if type.rest is not None else "None"
-        yield Line(0, "return ", call(self.use("read_tuple"), tuple_of(reads), rest, "x", PLACE))
+        yield Line(0, "return ", call(self.use("read_tuple"), as_tuple(reads), rest, "x", PLACE))

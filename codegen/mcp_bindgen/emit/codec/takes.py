@@ -7,7 +7,7 @@ from typing import Final
 
 from mcp_bindgen.emit.codec.readers import Readers
 from mcp_bindgen.emit.codec.shapes import Shapes
-from mcp_bindgen.emit.text.layout import STEP, Code, Group, call, headed, lay, literal
+from mcp_bindgen.emit.text.layout import STEP, Code, Group, as_tuple, call, headed, lay, literal
 from mcp_bindgen.ir.model import Alias, Arr, Map, Prim, Ref, Struct, Tup, Type, Uni
 from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.walk import alias_of, holds_struct, is_any, stripped, unaliased
@@ -106,7 +106,7 @@ class Takes:
         takes = tuple(self.take(e.type, f"{place}_{i}") for i, e in enumerate(type.of))
         rest = "None" if type.rest is None else self.take(type.rest, f"{place}_rest")
         needed = sum(not element.optional for element in type.of)
-        return call(self.use("places"), str(needed), Group("(", (*takes, ""), ")"), rest)
+        return call(self.use("places"), str(needed), as_tuple(takes), rest)
 
     def _union(self, type: Uni, place: str) -> Code:
         # model(TextResourceContents, BlobResourceContents)

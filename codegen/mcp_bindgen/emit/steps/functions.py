@@ -24,7 +24,7 @@ from mcp_bindgen.convert.model import (
 from mcp_bindgen.emit.steps.members import Members
 from mcp_bindgen.emit.steps.parts import arm_name, outcome
 from mcp_bindgen.emit.steps.predicates import both, when
-from mcp_bindgen.emit.text.layout import STEP, Group, call, docstring, lay, literal
+from mcp_bindgen.emit.text.layout import STEP, Group, as_tuple, call, docstring, lay, literal
 from mcp_bindgen.emit.text.layout import Code as Layout
 from mcp_bindgen.ir.model import Arr, Kind, Lit, Struct, Type
 from mcp_bindgen.ir.unions import tag
@@ -80,7 +80,7 @@ class Writer(Members):
         if function.rest != CARRY:
             known = tuple(literal(f.wire) for f in function.source.fields)
             inner = self.inner(function.rest)
-            names = call("frozenset", Group("(", (*known, ""), ")")) if known else "frozenset()"
+            names = call("frozenset", as_tuple(known)) if known else "frozenset()"
             yield from lay(STEP, "o = ", call(self.use("rest"), inner, "o", names, "at", "trip"))
         yield f"{STEP}return o"
 
