@@ -66,6 +66,7 @@ class ServerConnection(Connection):
     """The client's roots, while it promises to report changes and has reported none."""
     root_changes = 0
     _thread_room: asyncio.Semaphore | None = None
+    _log_rate: Bucket | None = None
 
     def __init__(
         self,
@@ -94,7 +95,7 @@ class ServerConnection(Connection):
 
     async def _run(self, called: Called) -> Any:
         limit = _RATES.get(called.method)
-        if limit is not None and not self._allows(limit):
+        if limit is not None and not self._is_admitted(limit):
             why = f"{called.method}: too many a second (Limits.{limit})"
             raise RpcError(error_codes.BUSY, why)
         params = self.read_params(called)
@@ -109,8 +110,8 @@ class ServerConnection(Connection):
             raise TypeError(f"{what}, and a result is a model or a dict; is a `return` missing?")
         return result
 
-    def _allows(self, limit: str) -> bool:
-        """Whether there is room for one more within that limit of events a second."""
+    def _is_admitted(self, limit: str) -> bool:
+        """Whether there is room for one more request within that limit on requests a second."""
         if limit not in self._rates:
             self._rates[limit] = Bucket(getattr(self.server.limits, limit))
         return self._rates[limit].allow(self.loop.time())
@@ -145,7 +146,9 @@ class ServerConnection(Connection):
 
         Raises ValueError for an unknown level.
         """
-        if self._allows("log_rate"):
+        if self._log_rate is None:
+            self._log_rate = Bucket(self.server.limits.log_rate)
+        if self._log_rate.allow(self.loop.time()):
             message = self.server_session.log(called.id, called.terms, level, data, logger)
             self.send(message, called.id)
             await self.drain()

@@ -469,3 +469,15 @@ def test_requests_without_a_session_are_worked_on_up_to_a_limit() -> None:
             assert (await client.call("echo").until_over()).status == 200
 
     run(main)
+
+
+def test_the_log_messages_of_one_request_leave_room_for_those_of_another() -> None:
+    async def main() -> None:
+        meta = {"_meta": {"io.modelcontextprotocol/logLevel": "info"}}
+        async with serving(plain(limits=Limits(log_rate=3.0))) as client:
+            for _ in range(3):
+                response = await client.call("count", {"to": 3}, more=meta).until_over()
+                logs = [m for m in response.messages if m.get("method") == "notifications/message"]
+                assert [log["params"]["data"] for log in logs] == [0, 1, 2]
+
+    run(main)
