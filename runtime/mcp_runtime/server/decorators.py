@@ -138,10 +138,11 @@ class Decorators(ABC):
         options: Sequence[ToolOption],
         rerun: bool,
     ) -> None:
+        """Adds what guards the tool before the tool, which may be called from then on."""
         features, model = self.features, tool.model
         for option in options:
             model = option.registered(model)
-        features.tools.add(model.name, replace(tool, model=model) if options else tool)
+        features.tools.require_free(model.name)
         if options and not features.options:
             self._handlers["tools/call"] = calling(features.options, self._handlers["tools/call"])
         if options:
@@ -150,6 +151,7 @@ class Decorators(ABC):
             features.reruns.add(model.name)
         if scopes:
             features.scopes[model.name] = scopes
+        features.tools.add(model.name, replace(tool, model=model) if options else tool)
 
     def raw_tool(
         self,

@@ -167,9 +167,13 @@ class Registry(dict[str, _T]):
 
     def add(self, key: str, item: _T) -> None:
         """Raises ValueError if the name is taken."""
+        self.require_free(key)
+        self[key] = item
+
+    def require_free(self, key: str) -> None:
+        """Raises ValueError if the name is taken."""
         if key in self:
             raise ValueError(f"a {self.what} {key!r} is registered already")
-        self[key] = item
 
     def page(self, cursor: str | None, size: int) -> tuple[list[_T], Any]:
         """Items, and the next cursor or UNSET. Raises RpcError for an unknown cursor."""

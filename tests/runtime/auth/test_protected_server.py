@@ -22,6 +22,7 @@ from mcp_runtime.auth.server.bearer import BearerAuth
 from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
 from mcp_runtime.errors import Disconnected, TooMuch, Unauthorized
 from mcp_runtime.revisions import ALL
+from mcp_runtime.server.registry import Registry
 from tests.support.authorization_server import World
 
 pytestmark = pytest.mark.anyio
@@ -168,6 +169,17 @@ async def test_a_tool_that_takes_the_name_of_another_does_not_take_its_scopes() 
         async with client(issuer) as who:
             assert await text(who, "change") == "changed by anyone"
             assert await text(who, "whoami") == "ann read"
+
+
+def test_a_tool_has_its_scopes_before_it_can_be_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    server, seen = Server("s", "1"), list[object]()
+
+    def added(registry: Registry[Any], name: str, item: object) -> None:
+        seen.append((server.tool_scopes[name], name in server.reruns))
+
+    monkeypatch.setattr(Registry, "add", added)
+    server.add_tool(lambda: "", name="guarded", scopes=["write"], rerun=True)
+    assert seen == [(("write",), True)]
 
 
 async def test_a_revoked_token_is_renewed_without_the_person() -> None:
