@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from socket import AF_INET6, socket
 from types import FrameType
 from typing import Any, Final
@@ -20,6 +22,11 @@ log: Final = logging.getLogger("mcp_runtime.http")
 
 _HANDOVER: Final = 0.1
 """Seconds for requests to come on connections that were accepted already."""
+_SAME_SIGNAL: Final = 0.5
+"""Seconds within which a second signal is the first one again.
+
+A terminal, or systemd, sends it to all processes, and `run --workers` passes it on to its workers.
+"""
 _CLOSE: Final = (b"connection", b"close")
 
 
@@ -48,6 +55,7 @@ class DrainingServer(uvicorn.Server):
         self._on_started = started
         self._loop = asyncio.get_running_loop()
         self._draining: asyncio.Task[None] | None = None
+        self._signalled = 0.0
         self.servers: list[asyncio.Server] = []  # a signal may come before there are any
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
@@ -62,7 +70,10 @@ class DrainingServer(uvicorn.Server):
 
     def _end(self) -> None:
         if self._draining is None:
+            self._signalled = time.monotonic()
             self._draining = self._loop.create_task(self._drain())
+            return
+        if time.monotonic() - self._signalled < _SAME_SIGNAL:
             return
         self.should_exit = self.force_exit = True
         # From 3.12 on a listening socket is closed only when its connections are.
@@ -81,10 +92,12 @@ class DrainingServer(uvicorn.Server):
 
         A request on a connection that was accepted already is served, and closes it.
         """
+        self.config.encoded_headers.append(_CLOSE)  # uvicorn makes the next line anew of it
         self.server_state.default_headers += [_CLOSE]
         for listening in self.servers:
             for each in listening.sockets:
-                self._loop.remove_reader(each.fileno())
+                with suppress(NotImplementedError):  # the event loop of Windows
+                    self._loop.remove_reader(each.fileno())
         await asyncio.sleep(0)  # asyncio loses a connection that it accepted before `close`
         for listening in self.servers:
             listening.close()

@@ -51,6 +51,12 @@ async def stuck(ctx: Context) -> str:
     finally:
         print("ended", flush=True)
 
+@server.tool
+async def slow() -> str:
+    print("started", flush=True)
+    await asyncio.sleep(1)
+    return "slept"
+
 with socket.socket() as one:
     one.bind(("127.0.0.1", 0))
     port = one.getsockname()[1]
@@ -191,12 +197,31 @@ def test_a_second_signal_does_not_wait_for_what_is_worked_on(plain: bool) -> Non
             stuck, headers = call("stuck", _meta={"io.modelcontextprotocol/logLevel": "info"})
             calling = asyncio.ensure_future(exchange(port, posted(stuck, **headers), stuck))
             await asyncio.sleep(0.5)
-            for _ in range(2):
-                child.send_signal(signal.SIGINT)
-                await asyncio.sleep(0.2)
-            async with asyncio.timeout(5):
-                assert await child.wait() == 0
+            async with asyncio.timeout(10):
+                while child.returncode is None:
+                    child.send_signal(signal.SIGINT)
+                    await asyncio.sleep(0.7)
+            assert child.returncode == 0
             assert b"begun" in await calling
+
+    run(main)
+
+
+@LOOPS
+def test_a_signal_that_comes_twice_at_once_is_one(plain: bool) -> None:
+    """To a worker: from a terminal or systemd, and from its supervisor."""
+
+    async def main() -> None:
+        async with served(wait=60, plain=plain) as (child, port):
+            body, headers = call("slow")
+            calling = asyncio.ensure_future(exchange(port, posted(body, **headers), body))
+            assert child.stdout is not None
+            assert await child.stdout.readline() == b"started\n"
+            child.send_signal(signal.SIGTERM)
+            child.send_signal(signal.SIGINT)
+            assert b"slept" in await calling
+            async with asyncio.timeout(10):
+                assert await child.wait() == 0
 
     run(main)
 
