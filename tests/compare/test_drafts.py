@@ -46,6 +46,20 @@ def test_a_draft_that_takes_an_answer_away_is_as_dangerous_as_its_revision(tmp_p
     assert "tools/call result ('arm', 'removed', '') ('dangerous'" in "\n".join(verdicts(schemas))
 
 
+def test_a_draft_is_not_judged_by_rows_that_its_revision_has_no_more(tmp_path: Path) -> None:
+    """2025-11-25 has a row by which a task may answer a call; the revision after it has none."""
+    path = tmp_path / "draft.ts"
+    text = (schema_folder() / "2026-07-28/schema.ts").read_text("utf-8")
+    declared = "result: CallToolResult | InputRequiredResult"
+    assert declared in text
+    made = "export interface CreateTaskResult extends Result { taskId: string }"
+    path.write_text(f"{text.replace(declared, f'{declared} | CreateTaskResult')}{made}\n", "utf-8")
+    findings = [*verdicts(pins.lower_alike([pins.find("2026-07-28"), pins.find(str(path))]))]
+    assert "tools/call result ('arm', 'added', '')" in "\n".join(findings)
+    assert not any("'removed'" in each for each in findings), findings
+    assert not any("elicitation/create" in each for each in findings), findings
+
+
 def test_a_row_that_does_not_hold_in_a_file_is_not_used(tmp_path: Path) -> None:
     path = tmp_path / "draft.ts"
     text = (schema_folder() / "2025-11-25/schema.ts").read_text("utf-8")

@@ -71,12 +71,16 @@ def methods(
         )
 
 
-def answered_as(revision: str, schema: Schema, decisions: Decisions) -> Schema:
-    """`schema`, read by facts alone, with what rows of `revision` say of the methods it has."""
+def answered_as(revision: str, schema: Schema, decisions: Decisions, *, older: bool) -> Schema:
+    """`schema`, read by facts alone, with what rows of `revision` say of the methods it has.
+
+    With `older`, a row of the revision before stands in for one that is missing.
+    """
     listed: list[Method] = []
     for method in schema.methods:
         row = decisions.get("method", revision, method.name)
-        row = row or decisions.before("method", revision, method.name)
+        if row is None and older:
+            row = decisions.before("method", revision, method.name)
         if row is not None and _holds(schema, row):
             result = _row_result(schema, row) or method.result
             capability = str(row.values.get("capability", method.capability))

@@ -27,11 +27,15 @@ def narrow(schema: Schema, decisions: Decisions | None) -> Schema:
     return schema
 
 
-def narrowed_as(revision: str, schema: Schema, decisions: Decisions) -> Schema:
-    """`schema`, read by facts alone, with what is narrowed in `revision`, where it has that."""
+def narrowed_as(revision: str, schema: Schema, decisions: Decisions, *, older: bool) -> Schema:
+    """`schema`, read by facts alone, with what is narrowed in `revision`, where it has that.
+
+    With `older`, a row of the revision before stands in for one that is missing.
+    """
     for path in decisions.paths("narrow", revision):
-        own = decisions.get("narrow", revision, path)
-        row = own or decisions.before("narrow", revision, path)
+        row = decisions.get("narrow", revision, path)
+        if row is None and older:
+            row = decisions.before("narrow", revision, path)
         member = _member(schema, path)
         if row is not None and member is not None:
             type = _narrowed(member, row).type

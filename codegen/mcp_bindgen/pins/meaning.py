@@ -102,8 +102,10 @@ def _answered(file: Found, schema: Schema, rows: Decisions) -> Schema:
     if "@" in file.revision:
         return schema
     named = schema.consts.get("LATEST_PROTOCOL_VERSION")
-    revision = file.revision or (named.value if named and named.value in pins() else max(pins()))
-    return answered_as(str(revision), narrowed_as(str(revision), schema, rows), rows)
+    known = named.value if named and named.value in pins() else max(pins())
+    revision, older = file.revision or str(known), bool(file.revision)
+    narrowed = narrowed_as(revision, schema, rows, older=older)
+    return answered_as(revision, narrowed, rows, older=older)
 
 
 def meaning(file: Found) -> Schema:
