@@ -30,7 +30,7 @@ _PYDANTIC: Final = (
     "model_parametrized_name model_post_init model_rebuild model_validate model_validate_json "
     "model_validate_strings"
 )
-_CLASS_BODY: Final = "self cls extra_ const_ field"
+_CLASS_BODY: Final = "self cls extra_ const_ field consts wire_"
 _GENERATED: Final = (
     "Any ClassVar Final Literal Mapping TypeAlias TypeVar TYPE_CHECKING UNSET EMPTY Unset "
     "DecodeError EncodeError Maybe dataclass overload cast annotations BaseModel Model Field "
@@ -43,6 +43,13 @@ _GENERATED: Final = (
     "dump enc_hook field has_nan json msgpack name_unions parse read_object read_text to_builtins "
     "too_deep with_tag write write_again write_object write_text"
 )
+_CODEC: Final = (
+    "ANY BOOLEAN Borrowed CHECKED EXTRA NUMBER OBJECT READERS STRING TABLES Takes WRITERS Writer "
+    "Writers check_array check_map check_objects each either extras fills hold is_given is_number "
+    "is_string keep like make matches merge model others present read_array read_json "
+    "read_literals read_map read_string read_strings read_tagged takes valued write_array "
+    "write_map wrong"
+)
 
 RESERVED_MEMBERS: Final = frozenset(
     [*keyword.kwlist, *_BUILTINS.split(), *_PYDANTIC.split(), *_CLASS_BODY.split()]
@@ -50,7 +57,7 @@ RESERVED_MEMBERS: Final = frozenset(
 """Python names that a member cannot have: they get a trailing underscore, in every flavour."""
 
 RESERVED_TYPES: Final = frozenset(
-    [*keyword.kwlist, *_BUILTINS.split(), *_CALLED.split(), *_GENERATED.split()]
+    [*keyword.kwlist, *f"{_BUILTINS} {_CALLED} {_GENERATED} {_CODEC}".split()]
 )
 """Names that generated modules use themselves: a declaration of that name gets an underscore."""
 
