@@ -38,7 +38,7 @@ def _redis(url: str, limits: Limits) -> Store:
 def _sqlite(url: str, limits: Limits) -> Store:
     from mcp_runtime.stores.sqlite import SQLiteStore
 
-    path = url.removeprefix("sqlite://")
+    _, _, path = url.partition("://")
     if not path.startswith("/") or path == "/" or "?" in path:
         raise ValueError(f"{url!r} names no file; write sqlite:///name or sqlite:////folder/name")
     return SQLiteStore(path[1:], limits)

@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Client, Context, Limits, Server, types
+from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.server.bearer import BearerAuth
 from mcp_runtime.auth.server.verifier import StaticVerifier
 from mcp_runtime.errors import LocalError, RemoteError
@@ -134,6 +135,13 @@ ONE_TEXT: Final[dict[str, Callable[[Server], object]]] = {
         resource="https://b.example",
         scopes="read",
     ),
+    "scopes_supported": lambda server: BearerAuth(
+        StaticVerifier({}, stderr=StringIO()),
+        issuer="https://a.example",
+        resource="https://b.example",
+        scopes_supported="read",
+    ),
+    "scopes of a client": lambda server: OAuth(scopes="read"),  # type: ignore[arg-type]
 }
 
 

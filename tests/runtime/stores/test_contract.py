@@ -23,6 +23,7 @@ from mcp_runtime.stores.memory import (
     MemoryTasks,
 )
 from mcp_runtime.stores.opening import store_at
+from mcp_runtime.stores.sqlite import SQLiteStore
 from tests.support.redis_server import RedisServer
 from tests.support.wires import until
 
@@ -192,6 +193,10 @@ def test_a_memory_of_tasks_gives_back_what_is_over() -> None:
 
 
 # ---- opening
+
+
+def test_a_scheme_may_be_written_in_capitals(tmp_path: Path) -> None:
+    assert isinstance(store_at(f"SQLITE:///{tmp_path}/store.db"), SQLiteStore)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from mcp_runtime.auth.client.grants import Grant
 from mcp_runtime.auth.client.redirect import Redirect
 from mcp_runtime.auth.client.registered import AuthMethod
 from mcp_runtime.auth.client.storage import MemoryStorage, TokenStorage
+from mcp_runtime.errors import texts
 
 _RANDOM_BYTES: Final = 32
 
@@ -61,9 +62,11 @@ class OAuth:
     draw: Callable[[], str] = field(default=_draw, repr=False)
 
     def __post_init__(self) -> None:
-        """Raises DiscoveryFailed, ValueError for a document's URL that is no client id.
+        """Raises DiscoveryFailed, ValueError for a document's URL that is no client id, and for one
+        text instead of a list of scopes.
 
         Source: 2026-07-28 basic/authorization/client-registration, "Client ID Metadata Documents".
         """
+        texts("scopes", self.scopes)
         if self.client_metadata_url is not None:
             require_document_url(self.client_metadata_url)

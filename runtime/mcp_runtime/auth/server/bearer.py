@@ -78,7 +78,8 @@ class BearerAuth:
         issuers = [issuer] if isinstance(issuer, str) else list(issuer)
         self._issuers = [require_secure(one, "the authorization server") for one in issuers]
         self.scopes: Final = texts("scopes", scopes)
-        self._supported = self.scopes if scopes_supported is None else tuple(scopes_supported)
+        supported = self.scopes if scopes_supported is None else scopes_supported
+        self._supported = texts("scopes_supported", supported)
         if "offline_access" in {*self.scopes, *self._supported}:
             raise ValueError("offline_access is no scope of a server; clients ask for it")
         self._includes = {broad: frozenset(narrow) for broad, narrow in (includes or {}).items()}
