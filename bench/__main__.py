@@ -1,4 +1,4 @@
-"""`python -m bench [NAME…]`: prints the tables of these names, by default all but `walk`.
+"""`python -m bench [NAME…]`: prints tables, by default all but `bearer` and `walk`.
 
 `walk` counts calls, and with `-v` lists them; `size` counts code.
 """

@@ -73,9 +73,9 @@ def test_the_timeout_is_for_the_first_answer_too() -> None:
         "-c",
         "import sys; print('busy', file=sys.stderr); sys.stdin.read()",
     ]
-    done = call("--timeout", "1", "--list", "--", *command)
+    done = call("--timeout", "3", "--list", "--", *command)
     assert done.exit_code == 2
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < 20
     assert done.stderr.count("busy") == 2  # once from each start: with the probe, and without
 
 

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -89,6 +89,21 @@ def line_of(process: subprocess.Popen[str], pattern: str) -> str:
 
 def who(url: str) -> int:
     return int(call(url, "who"))
+
+
+def eventually(is_so: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def all_workers(url: str) -> set[int]:
+    """Both, as soon as each has answered."""
+    pids: set[int] = set()
+    with ThreadPoolExecutor(8) as pool:
+        eventually(lambda: len(pids) == 2 or pids.update(pool.map(who, [url] * 16)))
+    return pids
 
 
 def call(url: str, tool: str, **arguments: str) -> str:
@@ -171,16 +186,13 @@ def test_a_worker_that_ends_leaves_what_comes_to_the_others(tmp_path: Path) -> N
     (tmp_path / "w.py").write_text(SERVER + WAITS, "utf-8")
     store, file = f"sqlite:///{tmp_path}/store.db", tmp_path / "waits"
     with workers(str(tmp_path / "w.py"), "--store", store) as (process, url):
-        while len({who(url) for _ in range(20)}) < 2:
-            pass
+        all_workers(url)
         with ThreadPoolExecutor(1) as pool:
             answer = pool.submit(call, url, "wait", file=str(file))
-            while not (file.exists() and file.read_text("ascii")):
-                time.sleep(0.01)
+            eventually(lambda: file.exists() and file.read_text("ascii"))
             leaving = int(file.read_text("ascii"))
             os.kill(leaving, signal.SIGTERM)
-            while leaving in {who(url) for _ in range(20)}:
-                pass
+            eventually(lambda: leaving not in {who(url) for _ in range(20)})
             file.unlink()
             assert int(answer.result(30)) == leaving
         assert line_of(process, r"worker (\d+) has ended \(0\)") == str(leaving)
@@ -192,16 +204,14 @@ def test_workers_share_keys_where_the_environment_names_none(
     (tmp_path / "w.py").write_text(SERVER + KEYS, "utf-8")
     monkeypatch.setenv("MCP_STATE_KEYS", "")
     with workers(str(tmp_path / "w.py")) as (_, url):
-        while len({who(url) for _ in range(20)}) < 2:
-            pass
+        all_workers(url)
         (keys,) = {call(url, "keys") for _ in range(20)}
         assert len(keys) == 64
 
 
 def test_workers_end_when_their_supervisor_is_killed(server: str) -> None:
     with workers(server) as (process, url):
-        while len(pids := {who(url) for _ in range(20)}) < 2:
-            pass
+        pids = all_workers(url)
         process.kill()
         try:
             process.communicate(timeout=60)  # until none of them has it open
