@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 log: Final = logging.getLogger("mcp_runtime")
 
 _KEYS: Final = "MCP_STATE_KEYS"
+_OPTIONS_ELSEWHERE: Final = frozenset(("transport", "host", "port"))
 
 
 class Server(Decorators):
@@ -288,10 +289,10 @@ class Server(Decorators):
         listening socket, that; then `options` are those of `asgi`, `root_path` is the prefix of the
         path that a proxy cuts off, and `started` is called with the URL as soon as it is served.
         Raises NotInstalled without the extra `http`, ValueError for a malformed address, TypeError
-        for options of HTTP without `http`, and for `transport`, which other libraries have.
+        for `transport`, `host` and `port`, which other libraries have.
         """
-        if "transport" in options or (http is None and (options or root_path)):
-            names = ", ".join(options) or "root_path"
+        if slips := _OPTIONS_ELSEWHERE & options.keys():
+            names = ", ".join(sorted(slips))
             raise TypeError(
                 f'{names}: run() serves stdio, and run(http="127.0.0.1:8000") serves HTTP'
             )

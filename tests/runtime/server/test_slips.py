@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from io import StringIO
@@ -55,10 +57,22 @@ def test_a_transport_is_refused_with_what_to_write_instead_of_serving_stdio() ->
         Server("s", "1").run(transport="streamable-http", port=8000)
 
 
-@pytest.mark.parametrize("option", ["port", "hosts", "root_path"])
-def test_an_option_of_http_is_refused_instead_of_serving_stdio_without_it(option: str) -> None:
+@pytest.mark.parametrize("option", ["port", "host", "transport"])
+def test_an_option_of_other_libraries_is_refused_instead_of_serving_stdio_without_it(
+    option: str,
+) -> None:
     with pytest.raises(TypeError, match=rf"^{option}: run\(\) serves stdio, and run\(http="):
         Server("s", "1").run(**{option: "x"})  # type: ignore[arg-type]
+
+
+def test_options_of_http_may_stand_where_an_address_may_be_none() -> None:
+    """So a project serves either, by one call."""
+    code = "from mcp_runtime import Server\n"
+    code += 'Server("s", "1").run(http=None, health="/health", root_path="/a", started=print)'
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=b"", capture_output=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 @pytest.mark.parametrize("kind", ["tool", "prompt"])
