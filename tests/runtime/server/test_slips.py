@@ -58,7 +58,7 @@ def test_a_transport_is_refused_with_what_to_write_instead_of_serving_stdio() ->
 
 
 @pytest.mark.parametrize("option", ["port", "host", "transport"])
-def test_an_option_of_other_libraries_is_refused_instead_of_serving_stdio_without_it(
+def test_an_option_of_another_library_is_refused_instead_of_serving_stdio(
     option: str,
 ) -> None:
     with pytest.raises(TypeError, match=rf"^{option}: run\(\) serves stdio, and run\(http="):
