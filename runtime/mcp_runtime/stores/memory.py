@@ -64,7 +64,8 @@ class MemoryEvents:
     async def append(
         self, session: str, stream: str, count: int, events: Sequence[bytes], note: bytes
     ) -> None:
-        kept = self._sessions.setdefault(session, _Events())
+        if (kept := self._sessions.get(session)) is None:
+            kept = self._sessions[session] = _Events()
         new = [kept.add((stream, at), data) for at, data in enumerate(events, count + 1)]
         if any(new):
             kept.note(stream, note)
