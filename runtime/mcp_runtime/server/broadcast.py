@@ -12,6 +12,7 @@ from typing import Final, Protocol
 import msgspec
 
 from mcp_runtime.core.subscriptions import Change
+from mcp_runtime.shared.threads import running_loop
 from mcp_runtime.stores import Bus
 
 log: Final = logging.getLogger("mcp_runtime")
@@ -46,14 +47,12 @@ class ChangeBroadcaster:
 
         A plain function, which runs in a thread, has it done on the event loop.
         """
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            loop = next((each.loop for each in [*self.connections]), self._bus_loop)
-            if loop is not None and not loop.is_closed():
-                loop.call_soon_threadsafe(self._broadcast, change)
-        else:
+        if running_loop() is not None:
             self._broadcast(change)
+            return
+        loop = next((each.loop for each in [*self.connections]), self._bus_loop)
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(self._broadcast, change)
 
     def _broadcast(self, change: Change) -> None:
         self._notify_clients(change)

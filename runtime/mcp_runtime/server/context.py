@@ -30,7 +30,7 @@ from mcp_runtime.revisions import Era
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.shared import elicitation_form, sampling
-from mcp_runtime.shared.threads import Threads
+from mcp_runtime.shared.threads import Threads, running_loop
 from mcp_runtime.shared.uri_template import is_uri
 
 Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
@@ -348,7 +348,7 @@ class Context:
 
         Raises RuntimeError on the event loop, which would wait for itself.
         """
-        if _running_loop() is self.peer.loop:
+        if running_loop() is self.peer.loop:
             if asyncio.iscoroutine(awaitable):
                 awaitable.close()
             raise RuntimeError("ctx.wait is for plain functions; in an async one write await")
@@ -381,11 +381,3 @@ class Context:
         if answer is None:
             raise InputNeeded(request.method)
         return answer
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    """The event loop of this thread, if one runs."""
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None

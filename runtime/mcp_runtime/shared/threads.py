@@ -19,6 +19,14 @@ from typing import Any, Final
 from mcp_runtime.limits import THREADS
 
 
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """The event loop that runs in this thread, if one does."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
 class _State(Enum):
     WAITS = 1
     RUNS = 2
