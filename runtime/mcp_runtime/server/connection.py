@@ -202,11 +202,14 @@ class ServerConnection(Connection):
 class ServerWireConnection(ServerConnection, WireConnection):
     """One client on a stream of lines."""
 
-    grace = 0.0
-    """Seconds for running requests to be answered when the input has ended."""
+    _grace = 0.0
 
-    async def serve(self, wire: Wire) -> None:
-        """Serves until the client is gone; requests still running then are cancelled."""
+    async def serve(self, wire: Wire, grace: float = 0.0) -> None:
+        """Serves until the client is gone; requests still running then are cancelled.
+
+        Those that run when the input ends have `grace` seconds to be answered before.
+        """
+        self._grace = grace
         self.server.connections.add(self)
         self.ping_every = self.server.ping_every
         self.attach(wire)
@@ -220,8 +223,8 @@ class ServerWireConnection(ServerConnection, WireConnection):
             await wire.close()
 
     def ended(self) -> None:
-        """Requests still running get `grace`: who pipes messages in waits for the answers."""
-        grace, self.grace = self.grace, 0.0
+        """The end of the input: who pipes messages in still waits for the answers."""
+        grace, self._grace = self._grace, 0.0
         if grace and self._tasks:
             self.spawn(self._finish_running(grace))
         else:

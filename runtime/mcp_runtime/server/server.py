@@ -242,21 +242,19 @@ class Server(Decorators):
         async with self._broadcaster.shared(store.bus), sharing(extensions, store):
             yield
 
-    async def serve(self, wire: Wire, *, trace: Trace | None = None) -> None:
-        """Serves one client on a wire, until the client is gone."""
-        await ServerWireConnection(self, trace=trace).serve(wire)
+    async def serve(self, wire: Wire, *, trace: Trace | None = None, grace: float = 0.0) -> None:
+        """Serves one client on a wire, until the client is gone.
+
+        What runs when the input ends has `grace` seconds, and is answered with an error after it.
+        """
+        await ServerWireConnection(self, trace=trace).serve(wire, grace)
 
     async def run_stdio(self, *, trace: Trace | None = None) -> None:
-        """Serves standard input and output until the input ends.
-
-        What still runs then has `Limits.eof_wait` seconds, and is answered with an error after it.
-        """
+        """Serves standard input and output; `Limits.eof_wait` is the grace at the end of input."""
         from mcp_runtime.transports.stdio import own_pipes
 
         async with self.running(), own_pipes(self.limits) as wire:
-            connection = ServerWireConnection(self, trace=trace)
-            connection.grace = self.limits.eof_wait
-            await connection.serve(wire)
+            await self.serve(wire, trace=trace, grace=self.limits.eof_wait)
 
     def asgi(self, **options: Any) -> HttpApp:
         """An ASGI 3 application that serves clients of every era; `options` as for `HttpApp`.
