@@ -36,7 +36,7 @@ class LocalServer(Protocol):
 
 
 def in_memory(server: LocalServer) -> TransportFactory:
-    """A server in this process, through real bytes. Raises TypeError for what is no server."""
+    """A server in this process, through real bytes. Raises TypeError if it has no `serve`."""
     if not hasattr(server, "serve"):
         other = "for a command write Client.stdio([...]), for a URL Client.http(...)"
         raise TypeError(f"{server!r:.80} is no Server; {other}")

@@ -1,4 +1,4 @@
-"""Decides whom a change breaks: by its rule, and by who sends and who reads the changed type.
+"""Decides which peers a change breaks: from its rule, and from who sends and who reads the type.
 
 An old client meets a new server, a new client an old server, and Python source written against the
 old bindings meets the new ones. Each holds, breaks, or breaks only if the feature is used. So for

@@ -62,8 +62,8 @@ class OAuth:
     draw: Callable[[], str] = field(default=_draw, repr=False)
 
     def __post_init__(self) -> None:
-        """Raises DiscoveryFailed, ValueError for a document's URL that is no client id, and for one
-        text instead of a list of scopes.
+        """Raises DiscoveryFailed, and ValueError if `client_metadata_url` cannot be a client id, or
+        if `scopes` is one text instead of a list.
 
         Source: 2026-07-28 basic/authorization/client-registration, "Client ID Metadata Documents".
         """

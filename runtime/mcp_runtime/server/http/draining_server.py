@@ -96,7 +96,7 @@ class DrainingServer(uvicorn.Server):
         self.server_state.default_headers += [_CLOSE]
         for listening in self.servers:
             for each in listening.sockets:
-                with suppress(NotImplementedError):  # the event loop of Windows
+                with suppress(NotImplementedError):  # by the loop of Windows, which has no readers
                     self._loop.remove_reader(each.fileno())
         await asyncio.sleep(0)  # asyncio loses a connection that it accepted before `close`
         for listening in self.servers:
