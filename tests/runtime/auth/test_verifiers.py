@@ -259,6 +259,29 @@ async def test_many_at_one_time_ask_for_the_keys_once() -> None:
     assert keys.asked == 1
 
 
+async def test_who_gives_up_does_not_end_the_fetch_that_others_wait_for() -> None:
+    """Else new keys would stay unknown for the whole pause between two fetches."""
+    published = asyncio.Event()
+
+    class SlowKeys(Keys):
+        async def __call__(self, request: AuthRequest, /) -> AuthResponse:
+            answer = await super().__call__(request)
+            await published.wait()
+            return answer
+
+    clock, keys = Clock(), SlowKeys(public(KEY))
+    checks = verifier(clock, keys)
+    first, second = (asyncio.create_task(checks.verify(issued(clock))) for _ in range(2))
+    while not keys.asked:
+        await asyncio.sleep(0)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    published.set()
+    assert (await second).subject == "ann"
+    assert keys.asked == 1
+
+
 async def test_keys_that_cannot_be_fetched_anew_are_used_for_longer() -> None:
     clock, keys = Clock(), Keys(public(KEY))
     checks = verifier(clock, keys)

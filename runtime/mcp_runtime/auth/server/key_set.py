@@ -39,7 +39,7 @@ class KeySet:
         self._tried_at: float | None = None
         self._failure = ""
         """Why the last fetch failed."""
-        self._fetching = asyncio.Lock()
+        self._renewal: asyncio.Task[None] | None = None
 
     async def candidates(self, key_id: str | None, algorithm: str) -> list[Mapping[str, Any]]:
         """The keys that may have signed. Raises InvalidToken for none.
@@ -75,17 +75,23 @@ class KeySet:
         return self._tried_at is None or self._now() - self._tried_at >= _PAUSE
 
     async def _renew(self, *, needed: bool) -> None:
-        """One fetch at a time; old keys stay where it fails. A pause ends at once if `needed`."""
-        before = self._tried_at
-        async with self._fetching:
-            if self._tried_at != before or not (needed or self._may_try()):
+        """One fetch for all who wait, whoever gives up. A pause ends at once if `needed`."""
+        if self._renewal is None:
+            if not (needed or self._may_try()):
                 return
             self._tried_at = self._now()
-            try:
-                self._keys = await self._read()
-                self._fetched_at, self._failure = self._now(), ""
-            except Exception as error:
-                self._failure = str(error) or repr(error)
+            self._renewal = asyncio.create_task(self._replace())
+        await asyncio.shield(self._renewal)
+
+    async def _replace(self) -> None:
+        """Fetches the keys; old ones stay where that fails."""
+        try:
+            self._keys = await self._read()
+            self._fetched_at, self._failure = self._now(), ""
+        except Exception as error:
+            self._failure = str(error) or repr(error)
+        finally:
+            self._renewal = None
 
     async def _read(self) -> tuple[Mapping[str, Any], ...]:
         response = await self._fetch(get(self._url, "asks for the keys of the issuer"))
