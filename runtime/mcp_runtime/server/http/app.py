@@ -115,10 +115,13 @@ class HttpApp:
         self._per_request = PerRequestEndpoint(self._service)
         self._in_session = SessionEndpoint(self._service, self._table)
         self._legacy = LegacySseEndpoint(self._service, messages, self._cluster)
-        probes = {health: _healthy, ready: self._ready}
-        self._routes = self._routed(path, sse, messages, probes)
-        self._public = self._publish(documents or {})
-        self._public.update(plain_path(path) for path in probes if path is not None)
+        self._routes = self._routed(path, sse, messages)
+        self._public: set[str] = set()
+        for probe, answer in ((health, _healthy), (ready, self._ready)):
+            if probe is not None:
+                self._publish(probe, {"GET": answer})
+        for place, document in (documents or {}).items():
+            self._publish(place, {"GET": document.get, "OPTIONS": document.preflight})
         for _, each in self._routes:
             if not each.startswith("/"):
                 raise ValueError(f"{each!r} is no path of a URL: begin it with a slash")
@@ -139,32 +142,29 @@ class HttpApp:
         except HttpError as error:
             log.warning("a forwarded message was refused: %s", error)
 
-    def _routed(
-        self, path: str, sse: str | None, messages: str, probes: Mapping[str | None, _Handler]
-    ) -> dict[tuple[str, str], _Handler]:
+    def _routed(self, path: str, sse: str | None, messages: str) -> dict[tuple[str, str], _Handler]:
         routes: dict[tuple[str, str], _Handler] = {("POST", path): self._post}
         self._has_sessions = bool(self._service.server.offer().handshake)
         if self._has_sessions:
             routes["GET", path] = self._in_session.get
             routes["DELETE", path] = self._in_session.delete
             if sse is not None:
+                if plain_path(path) in map(plain_path, (sse, messages)):
+                    raise ValueError(f"{path} is served already: HTTP+SSE needs other paths")
                 routes["GET", sse] = self._legacy.open_stream
                 routes["POST", messages] = self._legacy.post
         if (protection := self._service.protection) is not None:
             for place in protection.auth.metadata_paths:
                 routes["GET", place] = protection.metadata
-        routes |= {("GET", probe): probes[probe] for probe in probes if probe is not None}
         return {(method, plain_path(path)): handler for (method, path), handler in routes.items()}
 
-    def _publish(self, documents: Mapping[str, Document]) -> set[str]:
-        """The paths of the documents. Raises ValueError for a path that serves something else."""
-        taken = {path for _, path in self._routes}
-        for path, document in documents.items():
-            if plain_path(path) in taken:
-                raise ValueError(f"{path} is served already: give the document another path")
-            self._routes["GET", plain_path(path)] = document.get
-            self._routes["OPTIONS", plain_path(path)] = document.preflight
-        return set(map(plain_path, documents))
+    def _publish(self, path: str, handlers: Mapping[str, _Handler]) -> None:
+        """Serves a path to everyone. Raises ValueError for one that serves something else."""
+        place = plain_path(path)
+        if any(place == taken for _, taken in self._routes):
+            raise ValueError(f"{path} is served already: choose another path")
+        self._routes |= {(method, place): handlers[method] for method in handlers}
+        self._public.add(place)
 
     def _start(self) -> None:
         """Begins a life of the application, on the event loop that will run it."""

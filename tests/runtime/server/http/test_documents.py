@@ -94,3 +94,19 @@ async def test_a_document_is_only_read() -> None:
 def test_a_path_that_serves_something_else_is_refused(path: str) -> None:
     with pytest.raises(ValueError, match=f"{path} is served already"):
         Server("s", "1").asgi(documents={path: ABOUT}, health="/health")
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        {"health": "/mcp"},
+        {"ready": "/messages"},
+        {"health": "/up", "ready": "/up/"},
+        {"sse": "/mcp"},
+        {"messages": "/mcp/"},
+    ],
+)
+def test_a_path_serves_one_thing(paths: dict[str, str]) -> None:
+    """A health check answers everyone: the endpoint at its path would be open to all."""
+    with pytest.raises(ValueError, match="is served already"):
+        Server("s", "1").asgi(**paths)
