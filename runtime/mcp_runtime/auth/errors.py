@@ -2,7 +2,7 @@
 
 LocalError
   LoginNeeded            a person must sign in, and nobody was named who can ask them
-  LoginAbandoned         the person did not come back in time, or said no
+  LoginAbandoned         the person did not come back in time
 PeerError
   AuthorizationError     the server's or the authorization server's doing
     DiscoveryFailed      the metadata is missing, cannot be read, or is refused

@@ -13,6 +13,7 @@ from mcp_runtime.auth.client.registered import ClientRegistration
 from mcp_runtime.auth.errors import DiscoveryFailed
 from mcp_runtime.auth.messages import Fetch, form
 from mcp_runtime.auth.server.claims import read_claims
+from mcp_runtime.auth.server.key_set import fetch_for
 from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
 
 _MOST_SECONDS = 60.0
@@ -33,7 +34,7 @@ class IntrospectionVerifier:
         audience: str | Sequence[str],
         client_id: str,
         client_secret: str,
-        fetch: Fetch,
+        fetch: Fetch | None = None,
         keeps: float = _MOST_SECONDS,
     ) -> None:
         if keeps > _MOST_SECONDS:
@@ -45,7 +46,7 @@ class IntrospectionVerifier:
         self._client = ClientRegistration(
             client_id=client_id, client_secret=client_secret, auth_method="client_secret_basic"
         )
-        self._fetch = fetch
+        self._fetch = fetch or fetch_for(url)
 
     async def verify(self, token: str, /) -> VerifiedToken:
         """Raises InvalidToken, SessionError."""

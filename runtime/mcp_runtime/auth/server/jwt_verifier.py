@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from mcp_runtime.auth.messages import Fetch
 from mcp_runtime.auth.server.claims import Claims, read_claims
-from mcp_runtime.auth.server.key_set import KeySet
+from mcp_runtime.auth.server.key_set import KeySet, fetch_for
 from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
 from mcp_runtime.errors import NotInstalled
 
@@ -63,7 +63,7 @@ class JwtVerifier:
         self._now = now
         self._keys = tuple(keys)
         self._key_set = (
-            None if jwks_uri is None else KeySet(jwks_uri, fetch or _fetch(jwks_uri), now)
+            None if jwks_uri is None else KeySet(jwks_uri, fetch or fetch_for(jwks_uri), now)
         )
 
     async def verify(self, token: str, /) -> VerifiedToken:
@@ -137,13 +137,3 @@ class JwtVerifier:
             raise InvalidToken("the token has expired")
         if claims.nbf - self._leeway > now:
             raise InvalidToken("the token is not valid yet")
-
-
-def _fetch(jwks_uri: str) -> Fetch:
-    """Reaches the private network that the keys may be in: whoever runs the server gave their URL.
-
-    Keys are fetched once an hour, so no connection stays open that somebody would have to close.
-    """
-    from mcp_runtime.auth.fetch import GuardedFetch
-
-    return GuardedFetch(jwks_uri, reuse=False)

@@ -102,3 +102,13 @@ class KeySet:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise DiscoveryFailed("the key set is not what RFC 7517 says") from None
         return tuple(document.keys[:_MOST_KEYS])
+
+
+def fetch_for(url: str) -> Fetch:
+    """Reaches the private network that `url` may be in: whoever runs the server gave it.
+
+    No connection stays open, since nobody would close it.
+    """
+    from mcp_runtime.auth.fetch import GuardedFetch
+
+    return GuardedFetch(url, reuse=False)
