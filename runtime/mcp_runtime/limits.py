@@ -91,7 +91,7 @@ class Limits:
 
     Clients that do not authenticate are one owner together."""
     task_bytes: int = 1024 * 1024
-    """Size of one task: of its result, or of what it asks the client and the answers."""
+    """Size of one task, with its result, what it asks the client, and the answers."""
     task_ttl: float = 86_400.0
     """How long a task is kept after its creation; the server and its clients may name less."""
     lease: float = 6.0
