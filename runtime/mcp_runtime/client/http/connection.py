@@ -183,7 +183,7 @@ class HttpConnection(Exchanges):
             status = error.status if isinstance(error, BadStatus) else None
             if status and not stream.is_open.is_set():
                 log.debug("the server has no stream of its own: %s", error)
-            elif status == 404 and session_id:
+            elif stream.lost_session and session_id:
                 self._losses.outlived(self.loop.time() - started)
                 await self._renew_later(session_id)
             else:

@@ -41,6 +41,8 @@ class EventStream:
     backoff: Backoff
     is_open: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once a GET has opened it."""
+    lost_session: bool = False
+    """Whether the server refused the last GET because it does not know the session."""
     _last_id: str = ""
     _retry: int | None = None
 
@@ -88,6 +90,7 @@ class EventStream:
             async with self.get(after) as response:
                 if response.status in _LATER and self.backoff.failures:
                     return
+                self.lost_session = await response.lost_session()
                 require_stream(response)
                 self.is_open.set()
                 if is_answered is not None:

@@ -152,7 +152,8 @@ class Exchanges(ClientConnection):
                 await asyncio.wait((self._initialized,))
             session_id, sent = self._session_id, {**_POST, **headers()}
             async with self._http.send("POST", self._url, sent, data) as response:
-                if response.status != 404 or opens or not (session_id and may_renew):
+                can_renew = session_id and may_renew and not opens
+                if not (can_renew and await response.lost_session()):
                     yield response
                     return
             await self._renew(session_id)

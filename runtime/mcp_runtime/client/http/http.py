@@ -46,6 +46,7 @@ _PUBLIC: Final = frozenset(
     }
 )
 """Headers of requests whose values an error may repeat."""
+_UNKNOWN_SESSION: Final = re.compile(rb"valid (?:or missing )?session ID", re.IGNORECASE)
 _TITLE: Final = re.compile(r"<title>([^<]+)", re.IGNORECASE)
 _TAG: Final = re.compile(r"<[^<>]*>")
 _BROKEN: Final = (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError)
@@ -65,6 +66,7 @@ class HttpResponse:
         self.kind = media_type(response.headers.get("Content-Type"))
         self._response = response
         self._limit = limits.answer_bytes
+        self._body = bytearray()
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """The body as it comes. Raises Disconnected, BadAnswer for an unwanted content coding."""
@@ -78,13 +80,20 @@ class HttpResponse:
             raise _disconnected(self._response.request.method, self._response.url, error) from error
 
     async def body(self) -> bytes:
-        """The whole body. Raises TooMuch, and as `chunks` does."""
-        body = bytearray()
-        async for chunk in self.chunks():
-            body += chunk
-            if len(body) > self._limit:
-                raise TooMuch(f"an answer of more than {self._limit} bytes (Limits.answer_bytes)")
-        return bytes(body)
+        """The whole body, however often it is read. Raises TooMuch, and as `chunks` does."""
+        if not self._response.is_stream_consumed:
+            async for chunk in self.chunks():
+                self._body += chunk
+                if len(self._body) > self._limit:
+                    limit = f"{self._limit} bytes (Limits.answer_bytes)"
+                    raise TooMuch(f"an answer of more than {limit}")
+        return bytes(self._body)
+
+    async def lost_session(self) -> bool:
+        """Whether the server does not know the session. Older SDKs say so with 400, in words."""
+        if self.status != 400:
+            return self.status == 404
+        return _UNKNOWN_SESSION.search(await self.body()) is not None
 
     def within(self, reference: str) -> httpx2.URL:
         """The URL of a reference. Raises BadAnswer for one of another origin."""

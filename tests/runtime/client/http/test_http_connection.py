@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from typing import Any
 
 import pytest
 
@@ -16,18 +17,34 @@ from tests.support.raw_http_server import Asked, Reply, Server, answer
 RESUMABLE = since("2025-03-26")[:-1]
 
 
-class Forgetful(Server):
-    """Answers 404 to a session that it does not know."""
+NO_SESSION = "Bad Request: No valid session ID provided"
+UNKNOWN = {
+    "of the specification": (404, b""),
+    "of mcp before 1.26": (400, NO_SESSION.encode()),
+    "of servers after the example of the TypeScript SDK": (
+        400,
+        {"jsonrpc": "2.0", "error": {"code": -32000, "message": NO_SESSION}, "id": None},
+    ),
+    "of such servers to a GET": (400, b"Invalid or missing session ID"),
+}
+"""How servers refuse a session that they do not know."""
 
-    def __init__(self, revision: str = "2025-11-25", *sessions: str) -> None:
+
+class Forgetful(Server):
+    """Refuses a session that it does not know."""
+
+    def __init__(
+        self, revision: str = "2025-11-25", *sessions: str, unknown: tuple[int, Any] = (404, b"")
+    ) -> None:
         super().__init__(revision, *(sessions or ("s1", "s2", "s3")))
+        self.unknown = unknown
         self.acts |= {"tools/call": self._known, "notifications/roots/list_changed": self._told}
 
     async def _known(self, asked: Asked, reply: Reply) -> None:
         if asked.headers.get("mcp-session-id") == self.live:
             await reply.send(200, answer(asked, self.called()))
         else:
-            await reply.send(404)
+            await reply.send(*self.unknown)
 
     async def _told(self, asked: Asked, reply: Reply) -> None:
         await reply.send(202 if asked.headers.get("mcp-session-id") == self.live else 404)
@@ -104,6 +121,25 @@ async def test_a_forgotten_session_is_opened_anew_and_the_call_repeated(revision
     assert ["mcp-session-id" in asked.headers for asked in server.of("initialize")] == [False] * 2
 
 
+@pytest.mark.parametrize("unknown", UNKNOWN)
+async def test_a_forgotten_session_is_known_by_each_way_to_refuse_it(unknown: str) -> None:
+    server = Forgetful(unknown=UNKNOWN[unknown])
+    async with server.running(), server.client() as client:
+        server.live = "forgotten"
+        await client.call_tool("t")
+    assert len(server.of("initialize")) == 2
+
+
+@pytest.mark.parametrize("text", ["Bad Request", "the session ID belongs to another event"])
+async def test_another_bad_request_opens_no_session_anew(text: str) -> None:
+    server = Forgetful(unknown=(400, text.encode()))
+    async with server.running(), server.client() as client:
+        server.live = "other"
+        with pytest.raises(BadStatus, match=f"HTTP 400 .*{text}"):
+            await client.call_tool("t")
+    assert len(server.of("initialize")) == 1
+
+
 async def test_calls_that_lose_a_session_together_open_one() -> None:
     server = Forgetful()
     async with server.running(), server.client() as client:
@@ -172,12 +208,13 @@ async def test_a_new_session_is_told_what_the_last_one_was_told() -> None:
     assert {asked.headers["mcp-session-id"] for asked in (level, watch)} == {"s2"}
 
 
-async def test_the_end_of_a_session_on_its_own_stream_opens_another() -> None:
-    server = Forgetful()
+@pytest.mark.parametrize("unknown", UNKNOWN)
+async def test_the_end_of_a_session_on_its_own_stream_opens_another(unknown: str) -> None:
+    server = Forgetful(unknown=UNKNOWN[unknown])
 
     async def own(asked: Asked, reply: Reply) -> None:
         if asked.headers["mcp-session-id"] != server.live:
-            await reply.send(404)
+            await reply.send(*server.unknown)
             return
         await reply.stream()
         if len(server.of("GET")) == 1:
