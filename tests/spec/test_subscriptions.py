@@ -9,7 +9,7 @@ import pytest
 
 from mcp_runtime import Server
 from mcp_runtime.client.subscription import Change
-from mcp_runtime.errors import Disconnected
+from mcp_runtime.errors import BadAnswer, Disconnected, NoCommonRevision
 from tests.support.json_peers import (
     HANDSHAKE,
     NEWEST,
@@ -274,6 +274,28 @@ async def test_a_server_that_is_gone_is_started_anew_for_the_next_request(revisi
             await client.list_tools()
     hello = "server/discover" if revision == NEWEST else "initialize"
     assert len(server.requests(hello)) == 2
+
+
+@pytest.mark.parametrize("revision", [*HANDSHAKE, NEWEST])
+async def test_a_restart_that_fails_is_tried_again(revision: str) -> None:
+    server = RawServer(revision)
+    (hello,) = server.answers
+    async with server.client(restarts=3) as client:
+        good = server.answers.pop(hello)
+        await server.line.wire.close()
+        await asyncio.sleep(0.01)
+        cancelled = asyncio.create_task(client.call_tool("x"))
+        while len(server.lines) < 2:
+            await asyncio.sleep(0.001)
+        await server.line.next(hello)
+        cancelled.cancel()
+        await asyncio.wait([cancelled])
+        server.answers[hello] = {"capabilities": "none"}
+        with pytest.raises((BadAnswer, NoCommonRevision)):
+            await client.call_tool("x")
+        server.answers |= {hello: good, "tools/call": {"content": [], "resultType": "complete"}}
+        assert (await client.call_tool("x")).content == []
+    assert len(server.lines) == 4
 
 
 async def test_a_client_without_restarts_starts_nothing() -> None:

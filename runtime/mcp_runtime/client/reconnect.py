@@ -131,6 +131,7 @@ class Reconnector:
     async def restart(self) -> None:
         """Starts a server again that is gone, if it may be, and renews the subscriptions.
 
+        After a restart that failed, or whose caller was cancelled, the server still counts as gone.
         Source: 2026-07-28 basic/transports/stdio and basic/patterns/subscriptions.
         """
         async with self._restarting:
@@ -146,6 +147,10 @@ class Reconnector:
                 self.connection.subscriptions = lost.subscriptions
                 for subscription in lost.subscriptions:
                     await self.connection.listen(subscription)
+            except BaseException:
+                if self._connection is not None:
+                    self._connection.is_gone = True
+                raise
             finally:
                 self._restart_task = None
 
