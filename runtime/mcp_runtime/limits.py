@@ -32,6 +32,8 @@ class Limits:
     """One message that a server receives; a longer line is skipped and answered with an error.
 
     Up to 2025-06-18 an error needs the id: it is looked for at both ends of the line."""
+    initialize_bytes: int = 64 * 1024
+    """The `initialize` of a client, of which its session keeps the info and the capabilities."""
     answer_bytes: int = 16 * 1024 * 1024
     """One message that a client receives; an answer over it fails its request."""
     batch: int = 64

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import json
 from collections.abc import Coroutine
 from dataclasses import fields
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.support.raw_peer import connected
 from tests.support.session_pair import (
     HANDSHAKE,
     NEWEST,
+    initialize,
     newborn,
     notification,
     receive,
@@ -93,6 +95,7 @@ HELD: Final = {
         "runtime/client/http/test_event_stream.py",
         "test_a_stream_that_does_not_open_holds_no_call_back_for_long",
     ),
+    "initialize_bytes": (HERE, "test_an_initialize_over_the_limit_is_refused"),
     "line_bytes": (HERE, "test_a_line_at_the_limit_is_read_and_one_byte_more_is_not"),
     "answer_bytes": (
         "runtime/client/test_message_limit.py",
@@ -261,6 +264,18 @@ def test_a_line_at_the_limit_is_read_and_one_byte_more_is_not(more: int) -> None
     (answer,) = written(receive(session, line))
     assert ("Limits.line_bytes" in answer.get("error", {}).get("message", "")) == bool(more)
     assert [answer["id"] for answer in written(receive(session, request(2, "ping")))] == [2]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_an_initialize_over_the_limit_is_refused(more: int) -> None:
+    session = server_session(None, Limits(initialize_bytes=1000))
+    params = initialize(SHAKEN)
+    params["clientInfo"]["title"] = ""
+    params["clientInfo"]["title"] = "x" * (1000 + more - len(json.dumps(params)))
+    (answer,) = written(receive(session, request(1, "initialize", params)))
+    assert ("Limits.initialize_bytes" in answer.get("error", {}).get("message", "")) == bool(more)
+    (answer,) = written(receive(session, request(2, "ping")))
+    assert answer["result"] == {}
 
 
 # ---- time

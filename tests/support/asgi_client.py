@@ -37,6 +37,9 @@ class Response:
         """Of the request."""
         self.refuses = False
         """Whether sending fails, as it does on a broken connection."""
+        self.reads = asyncio.Event()
+        """Clear where the client does not read: what follows the first part of the body waits."""
+        self.reads.set()
         self._parser = Events(1 << 24)
         self._news = asyncio.Event()
         self.task: asyncio.Task[None]
@@ -44,6 +47,8 @@ class Response:
     async def send(self, message: Mapping[str, Any]) -> None:
         if self.refuses:
             raise OSError("gone")
+        if self.body:
+            await self.reads.wait()
         if message["type"] == "http.response.start":
             self.status, self.raw = message["status"], list(message["headers"])
         else:

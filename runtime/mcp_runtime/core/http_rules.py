@@ -18,6 +18,8 @@ JSON: Final = "application/json"
 EVENT_STREAM: Final = "text/event-stream"
 VERSION: Final = "mcp-protocol-version"
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
+_LONGEST_HOST: Final = 300
+"""Characters that no name of a host has with its port."""
 
 _PER_REQUEST: Final = frozenset(name for name in ALL if revision(name).era == "per-request")
 _NAMES: Final = b"io.modelcontextprotocol/protocolVersion"
@@ -73,7 +75,7 @@ class Hosts:
         return match is not None and match["scheme"] in _WEB and self._known(match["host"])
 
     def _known(self, text: str) -> bool:
-        parts = _split(text)
+        parts = _split(text) if len(text) <= _LONGEST_HOST else None
         return parts is not None and (parts[0] in self.hosts or ":".join(parts) in self.hosts)
 
 

@@ -161,6 +161,8 @@ class ServerSession(Session, ServerNotifications):
     # ---- methods that the session answers
 
     def _initialize(self, frame: Request) -> list[Event]:
+        if len(frame.params) > (limit := self.limits.initialize_bytes):
+            raise refusals.invalid_params(f"more than {limit} bytes (Limits.initialize_bytes)")
         offer, spoken = self.offer(), self._spoken(frame)
         self.tolerances.decode(revision(spoken), "params", "initialize", frame.params or b"{}")
         params = initialize_params(frame.params, spoken)

@@ -58,6 +58,8 @@ _POLL: Final = 0.005
 
 _REMEMBERED: Final = 64
 """How many combinations of headers that are right for a POST are remembered."""
+_SHORT: Final = 1024
+"""Characters of a combination that is remembered."""
 
 _ANSWERS: Final = (http_rules.JSON, http_rules.EVENT_STREAM)
 """The media types of the responses to a POST."""
@@ -249,7 +251,8 @@ class HttpApp:
 
     async def _post(self, request: HttpRequest) -> EventResponse | None:
         _require_media_types(request)
-        if len(self._known) < _REMEMBERED:
+        is_short = sum(len(name or "") for name in request.names) <= _SHORT
+        if is_short and len(self._known) < _REMEMBERED:
             self._known[request.names] = self._answer
         return await self._answer(request)
 

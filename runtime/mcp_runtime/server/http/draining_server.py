@@ -46,6 +46,7 @@ class DrainingServer(uvicorn.Server):
         options: Any = {
             "log_level": "warning",
             "access_log": False,  # its lines would be made for each request, and dropped
+            "ws": "none",
             "timeout_graceful_shutdown": 5,
             "root_path": f"/{root_path}" if root_path else "",
         }

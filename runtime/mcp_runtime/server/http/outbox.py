@@ -164,11 +164,10 @@ class Outbox:
         retry, self.retry = self.retry, None
         return retry
 
-    @property
-    def only_message(self) -> bytes | None:
+    def pop_only(self) -> bytes | None:
         """The one message that waits, if the stream is finished and has no other."""
         waiting = self._waiting
-        return waiting[0] if waiting and self.finished and len(waiting) == 1 else None
+        return self._pop() if waiting and self.finished and len(waiting) == 1 else None
 
     @property
     def is_over(self) -> bool:

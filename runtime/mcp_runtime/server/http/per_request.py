@@ -226,7 +226,7 @@ class PerRequestEndpoint:
         stream = connection.stream
         if not stream.has_news:
             await _news_or_gone(stream, request, stream.limits.keep_alive)
-        if (message := stream.only_message) is not None:
+        if (message := stream.pop_only()) is not None:
             await request.reply(http_rules.status(message, at_once=False), message, (JSON,))
             return None
         return EventResponse(request, connection, stream, stream.attach())

@@ -22,6 +22,8 @@ Header: TypeAlias = tuple[bytes, bytes]
 JSON: Final[Header] = (b"content-type", b"application/json")
 _LENGTH_DIGITS: Final = 15
 """A Content-Length with more digits is too large, whatever they are."""
+_BUFFERED: Final = 64 * 1024
+"""Bytes that ASGI servers accept without waiting for the client to read them."""
 
 
 class HttpError(Exception):
@@ -163,9 +165,12 @@ class HttpRequest:
         """Frees the headers; the response may stay open for hours."""
         self.headers.clear()
 
-    async def reply(self, status: int, body: bytes, headers: tuple[Header, ...]) -> None:
+    async def reply(
+        self, status: int, body: bytes, headers: tuple[Header, ...], held: HeldBytes | None = None
+    ) -> None:
         """Sends a whole response. A request body that was not read closes the connection.
 
+        A large one counts as held, by the peer of `held`, until the client reads it.
         Raises ClientGone.
         """
         headers = (*headers, (b"content-length", b"%d" % len(body)))
@@ -173,7 +178,14 @@ class HttpRequest:
             headers = (*headers, (b"connection", b"close"))
         try:
             await self._send(_start(status, headers))
-            await self._send({"type": "http.response.body", "body": body})
+            if len(body) > _BUFFERED:
+                hold = Hold(held or HeldBytes(), len(body))
+                await self._send({"type": "http.response.body", "body": body, "more_body": True})
+                body = b""
+                await self._send({"type": "http.response.body"})  # waits for the client
+                del hold
+            else:
+                await self._send({"type": "http.response.body", "body": body})
         except OSError:
             raise ClientGone from None
 

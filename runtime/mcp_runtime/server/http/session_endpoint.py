@@ -51,9 +51,9 @@ class SessionEndpoint:
         try:
             keep_alive = self._service.limits.keep_alive
             await stream.news(min(keep_alive, _QUIET) if session.primes else keep_alive)
-            if (message := stream.only_message) is not None:
+            if (message := stream.pop_only()) is not None:
                 session.forget(stream)
-                await request.reply(200, message, (JSON,))
+                await request.reply(200, message, (JSON,), session.session.held)
                 return None
             return self._response(request, session, stream, stream.attach())
         finally:
@@ -65,7 +65,9 @@ class SessionEndpoint:
         if not http_rules.initializes(body):
             session.read(body)
             raise HttpError(400, "Mcp-Session-Id is missing; only `initialize` goes without")
-        answer = session.receive(body).only_message or b""
+        if len(body) > (limit := self._service.limits.initialize_bytes):  # a store keeps all of it
+            raise HttpError(413, f"the body has more than {limit} bytes (Limits.initialize_bytes)")
+        answer = session.receive(body).pop_only() or b""
         if session.session.state is State.NEW:
             raise HttpError(400, "the session was not initialized", answer)
         await self._table.begin(session, body)

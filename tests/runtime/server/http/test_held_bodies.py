@@ -1,4 +1,4 @@
-"""Bodies of requests: counted while they are read, and not kept once they are."""
+"""Bodies and headers: counted while they are read or sent, and not kept once they are."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Server
+from mcp_runtime.core import error_codes
 from mcp_runtime.core.running import OF_PROCESS
 from mcp_runtime.limits import Limits
-from tests.support.asgi_client import POST, Client, mirrors, request, serving
+from tests.support.asgi_client import POST, SHAKEN, Client, initialize, mirrors, request, serving
 from tests.support.session_pair import held_by_process
 
 SIZE: Final = 3_000_000
@@ -69,6 +70,67 @@ async def test_a_body_that_is_being_read_counts_for_the_process() -> None:
         for response in begun:
             await response.drop()
         assert OF_PROCESS.count == before
+
+
+def large(**limits: Any) -> Server:
+    server = Server("s", "1", limits=Limits(**limits))
+
+    @server.tool
+    async def large() -> str:
+        return "x" * SIZE
+
+    return server
+
+
+@pytest.mark.parametrize("era", ["per-request", "handshake"])
+async def test_an_answer_that_the_client_does_not_read_counts_until_it_does(era: str) -> None:
+    before = held_by_process()
+    async with serving(large(process_bytes=before + SIZE)) as client:
+        peer = client if era == "per-request" else await client.session()
+        unread = peer.call("large")
+        unread.reads.clear()
+        await unread.until(lambda response: response.body)
+        assert OF_PROCESS.count == before + len(unread.body)
+        assert (await peer.call("large").until_over()).error["code"] == error_codes.BUSY
+        unread.reads.set()
+        await unread.until_over()
+        assert OF_PROCESS.count == before
+        assert "result" in (await peer.call("large").until_over()).json
+
+
+async def test_answers_of_a_session_that_are_not_read_count_for_it() -> None:
+    async with serving(large(held_bytes=SIZE)) as client:
+        session, other = await client.session(), await client.session()
+        unread = session.call("large")
+        unread.reads.clear()
+        await unread.until(lambda response: response.body)
+        assert (await session.call("large").until_over()).error["code"] == error_codes.BUSY
+        assert "result" in (await other.call("large").until_over()).json
+        unread.reads.set()
+
+
+@pytest.mark.parametrize("header", ["host", "origin", "accept", "x-forwarded-host"])
+async def test_long_headers_are_not_kept(header: str) -> None:
+    async with serving(Server("s", "1")) as client:
+        tracemalloc.start()
+        try:
+            for number in range(10):
+                value = f"application/json, text/event-stream, {'x' * SIZE}{number}"
+                await client.ask("POST", "/mcp", {**POST, header: value}, [b"{}"])
+            assert tracemalloc.get_traced_memory()[0] < 2 * SIZE
+        finally:
+            tracemalloc.stop()
+
+
+@pytest.mark.parametrize("padded", ["id", "end"])
+async def test_a_session_is_not_begun_by_a_body_over_the_limit(padded: str) -> None:
+    async with serving(Server("s", "1", limits=Limits(initialize_bytes=1000))) as client:
+        id, end = ("x" * 1000, b"") if padded == "id" else ("1", b" " * 1000)
+        body = json.dumps({**initialize(SHAKEN[0]), "id": id}).encode()
+        refused = await client.ask("POST", "/mcp", POST, [body + end])
+        assert refused.status == 413
+        assert "Limits.initialize_bytes" in refused.error["message"]
+        await client.session()
 
 
 def _begin(client: Client) -> Any:

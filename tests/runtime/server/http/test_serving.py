@@ -163,6 +163,18 @@ def test_a_server_on_a_socket_answers_refuses_and_cuts_what_is_slow(plain: bool)
     run(main)
 
 
+def test_a_request_for_a_websocket_is_answered_as_any_other() -> None:
+    async def main() -> None:
+        async with served() as (_, port):
+            upgrade = "connection: upgrade\nupgrade: websocket\nsec-websocket-version: 13\n"
+            head = f"GET /mcp HTTP/1.1\nhost: localhost\n{upgrade}sec-websocket-key: {'A' * 22}==\n"
+            answer = await exchange(port, head, until=b"}}")
+            assert answer.startswith(b"HTTP/1.1 400 ")
+            assert b"Mcp-Session-Id is missing" in answer
+
+    run(main)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @LOOPS
 def test_a_signal_ends_streams_in_good_order_and_then_the_process(
