@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Annotated, Any, Final, Literal, Protocol, Union, get_args, get_origin
@@ -68,7 +68,18 @@ def native_schema(annotation: Any) -> Schema:
     for each in every(whole):
         if not is_json(each.get("default")):
             del each["default"]
+        if kind := _kind_of(each.get("enum", ())):
+            each["type"] = kind
     return whole
+
+
+_KINDS: Final = {str: "string", int: "integer", bool: "boolean"}
+
+
+def _kind_of(values: Collection[object]) -> str | None:
+    """The type of all values of an enumeration, which some clients' models demand, if it is one."""
+    classes = {value.__class__ for value in values}
+    return _KINDS.get(classes.pop()) if len(classes) == 1 else None
 
 
 def _schema_of(annotation: Any) -> Schema:
@@ -284,8 +295,8 @@ def _flat(args: tuple[Any, ...]) -> Iterator[Any]:
 
 
 def _has_members(cls: Any) -> bool:
-    is_named = any(hasattr(cls, name) for name in ("_fields", "__struct_fields__"))
-    return is_named or dataclasses.is_dataclass(cls) or typing.is_typeddict(cls)
+    marks = ("_fields", "__struct_fields__", "__total__")  # the last: TypedDict of either typing
+    return dataclasses.is_dataclass(cls) or any(hasattr(cls, name) for name in marks)
 
 
 def _members(cls: type) -> Mapping[str, Any]:

@@ -123,7 +123,7 @@ def _property(
     if foreign is not None:
         join(defs, schema.pop("$defs", {}))
     if parameter.header:
-        schema = _typed(resolved(schema, defs)) | {"x-mcp-header": parameter.header.name}
+        schema = resolved(schema, defs) | {"x-mcp-header": parameter.header.name}
     documented = info.doc.parameters.get(parameter.name)
     if description := parameter.description or schema.get("description") or documented:
         schema["description"] = description
@@ -142,16 +142,7 @@ def _with_default(schema: Schema, default: Default | None) -> Schema:
 # ---- headers
 
 
-_HEADER_TYPES: Final = {str: "string", int: "integer", bool: "boolean"}
-
-
-def _typed(schema: Schema) -> Schema:
-    """An enumeration with the type of its values, if they have but one."""
-    values: list[object] = schema.get("enum", [])
-    for kind, name in _HEADER_TYPES.items():
-        if values and all(value.__class__ is kind for value in values):
-            return {"type": name, **schema}
-    return schema
+_HEADER_TYPES: Final = ("string", "integer", "boolean")
 
 
 def _check_headers(info: FunctionInfo, properties: Schema) -> None:
@@ -164,7 +155,7 @@ def _check_headers(info: FunctionInfo, properties: Schema) -> None:
             info.refuse(each.name, "has a Header inside its type", "put it on the parameter")
         if each.header is None:
             continue
-        if schema.get("type") not in _HEADER_TYPES.values():
+        if schema.get("type") not in _HEADER_TYPES:
             info.refuse(each.name, "cannot have a Header", "annotate it with str, int or bool")
         if each.header.name.lower() in seen:
             info.refuse(each.name, f"Header {each.header.name} is there twice", "rename it")

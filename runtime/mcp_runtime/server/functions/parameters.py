@@ -180,16 +180,22 @@ def _parameter(function: str, declared: inspect.Parameter, annotation: Any) -> P
             f"{function}(), parameter {name}: {_UNNAMED[declared.kind]}; peers name each"
             " argument, so declare it by its name, with a type"
         )
-    if default is not _EMPTY and type(default).__module__ == "pydantic.fields":
-        return Parameter(name, Annotated[annotation, default], _pydantic_default(default))
+    if _is_field(default):
+        annotation, default = Annotated[annotation, default], _EMPTY
     if default is _EMPTY:
-        return Parameter(name, _bounded(annotation), None)
+        return Parameter(name, _bounded(annotation), _pydantic_default(annotation))
     return Parameter(name, _bounded(annotation), Default(lambda: default, shown=True))
 
 
-def _pydantic_default(info: Any) -> Default | None:
-    """The default in a `Field(…)` of pydantic."""
-    if info.is_required():
+def _is_field(value: object) -> bool:
+    return type(value).__module__ == "pydantic.fields"
+
+
+def _pydantic_default(annotation: Any) -> Default | None:
+    """The default in a `Field(…)` of pydantic; of several the last counts."""
+    fields = [note for note in getattr(annotation, "__metadata__", ()) if _is_field(note)]
+    info = next((field for field in reversed(fields) if not field.is_required()), None)
+    if info is None:
         return None
     return Default(lambda: info.get_default(call_default_factory=True), shown=False)
 

@@ -29,6 +29,7 @@ import hypothesis
 import jsonschema_rs
 import pydantic
 import pytest
+import typing_extensions
 from hypothesis import strategies as st
 from msgspec import Meta, Struct
 
@@ -77,6 +78,10 @@ class Tree:
 class Options(TypedDict):
     deep: bool
     note: NotRequired[Annotated[str, Meta(description="a word")]]
+
+
+class Light(typing_extensions.TypedDict, total=False):
+    level: Annotated[int, pydantic.Field(ge=0, le=254)]
 
 
 class Pair(NamedTuple):
@@ -202,7 +207,10 @@ def test_no_parameters_are_a_closed_object() -> None:
         (object, {"description": "Any JSON."}),
         (list[Any], {"type": "array"}),
         (int | None, {"anyOf": [{"type": "integer"}, {"type": "null"}]}),
-        (Literal["a", "b"], {"enum": ["a", "b"]}),
+        (Literal["a", "b"], {"enum": ["a", "b"], "type": "string"}),
+        (Literal[1, 2], {"enum": [1, 2], "type": "integer"}),
+        (Literal["a", 1], {"enum": [1, "a"]}),
+        (list[Literal["a"]], {"type": "array", "items": {"enum": ["a"], "type": "string"}}),
         (Name, {"type": "string"}),
         (dict[str, list[int]], None),
         (
@@ -263,6 +271,33 @@ def test_a_default_is_in_the_schema_if_json_can_say_it(default: object, shown: b
     signature = taking(Any, default, required=False)
     assert ("default" in signature.input_schema["properties"]["value"]) is shown
     assert signature.read({})["value"] is default
+
+
+def test_an_enum_names_the_type_of_its_values() -> None:
+    schema = taking(Color).input_schema
+    assert schema["$defs"]["Color"] == {"title": "Color", "enum": ["blue", "red"], "type": "string"}
+
+
+def test_a_field_of_pydantic_in_annotated_has_the_default_too() -> None:
+    note = pydantic.Field(default=5, ge=1, description="how many")
+    signature = taking(Annotated[int, note])
+    assert "required" not in signature.input_schema
+    assert signature.input_schema["properties"]["value"]["default"] == 5
+    assert (signature.read({}), signature.read({"value": 2})) == ({"value": 5}, {"value": 2})
+    with pytest.raises(BadArguments, match="greater than or equal to 1"):
+        signature.read({"value": 0})
+    assert taking(Annotated[int, note], 7, required=False).read({}) == {"value": 7}
+    assert taking(Annotated[int, pydantic.Field(default=3), note]).read({}) == {"value": 5}
+
+
+def test_members_of_a_typed_dict_of_typing_extensions_are_bounded_by_pydantic() -> None:
+    """Pydantic takes no other TypedDict before Python 3.12."""
+    signature = taking(Light)
+    schema = signature.input_schema["properties"]["value"]
+    assert schema["properties"]["level"]["maximum"] == 254
+    assert signature.read({"value": {"level": 3}}) == {"value": {"level": 3}}
+    with pytest.raises(BadArguments, match="less than or equal to 254"):
+        signature.read({"value": {"level": 255}})
 
 
 def test_descriptions_come_from_the_annotation_then_from_the_docstring() -> None:
