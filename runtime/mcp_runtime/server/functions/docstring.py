@@ -13,7 +13,8 @@ _SECTION: Final = re.compile(
     r"(Args|Arguments|Parameters|Params|Returns?|Raises|Yields)\s*:\s*$", re.IGNORECASE
 )
 _FIELD: Final = re.compile(r":(param|type|return|returns|rtype|raise|raises)\b([^:\n]*):[ \t]*(.*)")
-_ENTRY: Final = re.compile(r"\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
+_ITEM: Final = re.compile(r"[-*•]\s")
+_ENTRY: Final = re.compile(r"(?:[-*•]\s+)?[*`]{0,2}(\w+)[*`]{0,2}\s*(?:\([^)]*\))?\s*:\s*(.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +24,30 @@ class ParsedDocstring:
 
 
 def parse_docstring(text: str | None) -> ParsedDocstring:
-    """Reads Google's style (`Args:` sections) and reStructuredText fields (`:param x: …`)."""
-    lines = cleandoc(text or "").splitlines()
-    end = next((i for i, line in enumerate(lines) if _ends(line)), len(lines))
-    description = "\n".join(lines[:end]).strip()
-    entries = (*_in_sections(lines[end:]), *_in_fields(lines[end:]))
+    """Reads Google's style (`Args:` sections) and reStructuredText fields (`:param x: …`).
+
+    All text outside of sections and fields is the description, also what stands below them.
+    """
+    blocks: list[list[str]] = [[]]
+    for line in cleandoc(text or "").splitlines():
+        if _begins(line, blocks[-1]):
+            blocks.append([])
+        blocks[-1].append(line)
+    prose = ("\n".join(block).strip() for block in blocks if not _is_apart(block))
+    lines = [line for block in blocks if _is_apart(block) for line in block]
+    entries = (*_in_sections(lines), *_in_fields(lines))
     parameters = {name: " ".join(words) for name, words in entries if any(words)}
-    return ParsedDocstring(description, parameters)
+    return ParsedDocstring("\n\n".join(filter(None, prose)), parameters)
 
 
-def _ends(line: str) -> bool:
-    return bool(_SECTION.match(line) or _FIELD.match(line))
+def _begins(line: str, block: list[str]) -> bool:
+    """Whether a line begins a section or a field, or text below one."""
+    is_indented = not line[:1].strip()
+    return _is_apart([line]) or (_is_apart(block) and not (is_indented or _ITEM.match(line)))
+
+
+def _is_apart(block: list[str]) -> bool:
+    return bool(block and (_SECTION.match(block[0]) or _FIELD.match(block[0])))
 
 
 def _in_sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
@@ -42,7 +56,7 @@ def _in_sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
     words: list[str] = []
     for line in lines:
         indent = len(line) - len(line.lstrip())
-        if line.strip() and indent == 0:
+        if line.strip() and indent == 0 and not _ITEM.match(line):
             section = _SECTION.match(line)
             within, depth = bool(section and section[1].lower() in _PARAMETERS), -1
         elif within and line.strip():

@@ -333,6 +333,33 @@ def test_descriptions_come_from_the_annotation_then_from_the_docstring() -> None
     assert of(google).info.doc.description == of(fields).info.doc.description == "Does it."
 
 
+def test_what_a_docstring_says_below_its_sections_is_not_lost() -> None:
+    def listed(code: str, size: int = 0) -> str:
+        """Runs code.
+
+        Parameters:
+        - code: what to run,
+          step by step
+        - `size` (int): how much
+
+        Returns a text.
+
+        Returns:
+            A text.
+
+        Examples:
+            listed("1")
+        Note: call it once.
+        """
+        return code
+
+    signature = of(listed)
+    assert described(signature) == {"code": "what to run, step by step", "size": "how much"}
+    assert signature.info.doc.description == (
+        'Runs code.\n\nReturns a text.\n\nExamples:\n    listed("1")\nNote: call it once.'
+    )
+
+
 def described(signature: Signature) -> dict[str, str | None]:
     properties = signature.input_schema["properties"]
     return {name: schema.get("description") for name, schema in properties.items()}
