@@ -282,6 +282,15 @@ def test_a_folder_of_a_schema_that_is_not_named_again_stays(
     assert manifest.read(tmp_path / "out").revisions == (REVISION, "dogs-1")
 
 
+def test_a_second_schema_of_ones_own_needs_a_folder_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "mine.ts").write_text("export interface Dog { name: string }\n")
+    args = ("--schema", tmp_path / "mine.ts", *MODELS, "--out", tmp_path / "out", "--revision")
+    assert invoke("generate", *args, "dogs-1").exit_code == 0
+    said = "dogs-1, which is not pinned, beside which dogs-2 cannot be written\nChoose another"
+    refused(*args, "dogs-2", said=said)
+    assert manifest.read(tmp_path / "out").revisions == ("dogs-1",)
+
+
 def test_a_colliding_name_is_refused_with_its_place(tmp_path: Path) -> None:
     schema = tmp_path / "twice.ts"
     schema.write_text(

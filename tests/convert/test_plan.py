@@ -332,6 +332,10 @@ MORE: Final = "interface P { a: string; b?: number }"
         (SAME, MORE, row("P.b"), "decides nothing"),
         (SAME, MORE, row("P.b", down='"rename"'), "lacks to"),
         (SAME, MORE, row("P.b", down='"refuse"'), "lacks message"),
+        (SAME, MORE, row("P.b", down='"refuse"', message='""'), "message = '' does not fit"),
+        (SAME, MORE, row("P.b", down='"refuse"', message='"m"', cod="1"), "`cod` is no key"),
+        (SAME, MORE, row("P.b", down='"degrade"', as_='["text"]'), "as = ['text'] does not fit"),
+        (APART, WHOLE, parts("1"), "parts = [1] does not fit"),
         (SAME, MORE, row("P.b", down='"degrade"', as_='"music"'), "nothing degrades as 'music'"),
         (SAME, MORE, row("P.b", down='"rename"', to='"c"'), "P has no `c`"),
         (

@@ -13,8 +13,10 @@ import pytest
 
 from mcp_bindgen.convert import plan
 from mcp_bindgen.emit import Options, generate
+from mcp_bindgen.emit.steps.parts import arm_name
 from mcp_bindgen.ir.decisions import Decisions, Row
 from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.model import Arr, Bounded, Limits, Lit, Prim, Ref
 from tests.support.command import invoke
 
 NASTY: Final = "\\\"\\n'''{{ x }}\\\\"
@@ -28,6 +30,12 @@ interface FooRequest extends JSONRPCRequest {{ method: "{NASTY}²/x"; params?: P
 interface FooResult {{ "{NASTY}": "{NASTY}" | P; }}
 type ClientRequest = FooRequest;
 """
+
+
+def test_an_arm_is_called_as_the_schema_calls_it() -> None:
+    numbers = Bounded(Prim("number"), Limits(minimum=0))
+    arms = (Prim("string"), numbers, Arr(numbers), Ref("Tool"), Lit(1))
+    assert [arm_name(arm) for arm in arms] == ["string", "number", "array", "Tool", "`1`"]
 
 
 def steps(folder: Path) -> set[str]:

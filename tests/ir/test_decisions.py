@@ -70,10 +70,10 @@ def test_a_missing_row_is_given_to_paste(tmp_path: Path) -> None:
 
 
 def test_a_row_answers_what_no_type_says(tmp_path: Path) -> None:
-    rows = ANSWER.replace('capability = ""', 'capability = "foo"')
+    rows = ANSWER.replace('capability = ""', 'capability = "tools.listChanged"')
     methods = lowered(tmp_path, rows).methods
     assert [(m.name, m.capability) for m in methods] == [
-        ("foo/bar", "foo"),
+        ("foo/bar", "tools.listChanged"),
         ("tools/list", "tools"),
     ]
 
@@ -105,12 +105,30 @@ def test_a_row_answers_what_no_type_says(tmp_path: Path) -> None:
             'why = "w"',
             "not a JSON literal",
         ),
+        (ANSWER.replace("foo/bar", "no/such").replace('["r1"]', '"r1"'), "revisions = 'r1' does"),
+        (ANSWER.replace("foo/bar", "no/such") + "\ncapabilty = 1", "`capabilty` is no key"),
+        (ANSWER.replace("foo/bar", "no/such").replace('"w"', "3"), "why = 3 does not fit"),
         ("x = [[", ""),
         ("[handlers]\nrevision = 1", "[handlers] lacks"),
     ],
 )
 def test_a_row_that_cannot_stand_is_refused(tmp_path: Path, more: str, words: str) -> None:
     check_refused(tmp_path, f"{ANSWER}\n{more}", words)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ('capability = "fo"', "no capability `fo` in r1"),
+        ('capability = "tools.no"', "no capability `tools.no` in r1"),
+        ('capability = ["foo"]', "capability = ['foo'] does not fit"),
+        ('capability = ""\nresult = "FooResult"', "result = 'FooResult' does not fit"),
+        ('capability = ""\nresult = []', "no type is named in r1"),
+        ('capability = ""\nresult = [3]', "result = [3] does not fit"),
+    ],
+)
+def test_an_answer_that_cannot_be_is_refused(tmp_path: Path, answer: str, words: str) -> None:
+    assert check_refused(tmp_path, ANSWER.replace('capability = ""', answer), words).remedy
 
 
 def test_a_narrowed_member_has_its_literal(tmp_path: Path) -> None:

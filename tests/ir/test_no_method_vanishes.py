@@ -131,7 +131,7 @@ def test_a_request_without_a_result_of_its_name_is_asked_about(tmp_path: Path) -
 def test_a_row_that_lacks_the_result_is_named_by_its_line(tmp_path: Path) -> None:
     text = BAR.replace("bar?: {}", "foo?: {}")
     message = refusal(tmp_path, text, row("bar/do", 'capability = ""'))
-    assert '# in the row at line 16\nresult = ""' in message
+    assert "# in the row at line 16\nresult = []" in message
 
 
 OVERLAP: Final = BAR.replace("DoBarResult", "BarResult")

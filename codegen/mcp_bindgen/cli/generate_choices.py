@@ -165,15 +165,22 @@ def _pinned(revision: str) -> pins.Found:
     return pins.find(revision)
 
 
-def _require_pinned(out: Path, pinned: Sequence[str]) -> None:
-    """Refuses a folder that holds a revision of the user's own, which would be removed."""
+def _require_pinned(out: Path, pinned: Sequence[str], named: Sequence[str] = ()) -> None:
+    """Refuses a folder that holds a revision of the user's own, which would be removed.
+
+    Only one file can be named, so that is no way out where `named` has one.
+    """
     there = manifest.read(out)
+    own = [name for name in named if name not in pinned]
     for revision in there.revisions if there and not is_default(out) else ():
-        if revision not in pinned:
+        if revision not in (*pinned, *named):
             option = "extension" if "@" in revision else "schema"
             raise InputError(
-                f"{out}: holds {revision}, which is not pinned",
-                remedy=f"Name its file too: --{option} FILE --revision {revision};"
+                f"{out}: holds {revision}, which is not pinned"
+                + (f", beside which {own[0]} cannot be written" if own else ""),
+                remedy="Choose another folder (--out), or remove this one."
+                if own
+                else f"Name its file too: --{option} FILE --revision {revision};"
                 " or choose another folder (--out).",
             )
 
@@ -192,7 +199,7 @@ def choose_target(out: Path, named: Mapping[str, pins.Found]) -> Target:
     have = set(there.revisions) if there else set[str]()
     others = have - set(named)
     if others and set(named) - have:
-        _require_pinned(out, [*pinned, *named])
+        _require_pinned(out, pinned, list(named))
         both = {**named, **{revision: _pinned(revision) for revision in others & set(pinned)}}
         return Target(out, dict(sorted(both.items())), None)
     alone = there is None and not (out.is_dir() and any(out.iterdir()))

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from mcp_bindgen.errors import DecisionError, UnansweredError
 from mcp_bindgen.ir.confirmation import Confirmation, as_diff
+from mcp_bindgen.ir.row_keys import require_keys
 
 __all__ = ["Decisions", "Row", "load", "paste"]
 
@@ -283,6 +284,7 @@ def _row_per_revision(path: Path, kind: str, entry: Mapping[str, Any]) -> list[R
             f"{path}: a [[{kind}]] row lacks {', '.join(missing) or 'revisions'}: {dict(entry)}",
             remedy="Every row names its revisions, a page of the protocol and a why.",
         )
+    require_keys(str(path), kind, entry)
     values = {k: v for k, v in entry.items() if k not in ("path", "revisions", "pair")}
     if kind == "step":
         return list(_row_per_direction(path, entry, values))
@@ -300,7 +302,9 @@ def _row_per_direction(
             raise DecisionError(
                 f"{path}: [[step]] `{entry['path']}`: {direction} = {entry[direction]!r} "
                 + ("is no action" if needed is None else f"lacks {' or '.join(needed)}"),
-                remedy=f"Actions: {', '.join(_STEP_ACTIONS)}.",
+                remedy=f"Give {' or '.join(needed)} in the same row."
+                if needed
+                else f"Actions: {', '.join(_STEP_ACTIONS)}.",
             )
         yield Row("step", entry["pair"], f"{direction} {entry['path']}", values)
     if not decided or not isinstance(entry.get("pair"), str):

@@ -7,12 +7,14 @@ says no more, so the rest are `[[method]]` rows.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from mcp_bindgen.errors import DecisionError
 from mcp_bindgen.ir.decisions import Decisions, Row
-from mcp_bindgen.ir.model import Method, Ref, Schema, Type, Uni
+from mcp_bindgen.ir.model import Method, Ref, Schema, Struct, Type, Uni
 from mcp_bindgen.ir.pairs import Pair
 from mcp_bindgen.ir.walk import references, struct_of
 from mcp_bindgen.source import Source, syntax
@@ -31,6 +33,7 @@ _QUESTIONS = {
     "capability": "which capability does it need?",
     "result": "which types answer it, as a list of names?",
 }
+_UNANSWERED: Mapping[str, Any] = {"capability": "", "result": []}
 _BOTH = ("ServerCapabilities", "ClientCapabilities")
 
 
@@ -110,13 +113,14 @@ def _row(
     if "result" in needed and loose:
         question += f" ({loose} answer nothing yet)"
     if row is not None and not set(unsaid) <= row.values.keys():
-        lines = [f'{key} = ""' for key in unsaid if key not in row.values]
+        lines = [f"{k} = {json.dumps(_UNANSWERED[k])}" for k in unsaid if k not in row.values]
         decisions.miss(question, "\n".join([f"# in the row at line {row.line}", *lines]))
         return row
     subject = (pair.kind, pair.direction, rule, result)
-    values = dict.fromkeys(needed, "")
+    values = {key: _UNANSWERED[key] for key in needed}
     row = decisions.ask("method", schema.revision, pair.method, subject, question, values)
     _require_news(row, rule, schema.revision)
+    _require_capability(schema, row)
     return row
 
 
@@ -146,6 +150,28 @@ def _require_news(row: Row | None, rule: str | None, revision: str) -> None:
         )
 
 
+def _require_capability(schema: Schema, row: Row | None) -> None:
+    """Raises DecisionError for a capability that neither side can declare."""
+    path = str(row.values.get("capability", "")) if row else ""
+    sides = [struct for side in _BOTH if (struct := schema.structs.get(side))]
+    if row and path and sides and not any(_declares(schema, side, path) for side in sides):
+        known = sorted({field.wire for side in sides for field in side.fields})
+        raise DecisionError(
+            f"[[method]] `{row.path}`: no capability `{path}` in {schema.revision}",
+            remedy=f"Capabilities: {', '.join(known)}; or one inside of these, after a dot.",
+        )
+
+
+def _declares(schema: Schema, struct: Struct | None, path: str) -> bool:
+    """Whether the path leads to a member of `struct`, or through one that may have any member."""
+    name, _, rest = path.partition(".")
+    member = struct.field(name) if struct else None
+    if member is None or not rest:
+        return member is not None
+    inner = struct_of(schema, member.type)
+    return inner is None or inner.index is not None or _declares(schema, inner, rest)
+
+
 def _result(schema: Schema, pair: Pair, python: Mapping[str, str]) -> Type | None:
     """The names that the pair's result lists, where `schema` has them as types."""
     result = pair.result
@@ -159,9 +185,11 @@ def _row_result(schema: Schema, row: Row | None) -> Type | None:
     if row is None or "result" not in row.values:
         return None
     unknown = [name for name in row.values["result"] if name not in schema.types]
-    if unknown:
+    if unknown or not row.values["result"]:
+        names = ", ".join(unknown) or "is named"
         raise DecisionError(
-            f"[[method]] `{row.path}`: no type {', '.join(unknown)} in {schema.revision}"
+            f"[[method]] `{row.path}`: no type {names} in {schema.revision}",
+            remedy="Name types that the schema declares, such as EmptyResult.",
         )
     arms = tuple(Ref(name) for name in row.values["result"])
     return arms[0] if len(arms) == 1 else Uni(arms)

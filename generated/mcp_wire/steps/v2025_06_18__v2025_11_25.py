@@ -434,7 +434,7 @@ def _down_JSONRPCRequest(o: Json, at: At, trip: Trip) -> Json:
 
 
 def _down_ElicitResult_content(o: Json, at: At, trip: Trip) -> Json:
-    """What array or prim or prim or prim of 2025-11-25 is in 2025-06-18."""
+    """What array or string or number or boolean of 2025-11-25 is in 2025-06-18."""
     if o.__class__ is list:
         trip.lose(
             at,

@@ -8,7 +8,7 @@ from typing import Any, Final
 from mcp_bindgen.convert.model import DEGRADES, UP, Call, Decision, Direction, Each, Values, Way
 from mcp_bindgen.emit.steps.predicates import Admits
 from mcp_bindgen.emit.text.layout import Code, call, flat, lay, literal
-from mcp_bindgen.ir.model import Arr, Lit, Ref, Type
+from mcp_bindgen.ir.model import Arr, Bounded, Lit, Prim, Ref, Type
 from mcp_bindgen.ir.names import snake
 
 __all__ = ["Parts", "arm_name", "outcome", "refusal_parts", "to_python"]
@@ -108,8 +108,10 @@ def outcome(decision: Decision) -> str:
 def arm_name(type: Type) -> str:
     """What losses and docstrings call an arm."""
     match type:
-        case Ref():
+        case Ref() | Prim():
             return type.name
+        case Bounded():
+            return arm_name(type.of)
         case Arr():
             return "array"
         case Lit():
