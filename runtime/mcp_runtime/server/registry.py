@@ -9,12 +9,14 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from msgspec import UNSET, ValidationError, convert
 
 from mcp_runtime.core import refusals
 from mcp_runtime.core.param_headers import ParamHeaders
+from mcp_runtime.core.subscriptions import LISTS
 from mcp_runtime.revisions import DecodeError
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
@@ -249,6 +251,19 @@ class Features:
         declared = {kind: value for kind, value in _DECLARED.items() if kind in self.kinds}
         capabilities = t.ServerCapabilities(logging={}, **declared)
         return self._with_methods(capabilities, self._of_methods)
+
+    def list_digests(self) -> dict[str, str]:
+        """By name of a list a digest of what it shows, which another process can compare."""
+        digests = {list_: blake2b(digest_size=8) for list_ in LISTS}
+        for list_, registry in (
+            ("tools", self.tools),
+            ("prompts", self.prompts),
+            ("resources", self.resources),
+            ("resources", self.resource_templates),
+        ):
+            for each in registry.values():
+                digests[list_].update(t.encode(each.model))
+        return {list_: digest.hexdigest() for list_, digest in digests.items()}
 
     def arguments_of(self, prompt_or_template: str) -> Collection[str] | None:
         """The names whose values can be completed; None if no such feature is registered."""

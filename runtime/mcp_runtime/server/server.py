@@ -200,6 +200,10 @@ class Server(Decorators):
         """The tools whose calls may be run again by another process."""
         return self.features.reruns
 
+    def list_digests(self) -> Mapping[str, str]:
+        """By name of a list a digest of what it shows."""
+        return self.features.list_digests()
+
     # ---- requests
 
     def handle(self, method: str, params: Any, ctx: Context) -> Awaitable[Any]:

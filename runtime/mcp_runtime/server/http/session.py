@@ -6,7 +6,7 @@ Source: 2025-11-25 basic/transports, "Streamable HTTP".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from secrets import token_hex
 from typing import Final
@@ -51,6 +51,8 @@ class HttpSession(StreamingConnection):
     """The version of that record."""
     synced = 0.0
     """When the record was read or stored."""
+    lists: Mapping[str, str] = {}
+    """Digests of the lists that the client has heard of."""
     is_late = False
     """Whether changes may have been announced before the session was open in this process."""
 
@@ -169,11 +171,18 @@ class HttpSession(StreamingConnection):
         return self.stream
 
     def catch_up(self) -> None:
-        """Announces once what the client watches, where a change of it may have been missed."""
+        """Announces what has changed while the session was not open here, as far as that is known.
+
+        A list is compared with the one that the client heard of; a resource may have changed.
+        """
         if self.is_late:
             self.is_late = False
             for uri in sorted(self.server_session.subscriptions.watched):
                 self.notify_change(Change(uri=uri))
+            before, self.lists = self.lists, self.server.list_digests()
+            for list_ in self.lists:
+                if before.get(list_) != self.lists[list_]:
+                    self.notify_change(Change(list=list_))
 
     def stream_of(self, name: str) -> Outbox:
         """The stream of that name; a finished one if the session has it no more."""
@@ -335,6 +344,7 @@ class HttpSession(StreamingConnection):
             session.state is State.OPEN,
             session.log_level,
             tuple(sorted(session.subscriptions.watched)),
+            self.lists,
         )
 
     def restore(self, record: SessionRecord) -> None:
@@ -347,5 +357,5 @@ class HttpSession(StreamingConnection):
         session = self.server_session
         if record.is_open and session.state is State.AGREED:
             self.receive(_INITIALIZED, forwards=False)
-        session.log_level = record.log_level
+        session.log_level, self.lists = record.log_level, record.lists
         session.subscriptions.watched = set(record.watched)

@@ -106,11 +106,15 @@ class SessionEndpoint:
         session = await self._session(request)
         if (last := request.headers.get("last-event-id")) is not None:
             return await self._resume(request, session, last)
+        await self._catch_up(session)
         if session.stream.reader:
             raise HttpError(409, "the session has an open GET stream already")
-        session.catch_up()
         stream = session.begin_standalone()
         return self._response(request, session, stream, stream.attach())
+
+    async def _catch_up(self, session: HttpSession) -> None:
+        session.catch_up()
+        await self._table.keep(session)
 
     async def _resume(self, request: HttpRequest, session: HttpSession, last: str) -> EventResponse:
         """Source: 2025-11-25 basic/transports, "Resumability and Redelivery"."""
@@ -122,7 +126,7 @@ class SessionEndpoint:
                 return EventResponse(request, followed, followed.outbox, followed.outbox.attach())
             stream = session.stream_of(name)
             if stream is session.stream:
-                session.catch_up()
+                await self._catch_up(session)
             reader = stream.attach()
             missed = await self._missed(session, stream, reader, name, number)
             return self._response(request, session, stream, reader, missed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 
@@ -16,6 +18,10 @@ class SessionRecord(msgspec.Struct, frozen=True):
     log_level: str | None
     watched: tuple[str, ...]
     """The URIs that the client is subscribed to."""
+    lists: Mapping[str, str] = {}
+    """Digests of the lists that the client has heard of: as they were when the session began, or
+    when a change of them was announced to it by a process that had other ones.
+    """
 
 
 def merged(before: SessionRecord, ours: SessionRecord, theirs: SessionRecord) -> SessionRecord:
@@ -26,4 +32,5 @@ def merged(before: SessionRecord, ours: SessionRecord, theirs: SessionRecord) ->
         is_open=ours.is_open or theirs.is_open,
         log_level=theirs.log_level if ours.log_level == before.log_level else ours.log_level,
         watched=tuple(sorted({*theirs.watched} - removed | added)),
+        lists=theirs.lists if ours.lists == before.lists else ours.lists,
     )

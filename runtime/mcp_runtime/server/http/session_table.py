@@ -52,7 +52,7 @@ class SessionTable:
     async def begin(self, session: HttpSession, body: bytes) -> None:
         """`body` is the client's `initialize`."""
         if self.cluster is not None:
-            session.initialize = body
+            session.initialize, session.lists = body, session.server.list_digests()
         self._add(session)
         await self.keep(session)
 

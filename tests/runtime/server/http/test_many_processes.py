@@ -235,6 +235,27 @@ def test_a_change_between_two_streams_is_not_missed_where_the_session_was_not_op
     run(main)
 
 
+def test_a_session_hears_once_of_a_list_that_differs_since_a_deploy() -> None:
+    async def main() -> None:
+        async with two() as (one, other, _, _):
+            begun = await one.session()
+            other.app._service.server.tool(lambda: "new", name="deployed")
+            moved = at(other, begun)
+            stream = moved.get()
+            await stream.until(lambda it: it.messages)
+            (announced,) = stream.messages
+            assert announced["method"] == "notifications/tools/list_changed"
+            await stream.drop()
+            other.app._table.open.clear()  # as a restart of the process does
+            again = moved.get()
+            await again.until_begun()
+            other.app._service.server.resource_updated("note://one")
+            assert (await moved.request("ping").until_over()).json["result"] == {}
+            assert not again.messages
+
+    run(main)
+
+
 def test_what_is_no_change_on_the_bus_is_logged_and_the_next_is_heard(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
