@@ -162,6 +162,7 @@ class Reconnector:
         subscriptions.append(subscription)
         try:
             await self.connection.listen(subscription)
+            subscription.require_accepted()
             yield subscription
         finally:
             subscriptions.remove(subscription)

@@ -55,6 +55,11 @@ class Subscription:
         self.acknowledged.set()
         self._changed.set()
 
+    def require_accepted(self) -> None:
+        """Raises the error with which the server has refused or ended the subscription."""
+        if self._error is not None:
+            raise self._error
+
     def _wants(self, change: Change) -> bool:
         if change.what == "resource":
             return change.uri is not None and self._watches(change.uri)
@@ -72,8 +77,7 @@ class Subscription:
 
     async def __anext__(self) -> Change:
         while not self._changes:
-            if self._error is not None:
-                raise self._error
+            self.require_accepted()
             if self._is_over:
                 raise StopAsyncIteration
             self._changed.clear()
