@@ -39,13 +39,15 @@ class Limits:
     batch: int = 64
     """Messages in one batch, in revisions that have batches."""
     in_flight: int = 1024
-    """Requests of the peer in flight at one time; the next gets the error -32000 "busy"."""
+    """Requests of the peer in flight at one time; the next gets the error "busy".
+
+    Its code is -32000; from 2026-07-28 on, where that is not free, -32603."""
     outgoing_bytes: int = 8 * 1024 * 1024
     """Bytes that wait to be written; above it senders wait, and nothing more is read."""
     held_bytes: int = 64 * 1024 * 1024
     """Of one peer: requests that are not answered, and answers that are not sent.
 
-    While there are more, requests and answers over 4 KiB become the error -32000 "busy"."""
+    While there are more, requests and answers over 4 KiB become the error "busy"."""
     process_bytes: int = 512 * 1024 * 1024
     """The same, of all peers of the process together."""
     threads: int = 64

@@ -384,7 +384,7 @@ class Session(ABC):
         if frame.id in self.running:
             raise RpcError(error_codes.INVALID_REQUEST, "a request with that id is in flight")
         if len(self.running) >= (most := self.limits.in_flight):
-            raise RpcError(error_codes.BUSY, f"busy: {most} requests are in flight")
+            raise RpcError(error_codes.BUSY, f"busy: {most} in flight (Limits.in_flight)")
         if len(frame.params) > SMALL and (crossed := self.held.crossed(self.limits)):
             raise RpcError(error_codes.BUSY, f"busy: too much is not answered yet ({crossed})")
 
