@@ -301,7 +301,7 @@ class Decorators(ABC):
         """
         if method in _ANSWERED_BY_THE_SESSION:
             raise ValueError(f"{method} cannot have a handler: the session answers it by itself")
-        if capability is not None:
+        if capability:
             self.features.declare(capability)
 
         def register(function: _F) -> _F:

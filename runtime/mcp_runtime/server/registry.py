@@ -17,7 +17,7 @@ from msgspec import UNSET, ValidationError, convert
 from mcp_runtime.core import refusals
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.core.subscriptions import LISTS
-from mcp_runtime.revisions import DecodeError
+from mcp_runtime.revisions import LATEST, DecodeError, revision
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.functions.content import Embedded
@@ -205,6 +205,17 @@ def require_tool_name(name: str) -> str:
     return name
 
 
+def _with(declared: dict[str, Any], paths: Mapping[str, bool]) -> dict[str, Any]:
+    """Capabilities as parsed JSON, with those of dotted paths: true, or an empty object."""
+    for path, is_true in paths.items():
+        *outer, last = path.split(".")
+        inner = declared
+        for name in outer:
+            inner = inner.setdefault(name, {})
+        inner.setdefault(last, is_true or {})
+    return declared
+
+
 class Features:
     """All features of a server. Each of `kinds` is declared even while it has no feature."""
 
@@ -221,23 +232,24 @@ class Features:
         """The tools whose calls may be run again."""
         self.scopes: dict[str, tuple[str, ...]] = {}
         """Those that calls of tools need, by name; a tool that needs none is not here."""
-        self._of_methods: set[str] = set()
+        self._of_methods: dict[str, bool] = {}
 
     def declare(self, capability: str) -> None:
-        """Declares the capability of a method, a dotted path. Raises ValueError for none."""
-        try:
-            self._with_methods(t.ServerCapabilities(), {capability})
-        except DecodeError as error:
-            raise ValueError(f"{capability!r} is no capability of a server: {error}") from None
-        self._of_methods.add(capability)
+        """Declares the capability of a method, a dotted path. Raises ValueError for none.
 
-    def _with_methods(self, own: t.ServerCapabilities, paths: set[str]) -> t.ServerCapabilities:
-        declared = t.to_wire(own)
-        for path in paths:
-            inner = declared
-            for name in path.split("."):
-                inner = inner.setdefault(name, {})
-        return t.from_wire(t.ServerCapabilities, declared)
+        It is an empty object, or true where the newest revision wants that.
+        """
+        models = revision(LATEST).models
+        fault: DecodeError | None = None
+        for is_true in (False, True):
+            try:
+                models.from_wire(models.ServerCapabilities, _with({}, {capability: is_true}))
+            except DecodeError as error:
+                fault = error
+            else:
+                self._of_methods[capability] = is_true
+                return
+        raise ValueError(f"{capability!r} is no capability of a server: {fault}")
 
     def capabilities(self) -> t.ServerCapabilities:
         """What the server declares. A kind stays declared when its last feature is removed."""
@@ -248,9 +260,9 @@ class Features:
             "completions": len(self.completers),
         }
         self.kinds |= {kind for kind, count in counts.items() if count}
-        declared = {kind: value for kind, value in _DECLARED.items() if kind in self.kinds}
-        capabilities = t.ServerCapabilities(logging={}, **declared)
-        return self._with_methods(capabilities, self._of_methods)
+        kinds = {kind: value for kind, value in _DECLARED.items() if kind in self.kinds}
+        declared = _with(t.to_wire(t.ServerCapabilities(logging={}, **kinds)), self._of_methods)
+        return t.from_wire(t.ServerCapabilities, declared)
 
     def list_digests(self) -> dict[str, str]:
         """By name of a list a digest of what it shows, which another process can compare."""

@@ -67,6 +67,8 @@ async def test_a_method_without_its_capability_is_not_offered() -> None:
         ("skills", {"skills": {}}),
         ("experimental.acme", {"experimental": {"acme": {}}}),
         ("tools", {"tools": {}}),
+        ("", {}),
+        ("resources.subscribe", {"resources": {"subscribe": True}}),
     ],
 )
 async def test_a_capability_may_be_any_that_a_server_can_have(
@@ -83,5 +85,5 @@ async def test_a_capability_may_be_any_that_a_server_can_have(
 
 
 def test_what_is_no_capability_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"'tools\.listChanged' is no capability"):
-        completing(capability="tools.listChanged")
+    with pytest.raises(ValueError, match=r"'tools\.listChanged\.x' is no capability"):
+        completing(capability="tools.listChanged.x")
