@@ -65,6 +65,10 @@ async def ask(revisions: Sequence[str], place: str) -> tuple[str | None, dict[st
             asked = ({"uri": "a"}, {"uri": "b", "_meta": client.meta()})
             seen["new"] = [(await client.request(NEW_METHOD, params)).sum for params in asked]
             wanted["new"] = ["sum of a", "sum of b"]
+        if revision(agreed).era == "per-request":
+            listed = await client.request("tools/list", {})
+            seen["site"] = listed.meta.server_info.website_url
+            wanted["site"] = "https://example.com"
     return agreed, {name: seen[name] for name in seen if seen[name] != wanted.get(name)}
 
 

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from typing import Any, ClassVar, Final
 
-from msgspec import structs
+from msgspec import json, structs
 
 from mcp_runtime.core.capabilities import declares
 from mcp_runtime.core.extension import NO_EXTENSIONS, Extensions
 from mcp_runtime.core.role import CLIENT, SERVER, Role
 from mcp_runtime.revisions import (
     ALL,
+    HANDLERS,
     UNSET,
     Context,
     DecodeError,
@@ -105,10 +106,14 @@ class ServerOffer(Offer):
         return cache(partial(declares, self.declared))
 
     @cached_property
-    def signature(self) -> bytes:
-        """The end of a result's JSON that names the server."""
-        info = latest.encode(self.info)
-        return b'"_meta":{"io.modelcontextprotocol/serverInfo":%b}}' % info
+    def signature(self) -> Callable[[str], bytes]:
+        """The end of a result's JSON that names the server, in a revision."""
+        return cache(self._signature)
+
+    def _signature(self, spoken: str) -> bytes:
+        step = route(HANDLERS, spoken, "server/discover", "result")
+        discovered = step(latest.to_wire(self.discovered()), Trip(_NOTHING))
+        return b'"_meta":%b}' % json.encode(discovered["_meta"])
 
     def initialized(self, spoken: str) -> dict[str, Any]:
         """The result of `initialize` in the revision that is spoken from then on."""

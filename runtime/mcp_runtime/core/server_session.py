@@ -112,7 +112,7 @@ class ServerSession(Session, ServerNotifications):
             capabilities,
             None if meta.progress_token is UNSET else meta.progress_token,
             None if meta.log_level is UNSET else meta.log_level,
-            offer.signature,
+            offer.signature(version),
         )
 
     def _before_handshake(self, frame: Request) -> list[Event]:
@@ -243,13 +243,12 @@ class ServerSession(Session, ServerNotifications):
         if not terms.signature:
             return body
         if isinstance(result, dict) or getattr(result, "meta", UNSET) is not UNSET:
-            return self._signed(parse(body))
+            return self._signed(parse(body), parse(b"{%b" % terms.signature))
         return b"%b,%b" % (body[:-1], terms.signature)
 
-    def _signed(self, result: Any) -> bytes:
+    def _signed(self, result: Any, signature: Any) -> bytes:
         """Adds the server's name to a result that has a `_meta`, and its type if it has none."""
-        info = {"io.modelcontextprotocol/serverInfo": latest.to_wire(self.offer().info)}
-        meta = {**info, **result.get("_meta", {})}
+        meta = {**signature["_meta"], **result.get("_meta", {})}
         return _dump({"resultType": "complete", **result, "_meta": meta})
 
     # ---- notifications
