@@ -1,7 +1,7 @@
 """A vote with a page: hosts that show MCP Apps show buttons and bars, others the numbers as text.
 
 python examples/votes.py 127.0.0.1:8000      # over HTTP; without an address on stdin and stdout
-mcp-bindgen call votes -- python examples/votes.py
+mcp-bindgen call -- python examples/votes.py votes
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import json
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +46,20 @@ def test_a_client_starts_the_server_of_notes_and_answers_its_question(root: Path
     command = [sys.executable, str(root / "examples" / "ask_notes.py")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == ASKED
+
+
+@pytest.mark.parametrize("name", ["notes", "votes"])
+def test_the_command_in_the_first_lines_calls_the_server(
+    root: Path, name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "examples").symlink_to(root / "examples")
+    text = (root / "examples" / f"{name}.py").read_text("utf-8")
+    (line,) = re.findall(r"^mcp-bindgen (call .*)", text, re.MULTILINE)
+    words = [sys.executable if word == "python" else word for word in shlex.split(line)]
+    command = [sys.executable, "-m", "mcp_bindgen", *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
 
 
 def test_notes_outlive_the_server(root: Path, tmp_path: Path) -> None:
