@@ -70,6 +70,8 @@ class Limits:
     """Responses in the cache of a client."""
     pages: int = 1000
     """Pages that a client fetches of one list."""
+    list_bytes: int = 64 * 1024 * 1024
+    """Size of the pages of one list together, without the first, which `answer_bytes` bounds."""
     tool_rounds: int = 32
     """How often one sampling conversation may go on with results of tools."""
     input_requests: int = 64

@@ -150,6 +150,7 @@ HELD: Final = {
         "test_a_client_keeps_no_more_answers_than_the_limit",
     ),
     "pages": (HERE, "test_no_more_pages_are_fetched_than_the_limit"),
+    "list_bytes": (HERE, "test_the_pages_of_a_list_have_a_size_together"),
     "tool_rounds": (HERE, "test_a_conversation_has_no_more_rounds_of_tools_than_the_limit"),
     "input_rounds": (HERE, "test_a_server_that_always_asks_again_is_given_up"),
     "request_state_bytes": (HERE, "test_a_state_over_the_limit_is_neither_made_nor_taken"),
@@ -351,6 +352,22 @@ def test_no_more_pages_are_fetched_than_the_limit() -> None:
             assert len(await client.list_tools()) == 4
         async with Client(server, limits=Limits(pages=3)) as client:
             with pytest.raises(TooMuch, match=r"Limits\.pages"):
+                await client.list_tools()
+            assert (await client.call_tool("t1")).is_error is not True
+
+    run(main())
+
+
+def test_the_pages_of_a_list_have_a_size_together() -> None:
+    server = Server("s", "1", limits=Limits(page_size=1))
+    for number in range(4):
+        server.add_tool(lambda: "", name=f"t{number}", description="x" * 1000)
+
+    async def main() -> None:
+        async with Client(server, limits=Limits(list_bytes=4500)) as client:
+            assert len(await client.list_tools()) == 4
+        async with Client(server, limits=Limits(list_bytes=3000)) as client:
+            with pytest.raises(TooMuch, match=r"Limits\.list_bytes"):
                 await client.list_tools()
             assert (await client.call_tool("t1")).is_error is not True
 

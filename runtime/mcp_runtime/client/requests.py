@@ -81,6 +81,7 @@ class ClientRequests:
     async def pages(self, method: str, member: str, *, is_retry: bool = False) -> list[Any]:
         """The items of every page. Raises TooMuch, BadAnswer for a cursor that comes again."""
         items: list[Any] = []
+        size, limit = 0, self._limits.list_bytes
         cursor: Any = UNSET
         seen: set[str] = set()
         for _ in range(self._limits.pages):
@@ -91,6 +92,9 @@ class ClientRequests:
                 if is_retry or cursor is UNSET or not self._drop_stale_pages(method, error):
                     raise
                 return await self.pages(method, member, is_retry=True)
+            size += 0 if cursor is UNSET else len(t.encode(page))
+            if size > limit:
+                raise TooMuch(f"{method}: pages of over {limit} bytes (Limits.list_bytes)")
             items += getattr(page, member)
             cursor = page.next_cursor
             if cursor is UNSET:
