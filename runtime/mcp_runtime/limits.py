@@ -38,6 +38,8 @@ class Limits:
     """One message that a client receives; an answer over it fails its request."""
     batch: int = 64
     """Messages in one batch, in revisions that have batches."""
+    id_chars: int = 4096
+    """Length of the id of a peer's request, if it is a text."""
     in_flight: int = 1024
     """Requests of the peer in flight at one time; the next gets the error "busy".
 

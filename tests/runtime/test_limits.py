@@ -13,6 +13,7 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Client, Context, Limits, Server
+from mcp_runtime.core.events import Called
 from mcp_runtime.core.server_session import ServerSession
 from mcp_runtime.errors import RemoteError, SessionError, TimedOut, TooMuch
 from mcp_runtime.revisions import latest as t
@@ -24,6 +25,7 @@ from tests.support.session_pair import (
     initialize,
     newborn,
     notification,
+    of,
     receive,
     request,
     server_session,
@@ -117,6 +119,7 @@ HELD: Final = {
         "runtime/core/test_sessions.py",
         "test_a_batch_that_is_empty_or_too_long_is_refused",
     ),
+    "id_chars": (HERE, "test_an_id_over_the_limit_is_refused"),
     "in_flight": (
         "runtime/core/test_sessions.py",
         "test_a_server_over_its_limit_says_busy_and_serves_on",
@@ -265,6 +268,15 @@ def test_a_line_at_the_limit_is_read_and_one_byte_more_is_not(more: int) -> None
     (answer,) = written(receive(session, line))
     assert ("Limits.line_bytes" in answer.get("error", {}).get("message", "")) == bool(more)
     assert [answer["id"] for answer in written(receive(session, request(2, "ping")))] == [2]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_an_id_over_the_limit_is_refused(more: int) -> None:
+    session = server_session(SHAKEN, Limits(id_chars=100))
+    events = receive(session, request("x" * (100 + more), "tools/list"))
+    assert bool(of(Called, events)) is not bool(more)
+    assert [answer["error"]["code"] for answer in written(events)] == [-32600] * more
+    assert of(Called, receive(session, request(2, "tools/list")))
 
 
 @pytest.mark.parametrize("more", [0, 1])

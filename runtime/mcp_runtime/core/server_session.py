@@ -227,7 +227,8 @@ class ServerSession(Session, ServerNotifications):
         wanted = params.notifications
         more = accepted(terms.translation.extensions, wanted.extra_, self.principal)
         kept = self.subscriptions.listen(frame.id, wanted, self.offer(), more)
-        self.running[frame.id] = Running(frame.method, terms)
+        hold = Hold(self.held, size) if (size := len(frame.params)) > SMALL else None
+        self.running[frame.id] = Running(frame.method, terms, hold=hold)
         acknowledged = latest.SubscriptionsAcknowledgedNotificationParams(
             notifications=kept, meta=tagged(frame.id)
         )

@@ -380,7 +380,10 @@ class Session(ABC):
         return method
 
     def _require_room(self, frame: Request) -> None:
-        """Raises RpcError if a request of the peer has the id of another, or is one too many."""
+        """Raises RpcError if a request of the peer has the id of another, or is too much."""
+        if isinstance(frame.id, str) and len(frame.id) > (longest := self.limits.id_chars):
+            why = f"an id of more than {longest} characters (Limits.id_chars)"
+            raise RpcError(error_codes.INVALID_REQUEST, why)
         if frame.id in self.running:
             raise RpcError(error_codes.INVALID_REQUEST, "a request with that id is in flight")
         if len(self.running) >= (most := self.limits.in_flight):

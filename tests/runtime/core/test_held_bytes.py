@@ -20,6 +20,8 @@ from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.transports.memory import pair
 from tests.support.session_pair import (
     HANDSHAKE,
+    NEWEST,
+    cancelled,
     held_by_process,
     initialize,
     notification,
@@ -64,6 +66,16 @@ def test_a_cancelled_request_is_not_held() -> None:
     for id in range(20):
         assert calls(session, id)
         receive(session, notification("notifications/cancelled", {"requestId": id}))
+    assert session.held.count == 0
+
+
+def test_an_open_subscription_counts_as_a_request_without_an_answer() -> None:
+    session = server_session(NEWEST)
+    params = with_meta(NEWEST, {"notifications": {"toolsListChanged": True}})
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = {"extensions": {"x/y": LARGE}}
+    receive(session, request(1, "subscriptions/listen", params))
+    assert session.held.count > 40_000
+    receive(session, cancelled(1))
     assert session.held.count == 0
 
 
