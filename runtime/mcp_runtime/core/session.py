@@ -154,9 +154,8 @@ class Session(ABC):
         if self.agreed is None or not self._method(self.agreed, frame.method, "notification"):
             return [Ignored(f"{frame.method} is not expected now")]
         params = self.agreed.translation.read("params", frame.method, frame.params)
-        if frame.method == "notifications/progress":
-            return self._progressed(params, now)
-        return [Notified(frame.method, params)]
+        is_progress = frame.method == "notifications/progress"
+        return self._progressed(params, now) if is_progress else [Notified(frame.method, params)]
 
     def _cancelled(self, raw: bytes) -> list[Event]:
         cancellation = peek.cancellation(raw)
