@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import GenericAlias, NoneType
 from typing import Annotated, Any, Final, NoReturn, TypeVar, Union, cast, get_args, get_origin
@@ -19,7 +20,7 @@ from mcp_runtime.server.functions.parameters import FunctionInfo
 
 _RESULTS: Final = (*CONTENT, t.CallToolResult, t.PromptMessage)
 _UNKNOWN: Final = (Any, object)
-_LISTS: Final = (list, tuple)
+_LISTS: Final = (list, tuple, Sequence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import json
 import math
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -756,6 +756,7 @@ assert not [name for name in sys.modules if name.partition(".")[0].startswith("p
         Image,
         list[Image],
         list[str | Image],
+        Sequence[t.TextContent | t.ImageContent],
         tuple[Image, str],
         t.ContentBlock,
         list[t.ContentBlock],
