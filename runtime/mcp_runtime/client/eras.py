@@ -1,7 +1,8 @@
 """What servers speak, remembered for the process, so that each is probed only once.
 
 The key is a command with its folder, or a URL without its query. What is remembered is only where a
-client begins: a server that speaks something else by now is found out again.
+client begins: a server that speaks something else by now is found out again. A handshake is
+remembered only of a server that was asked first, as one may speak more than that client offered.
 
 Source: 2026-07-28 basic/versioning, "Backward Compatibility with Initialization-Based Versions".
 """

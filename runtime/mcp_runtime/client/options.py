@@ -69,6 +69,11 @@ class ClientSettings:
     trace: Trace | None
 
     @property
+    def finds_out(self) -> bool:
+        """Whether a server is asked what it speaks, before a handshake."""
+        return self.era == "auto" and bool(self.offer.per_request)
+
+    @property
     def answer_timeout(self) -> float:
         """For an answer, once the connection is open."""
         return self.limits.deadline if self.timeout is None else self.timeout

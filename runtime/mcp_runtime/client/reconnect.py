@@ -93,7 +93,9 @@ class Reconnector:
             await self._stack.aclose()
             connection = await self._start(connection.session.log_level)
             await connection.open(handshake=not handshake, timeout=timeout)
-        eras.remember(connection.server_key, connection.terms.translation.revision.era)
+        spoken = connection.terms.translation.revision.era
+        if spoken == "per-request" or self.settings.finds_out:
+            eras.remember(connection.server_key, spoken)
 
     def _recalls_handshake(self, connection: ClientConnection) -> bool:
         mode = eras.recall(connection.server_key)

@@ -167,6 +167,17 @@ async def test_what_a_command_speaks_is_remembered_for_the_process(tmp_path: Pat
     assert server.starts() == [["server/discover"], HANDSHAKE, HANDSHAKE]
 
 
+@pytest.mark.parametrize("options", [{"revisions": ["2024-11-05"]}, {"era": "handshake"}])
+async def test_a_command_with_which_a_client_shook_hands_unasked_is_asked_by_the_next(
+    options: dict[str, Any], tmp_path: Path
+) -> None:
+    server = OldServer(tmp_path, "dies")
+    for each in (options, {}):
+        async with server.client(**each) as client:
+            await client.list_tools()
+    assert server.starts() == [HANDSHAKE, ["server/discover"], HANDSHAKE]
+
+
 async def test_what_is_remembered_wrongly_is_found_out_again(tmp_path: Path) -> None:
     script = tmp_path / "server.py"
     command = [sys.executable, str(script)]

@@ -59,7 +59,8 @@ class HttpConnection(Exchanges):
 
     def _set_mode(self, mode: eras.Mode | None) -> None:
         self._facts.mode = mode
-        eras.remember(self.remembered_by, mode)
+        if mode != "handshake" or self.settings.finds_out:
+            eras.remember(self.remembered_by, mode)
 
     async def _begin(self, *, handshake: bool) -> None:
         self._reset()

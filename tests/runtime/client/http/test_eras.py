@@ -191,6 +191,18 @@ async def test_a_server_of_http_and_sse_that_does_not_survive_the_probe_is_found
         await client.call_tool("t")
 
 
+@pytest.mark.parametrize("options", [{"revisions": HANDSHAKE}, {"era": "handshake"}])
+async def test_a_url_with_which_a_client_shook_hands_unasked_is_asked_by_the_next(
+    options: dict[str, Any],
+) -> None:
+    async with Server("2025-11-25").running() as server:
+        for each in (options, {}):
+            async with Client.http(server.url, **each) as client:
+                await client.call_tool("t")
+    assert server.whats()[-1] == "tools/call"
+    assert len(server.of("server/discover")) == 1
+
+
 async def test_what_a_url_speaks_is_remembered_for_the_process() -> None:
     async with Server("2025-11-25").running() as server:
         for query in ("", "?token=1"):
