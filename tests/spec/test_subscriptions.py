@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from mcp_runtime import Server
+from mcp_runtime import Client, Server
 from mcp_runtime.client.subscription import Change
-from mcp_runtime.errors import BadAnswer, Disconnected, NoCommonRevision
+from mcp_runtime.errors import BadAnswer, Disconnected, NoCommonRevision, RemoteError
 from tests.support.json_peers import (
     HANDSHAKE,
     NEWEST,
@@ -19,6 +19,19 @@ from tests.support.json_peers import (
 
 TAG = "io.modelcontextprotocol/subscriptionId"
 KINDS = ("tools", "prompts", "resources")
+
+
+LISTENS = (("resources/subscribe", "resources/unsubscribe"), ("subscriptions/listen",))
+"""What a client sends for a subscription that is refused: in the handshake era, and after it."""
+
+
+def refusal(id: Any, message: str) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": message}}
+
+
+async def listened(client: Client) -> None:
+    async with client.listen(uris=["a://b"]):
+        pass
 
 
 async def nothing() -> str:
@@ -224,6 +237,60 @@ async def test_a_stream_that_the_server_ends_is_over() -> None:
         meta = {TAG: asked["id"]}
         server.line.answer(asked["id"], {"resultType": "complete", "_meta": meta})
         assert [change async for change in changes] == []
+
+
+@pytest.mark.parametrize("revision", [*HANDSHAKE, NEWEST])
+async def test_a_subscription_that_is_refused_is_an_error_at_once(revision: str) -> None:
+    server = RawServer(revision, {"tools": {}, "resources": {"subscribe": True}})
+    async with server.client() as client:
+        listening = asyncio.create_task(client.listen(uris=["a://b"]).__aenter__())
+        for method in LISTENS[revision == NEWEST]:
+            asked = await server.line.next(method)
+            server.line.send(refusal(asked["id"], f"{method} refused"))
+        with pytest.raises(RemoteError, match=f"^{LISTENS[revision == NEWEST][0]} refused"):
+            await listening
+
+
+@pytest.mark.parametrize("revision", HANDSHAKE)
+async def test_a_server_that_refuses_the_end_of_a_subscription_is_left_alone(revision: str) -> None:
+    capabilities = {"resources": {"subscribe": True}}
+    server = RawServer(revision, capabilities, {"resources/subscribe": {}})
+    async with server.client() as client:
+        leaving = asyncio.create_task(listened(client))
+        asked = await server.line.next("resources/unsubscribe")
+        server.line.send(refusal(asked["id"], "refused"))
+        await leaving
+
+
+@pytest.mark.parametrize("revision", [*HANDSHAKE, NEWEST])
+async def test_a_restarted_server_that_refuses_a_subscription_ends_it(revision: str) -> None:
+    server = RawServer(revision, {"tools": {}, "resources": {"subscribe": True}})
+    method = LISTENS[revision == NEWEST][0]
+    async with server.client(restarts=3) as client:
+        subscription = client.listen(uris=["a://b"])
+        opening = asyncio.create_task(subscription.__aenter__())
+        asked = await server.line.next(method)
+        if revision == NEWEST:
+            meta, acknowledged = {TAG: asked["id"]}, "notifications/subscriptions/acknowledged"
+            wishes = asked["params"]["notifications"]
+            server.line.notify(acknowledged, {"_meta": meta, "notifications": wishes})
+        else:
+            server.line.answer(asked["id"], {})
+        changes = await opening
+        await server.line.wire.close()
+        while len(server.lines) < 2:
+            await asyncio.sleep(0.001)
+        asked = await server.line.next(method)
+        server.line.send(refusal(asked["id"], "refused"))
+        with pytest.raises(RemoteError, match="refused"):
+            await asyncio.wait_for(anext(changes), 5)
+        assert client.is_connected
+        leaving = asyncio.create_task(subscription.__aexit__(None, None, None))
+        if revision != NEWEST:
+            asked = await server.line.next("resources/unsubscribe")
+            server.line.answer(asked["id"], {})
+        await leaving
+    assert len(server.lines) == 2
 
 
 @pytest.mark.requirement("subscriptions.reopen-stdio")

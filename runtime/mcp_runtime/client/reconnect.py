@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -17,7 +17,15 @@ from mcp_runtime.client.options import ClientSettings
 from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.client.transports import TransportFactory
 from mcp_runtime.core.events import Notified
-from mcp_runtime.errors import LocalError, NoCommonRevision, NotOpen, SessionError, TimedOut
+from mcp_runtime.errors import (
+    LocalError,
+    NoCommonRevision,
+    NotOffered,
+    NotOpen,
+    RemoteError,
+    SessionError,
+    TimedOut,
+)
 
 log: Final = logging.getLogger("mcp_runtime.client")
 
@@ -144,17 +152,28 @@ class Reconnector:
             log.warning("the server is gone; starting it again")
             self._restart_task = asyncio.current_task()
             try:
-                await self._stack.aclose()
-                await self._open(lost.session.log_level)
-                self.connection.subscriptions = lost.subscriptions
-                for subscription in lost.subscriptions:
-                    await self.connection.listen(subscription)
-            except BaseException:
-                if self._connection is not None:
-                    self._connection.is_gone = True
-                raise
+                await self._open_again(lost)
+                await self._listen_again()
             finally:
                 self._restart_task = None
+
+    async def _open_again(self, lost: ClientConnection) -> None:
+        try:
+            await self._stack.aclose()
+            await self._open(lost.session.log_level)
+        except BaseException:
+            if self._connection is not None:
+                self._connection.is_gone = True
+            raise
+        self.connection.subscriptions = lost.subscriptions
+
+    async def _listen_again(self) -> None:
+        """Renews the subscriptions; one that the server refuses now ends."""
+        for subscription in self.connection.subscriptions:
+            try:
+                await self.connection.listen(subscription)
+            except (RemoteError, NotOffered) as error:
+                subscription.end(error)
 
     @asynccontextmanager
     async def subscribed(self, subscription: Subscription) -> AsyncGenerator[Subscription]:
@@ -169,7 +188,8 @@ class Reconnector:
         finally:
             subscriptions.remove(subscription)
             if self.is_connected:
-                await self.connection.unlisten(subscription)
+                with suppress(SessionError):  # nobody listens any more, whatever the server answers
+                    await self.connection.unlisten(subscription)
 
     async def close(self) -> None:
         connection, self._connection = self._connection, None
