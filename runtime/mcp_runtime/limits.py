@@ -66,8 +66,10 @@ class Limits:
     It is never more than a quarter of the time that opening the connection may take."""
     first_answer: float = 60.0
     """Wait for the first response of a started server, unless the client names another."""
-    page_size: int = 100
-    """Items on one page of a list."""
+    page_size: int = 1000
+    """Items on one page of a list, of which many clients read only the first.
+
+    A page of tasks has at most 100."""
     cached: int = 256
     """Responses in the cache of a client."""
     pages: int = 1000

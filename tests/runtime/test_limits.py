@@ -354,6 +354,20 @@ def test_a_page_has_no_more_items_than_the_limit() -> None:
     run(main())
 
 
+def test_clients_that_read_the_first_page_alone_see_hundreds_of_tools() -> None:
+    server = Server("s", "1")
+    for number in range(500):
+        server.add_tool(lambda: "", name=f"t{number}")
+
+    async def main() -> None:
+        async with connected(server, SHAKEN) as peer:
+            result = (await peer.asks(1, "tools/list", {}))["result"]
+            assert len(result["tools"]) == 500
+            assert "nextCursor" not in result
+
+    run(main())
+
+
 def test_no_more_pages_are_fetched_than_the_limit() -> None:
     server = Server("s", "1", limits=Limits(page_size=1))
     for number in range(4):

@@ -45,6 +45,8 @@ log: Final = logging.getLogger("mcp_runtime.tasks")
 
 Decide: TypeAlias = Callable[[t.CallToolRequestParams, Context], Awaitable[bool]]
 Support: TypeAlias = Literal["forbidden", "optional", "required"]
+_MAX_TASKS_ON_PAGE: Final = 100
+"""Each is read whole from its store."""
 _ID_BYTES: Final = 24
 
 
@@ -299,7 +301,8 @@ class Tasks(ServerExtension):
             raise RpcError(error_codes.METHOD_NOT_FOUND, why)
         cursor = UNSET if params is UNSET else params.cursor
         after = None if cursor is UNSET else cursor
-        page, more = await self._table.page(ctx.principal, after, self._server.limits.page_size)
+        size = min(self._server.limits.page_size, _MAX_TASKS_ON_PAGE)
+        page, more = await self._table.page(ctx.principal, after, size)
         body: dict[str, Any] = {
             "tasks": [messages.core_task(record, self.poll_interval) for record in page]
         }

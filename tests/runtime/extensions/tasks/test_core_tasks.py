@@ -313,6 +313,17 @@ def test_a_server_that_knows_its_clients_lists_their_tasks_in_pages() -> None:
     asyncio.run(main())
 
 
+def test_a_page_of_tasks_has_a_hundred_at_most() -> None:
+    async def main() -> None:
+        async with peer_of(Place(server={"auth": known()})) as (peer, _):
+            for number in range(101):
+                await begun(peer, f"begin {number}", "slow")
+            page = (await peer.asks("list", "tasks/list", {}))["result"]
+            assert len(page["tasks"]) == 100
+
+    asyncio.run(main())
+
+
 @pytest.mark.requirement(
     "progress.task.same-token", "progress.task.token-lives-on", "progress.task.stops"
 )
