@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 else:
 
     class _Metaclass(type(BaseModel)):
-        """Shows the signature of our constructor where pydantic shows the names of the wire."""
+        """Shows the signature of our constructor, and the types of all fields."""
 
         def __new__(
             mcs, name: str, bases: tuple[Any, ...], members: Any, **options: Any
@@ -79,6 +79,13 @@ else:
                 if isinstance(base, mcs) and base.__module__ not in here:
                     base.model_rebuild()
             return super().__new__(mcs, name, bases, members, **options)
+
+        @property
+        def model_fields(cls) -> dict[str, Any]:
+            """The fields, as tools read them: annotations that were text are types now."""
+            if not cls.__pydantic_fields_complete__:
+                cls.model_rebuild(raise_errors=False)
+            return cls.__pydantic_fields__
 
         @property
         def __signature__(cls) -> Signature:
@@ -140,6 +147,24 @@ class Model(_Base, frozen=True):
 
         # pydantic calls an __init__ for each nested value, unless it is marked as its own.
         __init__.__pydantic_base_init__ = True
+
+        @classmethod
+        def model_construct(cls, _fields_set: set[str] | None = None, **members: Any):
+            """Without validation, as pydantic has it; the class still sets its constants."""
+            extra = members.pop("extra_", EMPTY)
+            return super().model_construct(
+                _fields_set, **{**cls.const_, **members, **extra}
+            )
+
+        def model_copy(
+            self, *, update: Mapping[str, Any] | None = None, deep: bool = False
+        ):
+            """Without validation, as pydantic has it; `extra_` replaces all unknown members."""
+            copied = super().model_copy(update=update, deep=deep)
+            if update and "extra_" in update:
+                object.__setattr__(copied, "__pydantic_extra__", {**update["extra_"]})
+                copied.__pydantic_fields_set__.discard("extra_")
+            return copied
 
         @classmethod
         def __pydantic_init_subclass__(cls, **options: Any) -> None:

@@ -182,12 +182,15 @@ def _only_list(value: object) -> object:
 class Bounds:
     """Limits by their names in JSON Schema, each for values of its kind alone.
 
-    `search` is the pattern as Python writes it.
+    `search` is the pattern as Python writes it. Factories of test data look for a limit such as
+    `ge` as an attribute.
     """
 
     def __init__(self, *, search: str = "", **limits: Any) -> None:
         self.search = search
         self.limits = limits
+        for name in limits.keys() & _NATIVE.keys():
+            setattr(self, _NATIVE[name], limits[name])
 
     def __get_pydantic_core_schema__(
         self, source: object, handler: GetCoreSchemaHandler
