@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import UserDict
 from collections.abc import Callable, ItemsView, Mapping
+from functools import partial
 from types import ModuleType
 from typing import (
     TYPE_CHECKING,
@@ -21,10 +22,10 @@ from typing import (
 )
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType, field
-from msgspec.structs import asdict
+from msgspec import NODEFAULT, UNSET, Struct, UnsetType, field
+from msgspec.structs import asdict, replace
 
-from ._makers_msgspec import constructor
+from ._makers_msgspec import Start, constructor, defaults_of
 from ._types_msgspec import Checked, unmarked
 from ._wire.base import Kept, shown
 from ._wire.binding import Binding, Reader
@@ -73,7 +74,7 @@ class _Constructors(dict[Any, Callable[..., Any]]):
     def __missing__(self, cls: type[Struct]) -> Callable[..., Any]:
         names = _arguments(cls)
         takes = takes_of(cls, names.values())
-        made = self[cls] = constructor(_blank(cls), names, takes, _looked_at)
+        made = self[cls] = constructor(cls, _start(cls), names, takes, _looked_at)
         return made
 
 
@@ -132,21 +133,29 @@ def _arguments(cls: type[Struct]) -> dict[str, str]:
     return {name: "extra_" if name == EXTRA else name for name in names}
 
 
-def _blank(cls: type[Struct], without: str = "") -> Struct:
-    """A Struct of nothing but nulls, made `without` one member."""
-    nulls = {m: None for m, name in _arguments(cls).items() if name != without}
-    blank: Struct = make(cls, **nulls, **getattr(cls, "consts", {}))
-    return blank
+def _start(cls: type[Struct]) -> Start:
+    """What makes a Struct, and of what: of one of nulls, which no `__post_init__` of yours sees."""
+    consts = getattr(cls, "consts", {})
+    if hasattr(cls, "__post_init__"):
+        return partial(make, **consts), cls
+    return replace, make(cls, **dict.fromkeys(_arguments(cls)), **consts)
 
 
 def _looked_at(cls: type[Struct], name: str, value: Any) -> Any:
     """A member as it is held. Raises TypeError if it is wrong, or absent and required."""
     if KINDS.get(value.__class__) == "nothing":
-        return getattr(_blank(cls, without=name), name)
+        return _default(cls, EXTRA if name == "extra_" else name)
     TAKES[cls][name].check(value, (None, name))
     if name == "extra_":
         return Extra(value) if value else EMPTY
     return value
+
+
+def _default(cls: type[Struct], name: str) -> Any:
+    default = defaults_of(cls).get(name, NODEFAULT)
+    if default is NODEFAULT:
+        raise TypeError(f"Missing required argument {name!r}")
+    return default.factory() if hasattr(default, "factory") else default
 
 
 def _remade(cls: type[Struct], members: dict[str, Json]) -> Struct:
@@ -165,9 +174,12 @@ class Bare(
 ):
     """The base of models that keep no unknown members."""
 
-    def __repr__(self) -> str:
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
         members = ((n, getattr(self, n)) for n in _arguments(type(self)).values())
-        text = ", ".join(f"{name}={value!r}" for name, value in members if shown(value))
+        return [(name, value) for name, value in members if shown(value)]
+
+    def __repr__(self) -> str:
+        text = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
         return f"{type(self).__name__}({text})"
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -28,10 +28,8 @@ class Frozen:
     _preset: ClassVar[Mapping[str, Any]] = EMPTY
 
     def __init_subclass__(cls) -> None:
-        own: dict[str, str] = cls.__annotations__
-        members = [
-            name for name, kind in own.items() if not kind.startswith("ClassVar")
-        ]
+        own: dict[str, Any] = cls.__annotations__  # types, unless they are postponed
+        members = [name for name, kind in own.items() if "ClassVar" not in str(kind)]
         cls._order = tuple(dict.fromkeys((*cls._order, *members)))
         lacked = {*cls._required, *cls._preset}
         cls._required = frozenset(n for n in cls._order if not hasattr(cls, n))

@@ -9,21 +9,22 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from msgspec import NODEFAULT, UNSET, Struct
-from msgspec.structs import replace
 
 from ._wire.members import Items, Take
 from ._wire.values import EMPTY
 
-__all__ = ["Look", "constructor"]
+__all__ = ["Look", "Start", "constructor", "defaults_of"]
 
 Look: TypeAlias = Callable[[type[Struct], str, Any], Any]
 """Returns the value of a member by name, or raises TypeError if it is wrong."""
+
+Start: TypeAlias = tuple[Callable[..., Any], Any]
+"""What makes a Struct of members by keyword, and what it takes first."""
 
 _KNOWN: Final = {
     "_empty": EMPTY,
     "_list": list,
     "_map": map,
-    "_replace": replace,
     "_type": type,
     "_unset": UNSET,
 }
@@ -31,9 +32,13 @@ _KNOWN: Final = {
 
 
 def constructor(
-    blank: Struct, names: Mapping[str, str], takes: Mapping[str, Take], look: Look
+    cls: type[Struct],
+    start: Start,
+    names: Mapping[str, str],
+    takes: Mapping[str, Take],
+    look: Look,
 ) -> Callable[..., Any]:
-    """What makes a Struct like `blank` of members by keyword.
+    """What makes a Struct of members by keyword.
 
     `names` says by member what the constructor calls it. What is not right by its class alone is
     left to `look`, as is UNSET where that is not the default.
@@ -43,11 +48,8 @@ def constructor(
     #         uri = _look(_cls, "uri", uri)
     #     if name is not _unset and name.__class__ is not _1:
     #         name = _look(_cls, "name", name)
-    #     return _replace(_blank, uri=uri, name=name, _extra=extra_)
-    cls = type(blank)
-    own = dict(
-        zip(cls.__struct_fields__[::-1], cls.__struct_defaults__[::-1], strict=False)
-    )
+    #     return _make(_start, uri=uri, name=name, _extra=extra_)
+    own = defaults_of(cls)
     defaults = {name: own.get(member, NODEFAULT) for member, name in names.items()}
     sure = {f"_{i}": takes[name].sure for i, name in enumerate(defaults)}
     code = [f"def make({', '.join(_parameters(defaults))}):"]
@@ -57,18 +59,25 @@ def constructor(
         code.append(f"    if {_is_wrong(name, default, key, right)}:")
         code.append(f"        {name} = _look(_cls, {name!r}, {name})")
     given = (f", {member}={name}" for member, name in names.items())
-    code.append(f"    return _replace(_blank{''.join(given)})")
+    code.append(f"    return _make(_start{''.join(given)})")
     known: dict[str, Any] = {
         **_KNOWN,
         **sure,
-        "_blank": blank,
         "_cls": cls,
         "_look": look,
+        "_make": start[0],
+        "_start": start[1],
     }
     exec("\n".join(code), known)
     made: Callable[..., Any] = known["make"]
     made.__name__ = made.__qualname__ = cls.__name__
     return made
+
+
+def defaults_of(cls: type[Struct]) -> dict[str, Any]:
+    """By member its default; the first of the required ones may be left out."""
+    names, defaults = cls.__struct_fields__[::-1], cls.__struct_defaults__[::-1]
+    return dict(zip(names, defaults, strict=False))
 
 
 def _parameters(defaults: Mapping[str, Any]) -> Iterator[str]:

@@ -83,7 +83,9 @@ else:
                 arms = frozenset(
                     x for x in (of, *get_args(of)) if x.__class__ is not dict
                 )
-                cls._made[of] = _Fits("Checked", (), {"of": of, "arms": arms})
+                cls._made[of] = _Fits(
+                    "Checked (needs dec_hook)", (), {"of": of, "arms": arms}
+                )
             return cls._made[of]
 
     class Const:
