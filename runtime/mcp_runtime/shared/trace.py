@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 import time
-from typing import IO, Any, Final
+from io import TextIOBase
+from typing import IO, Any, Final, cast
 
 import msgspec
 
@@ -18,6 +19,7 @@ SECRET: Final = re.compile(
     r"(?i)(?:^|[^a-z])(?:authorization|cookie|credentials?|passphrase|passwd|password|private[_-]?key"
     r"|api[_-]?key|secrets?|(?:access|refresh|id|auth|bearer|session)[_-]?token|requeststate)$"
     r"|(?:Key|Password|Secret|AccessToken|RefreshToken|ApiKey)$"
+    r"|^token$"
 )
 """Names of members whose values are left out of a trace."""
 _MARK: Final = "[redacted]"
@@ -26,9 +28,14 @@ _dump: Final = msgspec.json.Encoder().encode
 
 
 class TraceFile:
-    """The `trace` of a connection that writes to a binary file, and flushes each line."""
+    """The `trace` of a connection that writes to a binary file, and flushes each line.
+
+    Raises TypeError for a file of text.
+    """
 
     def __init__(self, file: IO[bytes]) -> None:
+        if isinstance(cast("object", file), TextIOBase):
+            raise TypeError('a trace is bytes: open the file as in open("wire.jsonl", "wb")')
         self._file = file
         self._began = time.monotonic()
 
