@@ -13,6 +13,7 @@ import msgspec
 
 from mcp_runtime.core.meta_names import require_meta
 from mcp_runtime.json_schema.to_json import BadResult, to_json, to_text
+from mcp_runtime.revisions import DecodeError
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.uri_template import is_uri
 
@@ -82,6 +83,7 @@ _WRAPPED: Final = (Image, Audio, Embedded)
 _CONTENTS: Final = (t.TextResourceContents, t.BlobResourceContents)
 BINARY: Final = (bytes, bytearray, memoryview)
 _ROLES: Final[tuple[str, ...]] = get_args(t.Role)
+_MESSAGE: Final = {"role", "content"}
 
 BYTES: Final = (
     "bytes do not say what they are: return Image(data, mime_type), Audio(data, mime_type)"
@@ -169,7 +171,8 @@ def prompt_messages(value: object) -> list[t.PromptMessage]:
     """The messages of a prompt; without a role, a message is the user's.
 
     A prompt returns one message or a list of them. Each is a PromptMessage, a pair of role and
-    content, or content as `blocks` takes it, of which each block is a message. Raises BadResult.
+    content, a dict of these two, or content as `blocks` takes it, of which each block is a message.
+    Raises BadResult.
     """
     if isinstance(value, list):
         return [message for item in cast("list[object]", value) for message in _messages(item)]
@@ -212,12 +215,25 @@ def _checked_resource(
 
 
 def _pair(item: object) -> tuple[Any, object]:
+    if isinstance(item, dict) and item.keys() == _MESSAGE:
+        message = cast("dict[str, object]", item)
+        return _pair((message["role"], _written(message["content"])))
     if not isinstance(item, tuple):
-        return "user", item
+        return "user", cast("object", item)
     pair = cast("tuple[object, ...]", item)
     if len(pair) != 2 or pair[0] not in _ROLES:
         raise BadResult(f"expected a pair of role ({' or '.join(_ROLES)}) and content")
     return pair[0], pair[1]
+
+
+def _written(content: object) -> object:
+    """Content; a dict is a block as it is on the wire. Raises BadResult."""
+    if not isinstance(content, dict):
+        return content
+    try:
+        return t.from_wire(t.ContentBlock, content)
+    except DecodeError as error:
+        raise BadResult(f"the content of a message: {error}") from None
 
 
 # ---- resources

@@ -88,18 +88,19 @@ def inspect_function(
     Raises TypeError for a function that cannot be called by name, or takes two contexts.
     """
     called = _unwrapped(function)
-    name = getattr(called, "__name__", type(function).__name__)
+    described = _described(function, called)
+    name = getattr(described, "__name__", "__call__")
     name = type(function).__name__ if name == "__call__" else name
     if inspect.isgeneratorfunction(called) or inspect.isasyncgenfunction(called):
         raise TypeError(f"{name}() yields; return the whole result instead")
-    hints = _hints(called, name)
+    hints = _hints(described, name)
     signature = inspect.signature(function)
     contexts = [each for each in signature.parameters if _is_context(hints.get(each), context)]
     if len(contexts) > 1:
         raise TypeError(f"{name}(): {' and '.join(contexts)} both take the Context; keep one")
     return FunctionInfo(
         name=name,
-        doc=parse_docstring(inspect.getdoc(called) or _doc(function)),
+        doc=parse_docstring(_doc(described) or _doc(function)),
         parameters=tuple(
             _parameter(name, each, hints.get(each.name, default_type))
             for each in signature.parameters.values()
@@ -121,8 +122,18 @@ def _unwrapped(function: Any) -> Callable[..., Any]:
     return called
 
 
-def _doc(function: Callable[..., Any]) -> str | None:
-    return None if isinstance(function, functools.partial) else inspect.getdoc(function)
+def _described(function: Any, called: Callable[..., Any]) -> Callable[..., Any]:
+    """What has the name and the annotations: of an object, the function that it wraps, if any."""
+    is_wrapper = hasattr(function, "__wrapped__") and not inspect.isroutine(function)
+    return inspect.unwrap(function) if is_wrapper else called
+
+
+def _doc(function: Any) -> str | None:
+    """Python has a docstring for each partial, and for each `__call__` that has none."""
+    if isinstance(function, functools.partial):
+        return None
+    text = inspect.getdoc(function)
+    return None if text == type.__call__.__doc__ else text
 
 
 def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:

@@ -296,6 +296,9 @@ def test_a_result_passes_if_it_keeps_the_promise() -> None:
             [t.PromptMessage(role="assistant", content=TEXT), TEXT],
             [("assistant", "t"), ("user", "t")],
         ),
+        ([{"role": "assistant", "content": "a"}], [("assistant", "a")]),
+        ({"role": "user", "content": {"type": "text", "text": "a"}}, [("user", "a")]),
+        ({"role": "user"}, [("user", '{"role":"user"}')]),
         (None, []),
     ],
 )
@@ -311,10 +314,24 @@ def test_an_image_is_a_message_of_the_user() -> None:
     ]
 
 
-@pytest.mark.parametrize("value", [("system", "a"), ("user",), [("user", "a", "b")], [(1, "a")]])
+@pytest.mark.parametrize(
+    "value",
+    [
+        ("system", "a"),
+        ("user",),
+        [("user", "a", "b")],
+        [(1, "a")],
+        {"role": "system", "content": "a"},
+    ],
+)
 def test_a_pair_has_a_role_and_content(value: Any) -> None:
     with pytest.raises(BadResult, match="role"):
         prompt_messages(value)
+
+
+def test_a_message_as_a_dict_has_content_of_the_protocol() -> None:
+    with pytest.raises(BadResult, match="the content of a message: "):
+        prompt_messages([{"role": "user", "content": {"type": "text"}}])
 
 
 # ---- resources

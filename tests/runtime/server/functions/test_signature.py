@@ -400,6 +400,35 @@ def test_methods_partials_and_callable_objects_are_read_too() -> None:
     assert partial.read({"a": 1}) == {"a": 1, "b": 3}
 
 
+def test_an_object_around_a_function_is_read_as_the_function() -> None:
+    class Retry:
+        """Tries again."""
+
+        def __init__(self, function: Callable[..., Any]) -> None:
+            functools.update_wrapper(self, function)
+
+        def __call__(self, *args: Any, **keywords: Any) -> Any: ...
+
+    async def fetch(url: str, ctx: Context[int]) -> int:
+        """Fetches."""
+        return len(url)
+
+    info = of(Retry(fetch)).info
+    assert (info.name, info.doc.description, info.context) == ("fetch", "Fetches.", "ctx")
+    assert [each.annotation for each in info.parameters] == [str]
+    assert (info.returns, info.is_async) == (int, False)
+
+
+def test_an_object_describes_itself_where_its_call_does_not() -> None:
+    class Quiet:
+        """Adds one."""
+
+        def __call__(self, a: int) -> int:
+            return a + 1
+
+    assert of(Quiet()).info.doc.description == "Adds one."
+
+
 # ---- refused when it is decorated
 
 
