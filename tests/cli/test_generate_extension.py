@@ -180,6 +180,15 @@ def test_without_rows_each_is_asked_for_with_its_place(files: Path) -> None:
     assert '[[extension]]\nrevisions = ["acme@1.0"]\npath = "acme"\nidentifier = ""' in asked
 
 
+def test_one_file_has_the_rows_of_two_versions(files: Path) -> None:
+    assert "add acme@1.1 to that row" in invoke(*command(files, "--revision", "acme@1.1")).stderr
+    edit(files / "decisions.toml", '["acme@1.0"]', '["acme@1.0", "acme@1.1"]')
+    for version in ("acme@1.1", "acme@1.0"):
+        assert invoke(*command(files, "--revision", version)).exit_code == 0
+    edit(files / "decisions.toml", '"acme@1.1"]', '"emca@1.1"]')
+    assert "emca@1.1" in invoke(*command(files, "--revision", "acme@1.0")).stderr
+
+
 ROWS: Final = {
     "the way of a method": ('path = "acme/position"\ndirection', "[[method]]", "travel?"),
     "the meta": ('[[meta]]\nrevisions = ["acme@1.0"]\n', "[[meta]]", "what `_meta` may"),

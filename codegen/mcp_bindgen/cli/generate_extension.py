@@ -47,6 +47,13 @@ def _named(rows: Decisions) -> str:
     return versions.pop()
 
 
+def _versions(rows: Decisions, version: str) -> set[str]:
+    """The versions of the same extension that the file has rows for."""
+    extension = version.partition("@")[0]
+    named = {row.revision for row in rows.rows.values()}
+    return {each for each in named if each.partition("@")[0] == extension}
+
+
 def _rows(decisions: Path | None) -> Decisions:
     from mcp_bindgen.ir import decisions as rows
 
@@ -62,7 +69,7 @@ def extension_files(target: Target, options: Options) -> dict[str, str]:
     assert target.beside is not None
     ((version, file),) = target.schema_files.items()
     rows = _rows(target.beside.decisions)
-    rows.require_known([version], ())
+    rows.require_known({version, *_versions(rows, version)}, ())
     core = pins.load(target.beside.core)
     schema = pins.extension(replace(file, revision=""), version, core, rows)
     _require_apart(schema)
