@@ -305,6 +305,8 @@ async def test_a_client_that_connects_again_listens_again() -> None:
             await server.line.wire.close()
             while len(server.requests("subscriptions/listen")) < crash + 2:
                 await asyncio.sleep(0.001)
+            missed = [await asyncio.wait_for(anext(changes), 1) for _ in range(2)]
+            assert missed == [Change("tools"), Change("resource", "a://b")]
         asked = server.requests("subscriptions/listen")
         wishes = [m["params"]["notifications"] for m in asked]
         assert wishes[0] == wishes[1] == wishes[2]

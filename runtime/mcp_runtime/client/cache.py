@@ -74,6 +74,11 @@ class Cache:
             del self._entries[entry]
         return bool(entries)
 
+    def clear(self) -> None:
+        """Drops all answers, and those that are on their way."""
+        self._changes.update(_KEYS.keys())
+        self._entries.clear()
+
     def changes(self, method: str) -> int:
         """How often answers became stale; one that was requested before the last time is too."""
         return self._changes[method]

@@ -361,7 +361,7 @@ class Client:
             resource_subscriptions=[*texts("uris", uris)] or t.UNSET,
             extra_=dict(more or {}),
         )
-        return self._reconnector.subscribed(Subscription(wanted))
+        return self._reconnector.subscribed(Subscription(wanted, self._cache.clear))
 
     async def responses(self, requests: Mapping[str, Any]) -> dict[str, Any]:
         """What the callbacks answer to requests for input, by the same keys."""

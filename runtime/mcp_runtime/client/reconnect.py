@@ -9,8 +9,6 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from msgspec import UNSET
-
 from mcp_runtime.client import eras
 from mcp_runtime.client.connection import ClientConnection
 from mcp_runtime.client.options import ClientSettings
@@ -125,9 +123,7 @@ class Reconnector:
     async def restore(self) -> None:
         """Repeats to a new session what the last one was told."""
         await self._restore_log_level()
-        for subscription in self.connection.subscriptions:
-            if subscription.wanted.resource_subscriptions is not UNSET:
-                await self.connection.watch(subscription, "subscribe")
+        await self._listen_again()
 
     def may_restart(self, connection: ClientConnection) -> bool:
         """Whether the server of that connection, which is gone, may be started again."""
@@ -172,6 +168,7 @@ class Reconnector:
         for subscription in self.connection.subscriptions:
             try:
                 await self.connection.listen(subscription)
+                subscription.missed()
             except (RemoteError, NotOffered) as error:
                 subscription.end(error)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from mcp_runtime.core.events import Notified
@@ -28,10 +28,11 @@ class Subscription:
     """An asynchronous iterator, which ends when the server or the client ends the subscription.
 
     A change that comes again before it was taken is given once: it says that something is stale,
-    not how often. `served` is what the server agreed to report.
+    not how often. After a time in which no change could be heard, all that is wanted is given as
+    changed, and `forget` is called. `served` is what the server agreed to report.
     """
 
-    def __init__(self, wanted: t.SubscriptionFilter) -> None:
+    def __init__(self, wanted: t.SubscriptionFilter, forget: Callable[[], object]) -> None:
         self.id: Id | None = None
         self.wanted = wanted
         self.served = wanted
@@ -40,14 +41,32 @@ class Subscription:
         self._changed = asyncio.Event()
         self._error: Exception | None = None
         self._is_over = False
+        self.attempts = 0
+        """How often in a row it was asked for without an acknowledgement."""
+        self._was_served = False
+        self._forget = forget
 
     def notified(self, event: Notified) -> None:
         if event.method == "notifications/subscriptions/acknowledged":
-            self.served = event.params.notifications
+            self.served, self.attempts = event.params.notifications, 0
             self.acknowledged.set()
+            if self._was_served:
+                self.missed()
+            self._was_served = True
         elif (change := _change(event)) is not None and self._wants(change):
             self._changes[change] = None
             self._changed.set()
+
+    def missed(self) -> None:
+        """Gives all that is wanted as changed, and forgets what was kept of it."""
+        if self._is_over:
+            return
+        self._forget()
+        uris = self.wanted.resource_subscriptions
+        lists = (Change(what) for what in _LISTS if self._wants(Change(what)))
+        resources = (Change("resource", uri) for uri in (() if uris is t.UNSET else uris))
+        self._changes.update(dict.fromkeys((*lists, *resources)))
+        self._changed.set()
 
     def end(self, error: Exception | None = None) -> None:
         """Ends the iteration after the changes that wait, with `error` if there is one."""

@@ -14,11 +14,12 @@ from typing import Any, Final
 from mcp_runtime.client import eras
 from mcp_runtime.client.connection import ConnectionOwner
 from mcp_runtime.client.http.backoff import Backoff
-from mcp_runtime.client.http.event_stream import EventStream
+from mcp_runtime.client.http.event_stream import EventStream, may_pass
 from mcp_runtime.client.http.exchange import Exchanges
 from mcp_runtime.client.http.http import HttpSender
 from mcp_runtime.client.http.legacy_sse import LegacySse
 from mcp_runtime.client.http.server_facts import ServerFacts
+from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.events import Opened
 from mcp_runtime.errors import BadStatus, Disconnected, NotOpen, RemoteError, SessionError, TimedOut
@@ -212,6 +213,29 @@ class HttpConnection(Exchanges):
         log.warning("lost the server's own stream: %s", error)
         self._end_subscriptions(error)
         self._gave_up_listening = True
+
+    # ---- subscriptions
+
+    def _stream_ended(self, done: asyncio.Future[Any], subscription: Subscription) -> None:
+        """Source: 2026-07-28 basic/patterns/subscriptions."""
+        error = None if done.cancelled() else done.exception()
+        is_wanted = subscription in self.subscriptions and subscription.acknowledged.is_set()
+        if is_wanted and may_pass(error) and not self._is_closed:
+            self.spawn(self._listen_again(subscription, error))
+        else:
+            super()._stream_ended(done, subscription)
+
+    async def _listen_again(self, subscription: Subscription, broke: BaseException | None) -> None:
+        """Asks once more for a subscription whose stream broke before the server ended it."""
+        backoff = Backoff("a subscription", self.settings.limits, subscription.attempts)
+        try:
+            await backoff.pause()
+            if subscription in self.subscriptions:
+                subscription.attempts = backoff.failures
+                self._send_listen(subscription)
+        except SessionError as error:
+            error.__cause__ = broke
+            subscription.end(error)
 
     # ---- HTTP+SSE
 

@@ -27,7 +27,9 @@ Receive: TypeAlias = Callable[[bytes | TooLong], Awaitable[None]]
 """Handles a message, or what stands for one that is too long; the next one waits for it."""
 ANY_ERA: Final = frozenset({401, 403, 407, 408, 421, 425, 429, 502, 503, 504})
 """Statuses that say nothing of what the server speaks, nor of a stream."""
-_LATER: Final = ANY_ERA | {500}
+_BUSY: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""Statuses of a server that may answer when it is asked again, in the same words."""
+_LATER: Final = ANY_ERA | _BUSY
 """Statuses of a server that may go on with a stream when it is asked again."""
 
 
@@ -121,6 +123,12 @@ class EventStream:
                     self._retry = self._retry if events.retry is None else events.retry
                     if is_answered is not None and is_answered() and bound.when() is None:
                         bound.reschedule(now() + self.limits.close_wait)
+
+
+def may_pass(error: BaseException | None) -> bool:
+    """Whether a stream ended for a reason that may be gone when it is asked for again."""
+    is_busy = isinstance(error, BadStatus) and error.status in _BUSY
+    return is_busy or isinstance(error, Disconnected)
 
 
 def require_stream(response: HttpResponse) -> None:

@@ -227,8 +227,9 @@ async def test_a_server_that_forgets_each_session_is_asked_for_few() -> None:
         server.client(limits=limits) as client,
         client.listen(tools=True) as changes,
     ):
-        with pytest.raises(Disconnected, match="a session is lost after 3 attempts"):
-            await asyncio.wait_for(anext(changes), 5)
+        async with asyncio.timeout(5):
+            with pytest.raises(Disconnected, match="a session is lost after 3 attempts"):
+                _ = [change async for change in changes]
         assert len(server.of("initialize")) == 4
         await client.call_tool("t")
 
