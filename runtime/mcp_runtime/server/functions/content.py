@@ -215,23 +215,23 @@ def _checked_resource(
 
 
 def _pair(item: object) -> tuple[Any, object]:
-    if isinstance(item, dict) and item.keys() == _MESSAGE:
-        message = cast("dict[str, object]", item)
-        return _pair((message["role"], _written(message["content"])))
-    if not isinstance(item, tuple):
-        return "user", cast("object", item)
-    pair = cast("tuple[object, ...]", item)
+    value = _from_dict(cast("dict[str, object]", item)) if isinstance(item, dict) else item
+    if not isinstance(value, tuple):
+        return "user", value
+    pair = cast("tuple[object, ...]", value)
     if len(pair) != 2 or pair[0] not in _ROLES:
         raise BadResult(f"expected a pair of role ({' or '.join(_ROLES)}) and content")
     return pair[0], pair[1]
 
 
-def _written(content: object) -> object:
-    """Content; a dict is a block as it is on the wire. Raises BadResult."""
-    if not isinstance(content, dict):
-        return content
+def _from_dict(message: dict[str, object]) -> object:
+    """A pair; a dict with other members is content. Raises BadResult."""
+    if message.keys() != _MESSAGE:
+        return message
+    content = message["content"]
     try:
-        return t.from_wire(t.ContentBlock, content)
+        block = t.from_wire(t.ContentBlock, content) if isinstance(content, dict) else content
+        return message["role"], block
     except DecodeError as error:
         raise BadResult(f"the content of a message: {error}") from None
 
