@@ -17,6 +17,7 @@ __all__ = [
     "MAX_PROJECT_BYTES",
     "MAX_SCHEMA_BYTES",
     "MAX_TOOLS",
+    "MAX_UNIONS",
     "MAX_WEIGHT",
 ]
 
@@ -37,6 +38,9 @@ MAX_MEMBERS: Final = 20_000
 
 MAX_ARMS: Final = 10_000
 """Types of one union or intersection, as it is written; official: 21."""
+
+MAX_UNIONS: Final = 256
+"""Names of unions that one union is made of, a generic with each of its arguments; official: 2."""
 
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
 """Size of one message that is validated, in bytes; the default of a session's limit too."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaMeaningError
-from mcp_bindgen.ir import meet
+from mcp_bindgen.ir import keys, meet
 from mcp_bindgen.ir.lower import load
 from mcp_bindgen.ir.model import (
     Alias,
@@ -22,8 +22,9 @@ from mcp_bindgen.ir.model import (
     Tup,
     Type,
 )
+from mcp_bindgen.ir.resolving import Resolving
 from mcp_bindgen.ir.sameness import same
-from mcp_bindgen.limits import MAX_ARMS, MAX_DEPTH, MAX_INSTANCES, MAX_MEMBERS
+from mcp_bindgen.limits import MAX_ARMS, MAX_DEPTH, MAX_INSTANCES, MAX_MEMBERS, MAX_UNIONS
 from mcp_bindgen.source import syntax
 
 
@@ -267,6 +268,35 @@ def test_there_is_a_limit_to_members_that_are_inherited() -> None:
     check_refused(
         f"interface B {{ {wide} }} {many}", f"more than {MAX_MEMBERS} members", LimitExceeded
     )
+
+
+def test_there_is_a_limit_to_the_unions_of_one_union() -> None:
+    doubling = "".join(f"type T{n}<A> = T{n + 1}<A | {n}> | T{n + 1}<A>; " for n in range(40))
+    check_refused(
+        f"{doubling} type T40<A> = A; interface A {{ a: T0<50> }}",
+        f"more than {MAX_UNIONS} unions",
+        LimitExceeded,
+    )
+
+
+def test_mapped_types_in_mapped_types_are_refused_before_all_are_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[object] = []
+
+    def counted(scope: Resolving, type: syntax.Type, at: int) -> keys.Keys:
+        made.append(type)
+        return plain(scope, type, at)
+
+    plain = keys.Keys
+    monkeypatch.setattr(keys, "Keys", counted)
+    names = " | ".join(f'"k{number}"' for number in range(1000))
+    check_refused(
+        f"type K = {names}; type M = {{ [P in K]: {{ [Q in K]: string }} }};",
+        "nodes",
+        LimitExceeded,
+    )
+    assert len(made) < 200
 
 
 @pytest.mark.parametrize("sign", ["|", "&"])

@@ -111,12 +111,16 @@ def mapped(scope: Resolving, type: syntax.Mapped, env: Env) -> syntax.Type:
     """
     keys = Keys(scope, scope.resolve(type.keys, env), type.at)
     source = _source(scope, type, env)
-    members = [_member(scope, type, env, key, source.get(key)) for key in keys.names]
     index: tuple[syntax.Index, ...] = ()
     if keys.all:
         of = scope.resolve(type.of, {**env, type.param: keys.all})
         index = (syntax.Index(type.param, keys.all, of, bool(type.readonly), None, type.at),)
-        members = [_member(scope, type, env, key, member) for key, member in source.items()]
+    names = source if keys.all else keys.names
+    members: list[syntax.Member] = []
+    for name in names:
+        members.append(_member(scope, type, env, name, source.get(name)))
+        if len(members).bit_count() == 1:  # so that too many nodes are refused early
+            scope.weighed(syntax.Inline(tuple(members), (), type.at))
     return scope.weighed(syntax.Inline(tuple(members), index, type.at))
 
 

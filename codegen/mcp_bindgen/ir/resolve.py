@@ -18,7 +18,7 @@ from mcp_bindgen.ir.resolving import Env
 from mcp_bindgen.ir.sameness import all_same, is_keyword, same
 from mcp_bindgen.ir.templates import template
 from mcp_bindgen.ir.utilities import utility
-from mcp_bindgen.limits import MAX_DEPTH, MAX_INSTANCES, MAX_WEIGHT
+from mcp_bindgen.limits import MAX_DEPTH, MAX_UNIONS, MAX_WEIGHT
 from mcp_bindgen.source import syntax
 from mcp_bindgen.source.text import Source, printable
 
@@ -266,10 +266,9 @@ class Resolver:
             elif not any(same(arm, other) for other in opened):
                 opened += [arm] if isinstance(arm, syntax.Ref) else []
                 queue[:0] = bare.of
-            if len(opened) > MAX_INSTANCES:
-                raise self.source.error(
-                    LimitExceeded, type.at, "a union without end", "Shorten it."
-                )
+            if len(opened) > MAX_UNIONS:
+                message = f"a union of more than {MAX_UNIONS} unions"
+                raise self.source.error(LimitExceeded, type.at, message, "Shorten it.")
         return arms
 
     def joined(self, arms: list[syntax.Type], at: int) -> syntax.Type:
