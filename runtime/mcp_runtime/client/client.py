@@ -60,8 +60,9 @@ class Client:
     With `validate`, structured results are checked against the output schemas that were listed, if
     the extra `schemas` is installed; with `validate="strict"` its absence is an error.
     Elicitation of another URL scheme than `elicit_schemes` is refused without `on_elicit`.
-    With `ping_every`, a server that leaves a ping without an answer counts as gone. A server that
-    is gone is started again, at most `restarts` times, and its subscriptions are renewed.
+    With `ping_every`, a server that leaves a ping without an answer counts as gone, in revisions
+    that have pings. A server that is gone is started again, at most `restarts` times, and its
+    subscriptions are renewed.
     """
 
     def __init__(

@@ -315,7 +315,7 @@ class Decorators(ABC):
         return register
 
     def middleware(self, function: Middleware) -> Middleware:
-        """Wraps every request: `function` takes method, params, context and the next handler."""
+        """Wraps each request that has a handler: `function` takes method, params, context and the next handler."""
         self._middleware.append(function)
         return function
 

@@ -73,7 +73,8 @@ class Server(Decorators):
     registered. `ttl_ms` and `cache_scope` tell clients how long they may cache lists, and whether
     caches may be shared. `extensions` of the protocol are declared and served.
 
-    `ping_every` is in seconds: a client on a stream that does not answer a ping is disconnected.
+    `ping_every` is in seconds: a client on a stream that does not answer a ping is disconnected, in
+    revisions that have pings.
 
     `auth` lets HTTP requests in only with a token for this server; other transports are not asked
     for one. `hide_forbidden_tools` leaves tools out of a list whose scopes the token lacks.
