@@ -315,7 +315,10 @@ class Decorators(ABC):
         return register
 
     def middleware(self, function: Middleware) -> Middleware:
-        """Wraps each request that has a handler: `function` takes method, params, context and the next handler."""
+        """Wraps each request that is not answered by the session itself.
+
+        `function` takes method, params, context and the next handler.
+        """
         self._middleware.append(function)
         return function
 
