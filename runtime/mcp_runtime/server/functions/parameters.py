@@ -93,8 +93,8 @@ def inspect_function(
     name = type(function).__name__ if name == "__call__" else name
     if inspect.isgeneratorfunction(called) or inspect.isasyncgenfunction(called):
         raise TypeError(f"{name}() yields; return the whole result instead")
-    hints = _hints(described, name)
     signature = inspect.signature(function)
+    hints = _hints(described, name) | _declared(function, signature)
     contexts = [each for each in signature.parameters if _is_context(hints.get(each), context)]
     if len(contexts) > 1:
         raise TypeError(f"{name}(): {' and '.join(contexts)} both take the Context; keep one")
@@ -149,6 +149,20 @@ def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
             f"{name}(): its annotation names {error.name}, which is not there when it runs; import"
             " it outside of `if TYPE_CHECKING:`, and before the function"
         ) from None
+
+
+def _declared(function: Any, signature: inspect.Signature) -> dict[str, Any]:
+    """The types that a `__signature__` has instead of the annotations beside it."""
+    if not hasattr(function, "__signature__"):
+        return {}
+    declared = {each.name: each.annotation for each in signature.parameters.values()}
+    declared["return"] = signature.return_annotation
+    beside = getattr(function, "__annotations__", {})
+    return {
+        name: annotation
+        for name, annotation in declared.items()
+        if annotation not in (_EMPTY, beside.get(name)) and not isinstance(annotation, str)
+    }
 
 
 def _enclosing(function: Callable[..., Any]) -> dict[str, Any]:

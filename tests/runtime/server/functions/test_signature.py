@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import inspect
 import json
 import math
 import subprocess
@@ -417,6 +418,41 @@ def test_an_object_around_a_function_is_read_as_the_function() -> None:
     assert (info.name, info.doc.description, info.context) == ("fetch", "Fetches.", "ctx")
     assert [each.annotation for each in info.parameters] == [str]
     assert (info.returns, info.is_async) == (int, False)
+
+
+def test_the_types_of_a_signature_that_was_made_count() -> None:
+    def made(**arguments: Any) -> Any:
+        return arguments
+
+    def declare(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> Any:
+        kind = inspect.Parameter.KEYWORD_ONLY
+        return inspect.Parameter(name, kind, annotation=annotation, default=default)
+
+    parameters = [declare("count", int), declare("ctx", Context[int]), declare("x", "text", 1)]
+    function: Any = made
+    function.__signature__ = inspect.Signature(parameters, return_annotation=list[int])
+    signature = of(function)
+    assert signature.input_schema["properties"] == {
+        "count": {"type": "integer"},
+        "x": {"default": 1},
+    }
+    assert (signature.info.context, signature.info.returns) == ("ctx", list[int])
+
+
+def test_a_made_signature_keeps_types_that_are_only_named() -> None:
+    def whole(places: Any, count: int, hidden: str) -> None: ...
+
+    whole.__annotations__["places"] = list["Point"]
+
+    @functools.wraps(whole)
+    def part(**arguments: Any) -> None: ...
+
+    signature = inspect.signature(whole)
+    kept = [signature.parameters["places"], signature.parameters["count"].replace(annotation=str)]
+    made: Any = part
+    made.__signature__ = signature.replace(parameters=kept)
+    info = of(made).info
+    assert [each.annotation for each in info.parameters] == [list[Point], str]
 
 
 def test_an_object_describes_itself_where_its_call_does_not() -> None:
