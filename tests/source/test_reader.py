@@ -36,6 +36,8 @@ type One = & A;
 type Far = import("./a.js").A | import( './b.js' ).B<import("./c.js").C<1>, "export type *">;
 export type * from "./d.js";
 const C = "x" as const;
+const S = { a: [1] } as const satisfies Record<string, unknown>;
+const T = -1 satisfies number;
 export const D: number = -32700, E = "y"
 export const enum F { G = "g", "h i" = 'h', }
 ;
@@ -157,6 +159,8 @@ def test_a_declaration_knows_its_kind_and_whether_it_is_exported() -> None:
         ("Alias", "One", False),
         ("Alias", "Far", False),
         ("Const", "C", False),
+        ("Const", "S", False),
+        ("Const", "T", False),
         ("Const", "D", True),
         ("Const", "E", False),
         ("Enum", "F", True),

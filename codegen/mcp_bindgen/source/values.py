@@ -24,6 +24,7 @@ _AS_LITERAL: Final = "Write a string, number, true or false."
 
 class Values(Nodes):
     # value = STRING | `TEXT` | ["-"] NUMBER | "true" | "false" | value "as" "const"
+    #       | value "satisfies" type
     def value(self, node: Node) -> syntax.LiteralValue:
         match node.type:
             case "string":
@@ -39,17 +40,31 @@ class Values(Nodes):
                 return self.number(digits, "-")
             case "true" | "false":
                 return self.text(node) == "true"
-            case "as_expression" if _is_as_const(node):
+            case _ if _is_as_const(node):
                 return self.value(self.parts(node, 1)[0])
+            case "satisfies_expression":
+                return self.value(self.satisfying(node))
             case _:
                 raise self.error(node, "a value that is no literal", _AS_LITERAL)
 
-    # constant = value | (array | object) ["as" "const"]
+    def satisfying(self, node: Node) -> Node:
+        """The value of `value satisfies type`; the type is read, and says nothing more."""
+        value, type = self.parts(node, 2)
+        self.type(type)
+        return value
+
+    def type(self, node: Node) -> syntax.Type:
+        """A type; the readers of types say how it is read."""
+        raise NotImplementedError
+
+    # constant = value | (array | object) ["as" "const" ["satisfies" type]]
     def constant(self, node: Node, exact: bool = False) -> syntax.Type:
         """The type of a constant's value: with `as const` each value inside is a literal."""
         match node.type:
-            case "as_expression" if _is_as_const(node):
+            case _ if _is_as_const(node):
                 return self.constant(self.parts(node, 1)[0], True)
+            case "satisfies_expression" if _is_as_const(node.children[0]):
+                return self.constant(self.satisfying(node))
             case "array":
                 items = [self.inner(item, exact) for item in self.take(node)]
                 if exact:
@@ -137,4 +152,5 @@ class Values(Nodes):
 
 def _is_as_const(node: Node) -> bool:
     """Whether it is `value as const`, said once."""
-    return node.children[-1].type == "const" and node.children[0].type != "as_expression"
+    is_const = node.type == "as_expression" and node.children[-1].type == "const"
+    return is_const and node.children[0].type != "as_expression"
