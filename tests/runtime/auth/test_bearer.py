@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from base64 import urlsafe_b64encode
+from math import inf, nan
 from typing import Any
 
+import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from jwt.algorithms import ECAlgorithm
 
 from mcp_runtime.auth.challenge import challenges
-from mcp_runtime.auth.client.dpop import DpopKey
+from mcp_runtime.auth.client.dpop import DpopKey, sha256_base64url, thumbprint
 from mcp_runtime.auth.errors import DiscoveryFailed
 from mcp_runtime.auth.server.bearer import AccessDenied, BearerAuth
 from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
@@ -203,6 +208,33 @@ async def test_a_proof_is_of_the_last_five_minutes() -> None:
             assert await let_in(guard, authorization="DPoP good", dpop=proof)
         else:
             await denied(guard, authorization="DPoP good", dpop=proof)
+
+
+def signed(made_at: float) -> tuple[BearerAuth, str]:
+    """A server, and a proof that its one token's holder says to have made at that time."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    public = ECAlgorithm.to_jwk(key.public_key(), as_dict=True)
+    tokens = {"good": ann(key_thumbprint=thumbprint(public))}
+    claims = {"jti": "1", "htm": "POST", "htu": SERVER, "ath": sha256_base64url(b"good")}
+    headers = {"typ": "dpop+jwt", "jwk": public}
+    proof = jwt.encode({**claims, "iat": made_at}, key, "ES256", headers=headers)
+    return auth(Clock(), tokens=tokens), proof
+
+
+async def test_a_proof_of_no_time_is_refused() -> None:
+    guard, proof = signed(Clock()())
+    assert await let_in(guard, authorization="DPoP good", dpop=proof)
+    for made_at in (nan, inf, -inf, 10**400, -(10**400)):
+        guard, proof = signed(made_at)
+        await denied(guard, authorization="DPoP good", dpop=proof)
+
+
+@pytest.mark.parametrize("kind", [["EC"], {}, None])
+async def test_a_proof_whose_key_is_of_no_kind_is_refused(kind: object) -> None:
+    guard, _ = bound(Clock())
+    header = {"typ": "dpop+jwt", "alg": "ES256", "jwk": {"kty": kind}}
+    proof = f"{urlsafe_b64encode(json.dumps(header).encode()).decode().rstrip('=')}.e30.AAAA"
+    await denied(guard, authorization="DPoP good", dpop=proof)
 
 
 @pytest.mark.parametrize("proof", ["", "x", "a.b.c", "e30.e30.", "x" * 10_000])

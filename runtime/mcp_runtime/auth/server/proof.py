@@ -62,7 +62,8 @@ class ProofVerifier:
 
     def _require_fresh(self, claims: Mapping[str, Any], thumbprint: str) -> None:
         now, made_at, name = self._now(), claims.get("iat"), claims.get("jti")
-        if not isinstance(made_at, int | float) or abs(now - made_at) > _WINDOW:
+        first, last = now - _WINDOW, now + _WINDOW  # NaN is not between them
+        if not isinstance(made_at, int | float) or not first <= made_at <= last:
             raise InvalidProof("the proof is not of the last five minutes")
         if not isinstance(name, str) or not name:
             raise InvalidProof("the proof has no id")
@@ -86,7 +87,7 @@ def _header(proof: str) -> Mapping[str, Any]:
     key: dict[str, Any] | None = header.get("jwk")
     if header.get("typ") != "dpop+jwt" or header.get("alg") not in ALGORITHMS:
         raise InvalidProof("the proof is not of type dpop+jwt, or its algorithm is not allowed")
-    if not isinstance(key, dict) or key.get("kty") not in _MEMBERS or _PRIVATE & key.keys():
+    if not isinstance(key, dict) or str(key.get("kty")) not in _MEMBERS or _PRIVATE & key.keys():
         raise InvalidProof("the proof has no public key")
     return header
 
