@@ -365,6 +365,12 @@ MORE: Final = "interface P { a: string; b?: number }"
             row("P.b", up='"default"', value='"1"', down='"drop"'),
             "'1' is no value of that member",
         ),
+        (
+            SAME,
+            "interface P { a: string; b: 'x' | 'y' }",
+            row("P.b", up='"default"', context='"revision"', down='"drop"'),
+            "'b' is no value of that member",
+        ),
         (*ARMS, row("P.a:B", down='"degrade"', as_='"structured"'), "is for members"),
         (*ARMS, row("P.a:B", down='"degrade"', as_='"link"'), "reads name, uri"),
         (*ARMS, row("P.a:B", down='"degrade"', as_='"json"'), "does not take the ''"),

@@ -78,7 +78,9 @@ def member_fault(s: Struct, t: Struct, decision: Decision) -> str | None:
 
 
 def default_fault(schema: Schema, type: Type, decision: Decision) -> str | None:
-    """Why the value of a default is none of `type`."""
-    if "value" not in decision.values or accepts(schema, type, decision.values["value"]):
+    """Why the value of a default, or the name of the revision, is none of `type`."""
+    name = {"value": schema.revision} if decision.values.get("context") == "revision" else {}
+    known = {**name, **decision.values}
+    if "value" not in known or accepts(schema, type, known["value"]):
         return None
-    return f"{decision.values['value']!r} is no value of that member"
+    return f"{known['value']!r} is no value of that member"
