@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from mcp_runtime.errors import BadAnswer
+from mcp_runtime.json_schema.class_defaults import fill_class_defaults
 from mcp_runtime.json_schema.mismatch import Mismatch
 from mcp_runtime.json_schema.type_adapter import adapter
 from mcp_runtime.json_schema.walk import Schema, resolved
@@ -34,9 +35,11 @@ def form(of: type[Any] | Mapping[str, Any]) -> Form:
 
     def read(content: Any) -> Any:
         try:
-            return reader.read(content)
+            value = reader.read(content)
         except Mismatch as mismatch:
             raise BadAnswer(f"the answer does not fit the form: {mismatch}") from None
+        fill_class_defaults(value)
+        return value
 
     name = getattr(of, "__name__", str(of))
     return Form(_requested_schema(reader.schema, name), read)

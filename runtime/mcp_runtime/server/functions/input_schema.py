@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import defstruct
 
+from mcp_runtime.json_schema.class_defaults import class_defaults, fill_class_defaults
 from mcp_runtime.json_schema.mismatch import Mismatch
 from mcp_runtime.json_schema.to_json import BadResult, to_json
 from mcp_runtime.json_schema.type_adapter import (
@@ -33,11 +34,13 @@ class BadArguments(Exception):
 class ArgumentsReader:
     """Reads a peer's arguments into keyword arguments, as the schema says.
 
-    `native` reads those that msgspec knows, and `foreign` the others, by their names.
+    `native` reads those that msgspec knows, and `foreign` the others, by their names. Those that
+    are `incomplete` get the defaults of their dataclasses.
     """
 
     native: MsgspecAdapter
     foreign: tuple[tuple[str, TypeAdapter], ...]
+    incomplete: tuple[str, ...]
 
     @property
     def schema(self) -> Schema:
@@ -52,6 +55,9 @@ class ArgumentsReader:
                     keywords[name] = _read_at(f"$.{name}", each, arguments[name])
         except Mismatch as mismatch:
             raise BadArguments(str(mismatch)) from None
+        for name in self.incomplete:
+            if name in arguments:
+                fill_class_defaults(keywords[name])
         return keywords
 
 
@@ -78,7 +84,15 @@ def arguments_reader(info: FunctionInfo, *, strict: bool = True) -> ArgumentsRea
     whole = {**schema, "$defs": defs}
     defs = {name: one for name, one in defs.items() if refers(whole, name)}
     schema |= {"$defs": defs} if defs else {}
-    return ArgumentsReader(MsgspecAdapter(struct, schema, strict), tuple(foreign.items()))
+    return ArgumentsReader(
+        MsgspecAdapter(struct, schema, strict),
+        tuple(foreign.items()),
+        tuple(
+            each.name
+            for each in info.parameters
+            if any(map(class_defaults, mentions(each.annotation)))
+        ),
+    )
 
 
 def _adapter(info: FunctionInfo, parameter: Parameter) -> TypeAdapter:

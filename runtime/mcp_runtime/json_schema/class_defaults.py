@@ -1,0 +1,41 @@
+"""Gives dataclasses that msgspec has read the defaults that it leaves to their class.
+
+They are in no `__dict__` otherwise, and so they are missing where such an object is written.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+import msgspec
+
+
+def class_defaults(cls: Any) -> Mapping[str, Any]:
+    """Such defaults of a type, by the names of its members; none for what is no dataclass."""
+    if not dataclasses.is_dataclass(cls):
+        return {}
+    fields = [field for field in dataclasses.fields(cls) if field.init]
+    return {f.name: f.default for f in fields if f.default is not dataclasses.MISSING}
+
+
+def fill_class_defaults(value: Any) -> None:
+    """Sets them in all dataclasses that a value holds which was read from JSON."""
+    for inner in _inner(value):
+        fill_class_defaults(inner)
+    own: dict[str, Any] = getattr(value, "__dict__", {})  # with slots, msgspec has set them
+    for name, default in class_defaults(type(value)).items():
+        own.setdefault(name, default)
+
+
+def _inner(value: Any) -> Iterable[Any]:
+    if value.__class__ is dict:
+        return value.values()
+    if isinstance(value, list | tuple | set | frozenset):
+        return cast("Iterable[Any]", value)
+    if isinstance(value, msgspec.Struct):
+        return [getattr(value, name) for name in value.__struct_fields__]
+    if dataclasses.is_dataclass(value):
+        return [getattr(value, field.name, None) for field in dataclasses.fields(value)]
+    return ()
