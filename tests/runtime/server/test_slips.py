@@ -52,6 +52,14 @@ def test_a_resource_without_its_uri_is_refused() -> None:
         Server("s", "1").resource(today)  # type: ignore[arg-type]
 
 
+def test_an_async_principal_is_refused_as_nobody_would_await_it() -> None:
+    async def caller(scope: Any) -> str:
+        return "ada"
+
+    with pytest.raises(TypeError, match="give a function without `async`"):
+        Server("s", "1").asgi(principal=caller)
+
+
 def test_a_transport_is_refused_with_what_to_write_instead_of_serving_stdio() -> None:
     with pytest.raises(TypeError, match=r"run\(http="):
         Server("s", "1").run(transport="streamable-http", port=8000)

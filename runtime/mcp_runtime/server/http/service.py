@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import secrets
 from collections.abc import Callable, Sized
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -35,6 +36,8 @@ class HttpService:
         self.protection: Final = protection
         self.is_anonymous: Final = protection is None and principal is None
         """Whether all clients are anonymous."""
+        if inspect.iscoroutinefunction(principal):
+            raise TypeError("principal is called and not awaited; give a function without `async`")
         self._principal = principal
         self.body_deadline = Deadline(self.limits.body_seconds)
         self._sessions: list[Sized] = []
