@@ -81,7 +81,10 @@ def test_a_row_answers_what_no_type_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (ANSWER.replace("foo/bar", "no/such"), "nothing in r1 needs"),
+        (
+            ANSWER.replace("foo/bar", "no/such"),
+            "nothing in r1 needs [[method]] `no/such` (line 8)",
+        ),
         (ANSWER, "two [[method]] rows"),
         (ANSWER.replace("[[method]]", "[[other]]"), "no kind of row"),
         (ANSWER.replace('why = "w"', ""), "lacks why"),

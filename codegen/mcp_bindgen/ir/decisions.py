@@ -167,7 +167,10 @@ class Decisions:
             )
         idle = [r for k, r in self.rows.items() if r.revision in wheres and k not in self.used]
         if idle:
-            names = "; ".join(f"{row.revision} needs [[{row.kind}]] `{row.path}`" for row in idle)
+            names = "; ".join(
+                f"{row.revision} needs [[{row.kind}]] `{row.path}` (line {row.line})"
+                for row in idle
+            )
             raise DecisionError(
                 f"{self.source}: nothing in {names}",
                 remedy="Take it out, or the revision out of its list.",
