@@ -276,8 +276,12 @@ class _Union:
 
     def __init__(self, name: str, arms: tuple[Any, ...], marked: Any) -> None:
         self.__name__ = self.__qualname__ = name
-        self._arms = arms
         self._marked = marked
+        origins = {arm: get_origin(arm) or arm for arm in arms}
+        self._classes = tuple(of for of in origins.values() if of is not Literal)
+        self._literals = [
+            x for arm, of in origins.items() if of is Literal for x in get_args(arm)
+        ]
 
     if not TYPE_CHECKING:
 
@@ -289,7 +293,7 @@ class _Union:
         return getattr(self._marked, name)
 
     def __instancecheck__(self, value: object) -> bool:
-        return any(_is_instance(value, arm) for arm in self._arms)
+        return isinstance(value, self._classes) or value in self._literals
 
     def __or__(self, other: Any) -> Any:
         return self._marked | other
@@ -302,13 +306,6 @@ class _Union:
 
     def __reduce__(self) -> str:
         return self.__name__
-
-
-def _is_instance(value: object, arm: Any) -> bool:
-    origin = get_origin(arm)
-    if origin is Literal:
-        return value in get_args(arm)
-    return isinstance(value, origin or arm)
 
 
 def name_unions(module: dict[str, Any], tags: Mapping[str, str]) -> None:

@@ -122,6 +122,12 @@ def test_no_other_name_is_an_argument(flavour: Flavour, wrong: str) -> None:
         flavour.type("Resource")(uri="a", name="b", **{wrong: "c"})
 
 
+@pytest.mark.parametrize("name", ["dataclass", "pydantic"])
+def test_a_wrong_name_is_refused_with_the_right_ones(name: str) -> None:
+    with pytest.raises(TypeError, match="it takes data, mime_type, annotations, meta, extra_"):
+        flavour_of(REVISION, name).type("ImageContent")(data="", mimeType="a/b")
+
+
 def test_no_member_can_be_added(flavour: Flavour) -> None:
     made = flavour.type("TextContent")(text="a", extra_={"x": 1})
     for name in ("type", "annotations", "extra_", "no_such_member"):

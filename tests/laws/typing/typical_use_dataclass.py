@@ -22,6 +22,10 @@ def narrow(tool: m.Tool) -> str:
     return tool.title
 
 
+def named(tool: m.Tool) -> str:
+    return tool.title or tool.name
+
+
 def nullable(task: m.Task) -> int | float | None:
     assert_type(task.ttl, int | float | None)
     return task.ttl

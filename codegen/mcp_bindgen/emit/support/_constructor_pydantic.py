@@ -86,7 +86,7 @@ _EXTRA: Final = "extra_."
 
 def _unexpected(cls: type[Model], names: Iterable[str]) -> TypeError:
     words = f"{cls.__name__} got an unexpected keyword argument: {', '.join(names)}"
-    return TypeError(words)
+    return TypeError(f"{words}; it takes {', '.join(wires(cls))}, extra_")
 
 
 @cache

@@ -204,7 +204,8 @@ def settled(cls: type[Any], members: dict[str, Any], names: Names) -> dict[str, 
     for name in members:
         value = members[name]
         if name not in sure:
-            raise TypeError(f"{cls.__name__}() has no member {name!r}")
+            words = f"{cls.__name__}() has no member {name!r}; it takes "
+            raise TypeError(words + ", ".join(sure))
         right = sure[name]
         if type(value) is right or (
             right.__class__ is frozenset and type(value) in right
