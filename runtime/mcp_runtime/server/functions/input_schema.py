@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from types import NoneType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 from msgspec import defstruct
@@ -47,18 +47,40 @@ class ArgumentsReader:
         return self.native.schema
 
     def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Keyword arguments, with the defaults of those that are absent. Raises BadArguments."""
+        """Keyword arguments, with the defaults of those that are absent. Raises BadArguments.
+
+        Source: JSON Schema 2020-12 validation, "type": 5.0 is an integer, though not in Python.
+        """
         try:
-            keywords = msgspec.structs.asdict(self.native.read(arguments))
-            for name, each in self.foreign:
-                if name in arguments:
-                    keywords[name] = _read_at(f"$.{name}", each, arguments[name])
+            return self._read(arguments)
+        except Mismatch as mismatch:
+            first = mismatch
+        try:
+            return self._read(_with_integers(arguments))
         except Mismatch as mismatch:
             raise BadArguments(str(mismatch)) from None
+        except RecursionError:
+            raise BadArguments(str(first)) from None
+
+    def _read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        keywords = msgspec.structs.asdict(self.native.read(arguments))
+        for name, each in self.foreign:
+            if name in arguments:
+                keywords[name] = _read_at(f"$.{name}", each, arguments[name])
         for name in self.incomplete:
             if name in arguments:
                 fill_class_defaults(keywords[name])
         return keywords
+
+
+def _with_integers(value: Any) -> Any:
+    """Parsed JSON whose whole numbers are all of class int."""
+    if isinstance(value, dict):
+        members = cast("dict[str, object]", value)
+        return {name: _with_integers(each) for name, each in members.items()}
+    if isinstance(value, list):
+        return [_with_integers(each) for each in cast("list[object]", value)]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _read_at(place: str, reader: TypeAdapter, value: Any) -> Any:

@@ -647,7 +647,7 @@ def test_what_fits_is_taken(annotation: Any, given: Any, taken: Any) -> None:
     [
         (int, "1", '$.value: expected int, found "1"'),
         (int, True, "$.value: expected int, found true"),
-        (int, 1.0, "$.value: expected int, found 1.0"),
+        (int, 1.5, "$.value: expected int, found 1.5"),
         (int, None, "$.value: expected int, found null"),
         (bool, 1, "$.value: expected bool, found 1"),
         (dict[str, Path], {"a": 3}, "$.value.a: expected str, found 3"),
@@ -898,6 +898,31 @@ def test_what_a_handler_does_not_promise_is_a_bad_result(
 ) -> None:
     with pytest.raises(BadResult, match=said):
         promised(annotation).write(value)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "given", "read"),
+    [
+        (int, 5.0, 5),
+        (int, 1e20, 10**20),
+        (list[int], [1.0, 2], [1, 2]),
+        (Point, {"x": 1.0}, Point(1)),
+        (Model, {"count": 2.0}, Model(count=2)),
+        (int | str, 5.0, 5),
+    ],
+)
+def test_a_number_without_a_fraction_is_an_integer_as_in_json_schema(
+    annotation: Any, given: Any, read: Any
+) -> None:
+    signature = taking(annotation)
+    jsonschema_rs.Draft202012Validator(signature.input_schema).validate({"value": given})
+    value = signature.read({"value": given})["value"]
+    assert (value, value.__class__) == (read, read.__class__)
+
+
+@pytest.mark.parametrize(("annotation", "given"), [(float, 5.0), (float | str, 5.0), (Any, 5.0)])
+def test_a_number_that_fits_as_it_is_stays_as_it_is(annotation: Any, given: float) -> None:
+    assert taking(annotation).read({"value": given})["value"].__class__ is float
 
 
 def test_structured_content_made_by_hand_is_checked() -> None:
