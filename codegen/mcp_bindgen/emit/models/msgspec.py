@@ -48,7 +48,7 @@ _WIRE: Final = (
     *("check_depth", "parse", "too_deep", "write_again"),
 )
 _MSGSPEC: Final = (
-    *("BEFORE", "Bare", "Hooks", "Unset"),
+    *("BEFORE", "BUILDING", "Bare", "Hooks", "Unset"),
     *("Open", "bind", "has_nan", "with_tag", "write"),
 )
 """What the template names."""

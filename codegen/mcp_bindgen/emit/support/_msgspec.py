@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import UserDict
 from collections.abc import Callable, ItemsView, Mapping
 from functools import partial
+from threading import Lock
 from types import ModuleType
 from typing import (
     TYPE_CHECKING,
@@ -257,6 +258,9 @@ def with_tag(T: Any) -> Any:
     never = msgspec.defstruct("Never", [member], tag_field=config.tag_field, tag=tag)
     return T | never
 
+
+BUILDING: Final = Lock()
+"""Held while msgspec makes a decoder: it crashes if another thread uses a class half looked at."""
 
 BEFORE: Final = frozenset(b":,[")
 """What stands before a null that is a value, but for the whole, and before no word in a text."""

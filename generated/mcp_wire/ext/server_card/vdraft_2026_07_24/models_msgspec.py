@@ -19,6 +19,7 @@ from msgspec.json import Decoder
 from . import codec
 from ...._msgspec import (
     BEFORE,
+    BUILDING,
     Bare,
     Hooks,
     Model,
@@ -241,7 +242,8 @@ def _native(T: Any) -> Callable[[Any], Any]:
     if T in _CODEC_ONLY:
         _NATIVE[T] = lambda data: reader(parse(data), None)
     else:
-        _NATIVE[T] = Decoder(with_tag(T), dec_hook=dec_hook).decode
+        with BUILDING:
+            _NATIVE[T] = Decoder(with_tag(T), dec_hook=dec_hook).decode
     return _NATIVE[T]
 
 
