@@ -86,7 +86,15 @@ class DrainingServer(uvicorn.Server):
             await self._hand_over()
             await self._drain_app()
         finally:
+            self._abort_unread()
             self.should_exit = True
+
+    def _abort_unread(self) -> None:
+        """Ends the responses that their clients have not read while the application drained."""
+        for connection in [*self.server_state.connections]:
+            cycle: Any = getattr(connection, "cycle", None)
+            if cycle is not None and not cycle.response_complete:
+                connection.transport.abort()
 
     async def _hand_over(self) -> None:
         """Accepts no more: a proxy, or the kernel, leads to another process what comes then.

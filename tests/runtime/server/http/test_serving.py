@@ -57,6 +57,11 @@ async def slow() -> str:
     await asyncio.sleep(1)
     return "slept"
 
+@server.tool
+async def large() -> str:
+    print("started", flush=True)
+    return "x" * 20_000_000
+
 with socket.socket() as one:
     one.bind(("127.0.0.1", 0))
     port = one.getsockname()[1]
@@ -71,12 +76,12 @@ PLAIN: Final = "import sys; sys.modules.update({'uvloop': None, 'httptools': Non
 
 @asynccontextmanager
 async def served(
-    wait: float = 0.5, fault: str = "", *, plain: bool = False
+    wait: float = 0.5, fault: str = "", *, plain: bool = False, listens: bool = False
 ) -> AsyncGenerator[tuple[asyncio.subprocess.Process, int]]:
     """A process that serves, and its port. It is killed at the end if it has not ended.
 
     `wait` is `Limits.drain_wait`; with a `fault` its lifespan is left by an exception. A
-    `plain` one runs without uvloop and httptools.
+    `plain` one runs without uvloop and httptools. With `listens` its standard error is a pipe.
     """
     child = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -85,7 +90,7 @@ async def served(
         str(wait),
         fault,
         stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE if fault else None,
+        stderr=asyncio.subprocess.PIPE if fault or listens else None,
         env={"PYTHONPATH": str(ROOT / "runtime")},
     )
     try:
@@ -234,6 +239,25 @@ def test_a_signal_that_comes_twice_at_once_is_one(plain: bool) -> None:
             assert b"slept" in await calling
             async with asyncio.timeout(10):
                 assert await child.wait() == 0
+
+    run(main)
+
+
+@LOOPS
+def test_a_client_that_does_not_read_does_not_hold_the_end_of_the_process(plain: bool) -> None:
+    async def main() -> None:
+        async with served(wait=0.1, plain=plain, listens=True) as (child, port):
+            body, headers = call("large")
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(posted(body, **headers).replace("\n", "\r\n").encode() + b"\r\n" + body)
+            assert child.stdout is not None
+            assert await child.stdout.readline() == b"started\n"
+            await asyncio.sleep(0.5)
+            child.send_signal(signal.SIGTERM)
+            async with asyncio.timeout(5):
+                _, errors = await child.communicate()
+            assert (child.returncode, errors) == (0, b"")
+            writer.close()
 
     run(main)
 
