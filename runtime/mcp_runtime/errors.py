@@ -25,7 +25,7 @@ the model what went wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def printable(text: str) -> str:
@@ -36,11 +36,17 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t" else _escape(c) for c in text)
 
 
-def texts(option: str, given: Iterable[str]) -> tuple[str, ...]:
-    """Raises ValueError for one text instead of a list, whose letters would be read one by one."""
+def texts(option: str, given: Iterable[str], among: Sequence[str] = ()) -> tuple[str, ...]:
+    """Raises ValueError for a text that is not `among` some, if there are any.
+
+    Also for one text instead of a list, whose letters would be read one by one.
+    """
     if isinstance(given, str):
         raise ValueError(f"{option} is a list: write [{given!r:.80}] instead of {given!r:.80}")
-    return tuple(given)
+    listed = tuple(given)
+    if among and (others := [text for text in listed if text not in among]):
+        raise ValueError(f"{option}: {others[0]!r:.80} is none of {', '.join(among)}")
+    return listed
 
 
 def _escape(character: str) -> str:

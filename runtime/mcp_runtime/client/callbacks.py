@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.capabilities import declares, needed
-from mcp_runtime.errors import NotApproved, NotOffered, RpcError, TooMuch
+from mcp_runtime.errors import NotApproved, NotOffered, RpcError, TooMuch, texts
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.elicitation_form import mismatch
@@ -51,11 +51,12 @@ class ClientCallbacks:
     def capabilities(
         self, sample_tools: bool, elicit_modes: Sequence[Literal["form", "url"]]
     ) -> t.ClientCapabilities:
-        """The capabilities to declare. Raises ValueError for elicitation without a mode."""
+        """The capabilities to declare. Raises ValueError for elicitation without a mode of MCP."""
         if self.on_elicit is not None and not elicit_modes:
             raise ValueError("elicitation needs a mode: form, url or both")
         tools: dict[str, Any] = {"tools": {}} if sample_tools else {}
-        modes: dict[str, Any] = {mode: {} for mode in elicit_modes}
+        known = texts("elicit_modes", elicit_modes, ("form", "url"))
+        modes: dict[str, Any] = {mode: {} for mode in known}
         capabilities = t.ClientCapabilities(
             sampling=t.UNSET if self.on_sample is None else t.ClientCapabilitiesSampling(**tools),
             elicitation=t.UNSET

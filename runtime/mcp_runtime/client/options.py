@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, TypedDict
 from mcp_runtime.client.callbacks import Approve, ClientCallbacks, OnElicit, OnSample, Roots
 from mcp_runtime.core.extension import Extension
 from mcp_runtime.core.negotiation import ClientOffer
+from mcp_runtime.errors import texts
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.connection import OnProgress, Trace
@@ -67,6 +68,9 @@ class ClientSettings:
     ping_every: float | None
     restarts: int
     trace: Trace | None
+
+    def __post_init__(self) -> None:
+        texts("era", [self.era], ("auto", "handshake"))
 
     @property
     def finds_out(self) -> bool:

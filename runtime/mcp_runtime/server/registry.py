@@ -17,6 +17,7 @@ from msgspec import UNSET, ValidationError, convert
 from mcp_runtime.core import refusals
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.core.subscriptions import LISTS
+from mcp_runtime.errors import texts
 from mcp_runtime.revisions import LATEST, DecodeError, revision
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
@@ -220,7 +221,7 @@ class Features:
     """All features of a server. Each of `kinds` is declared even while it has no feature."""
 
     def __init__(self, kinds: Collection[Kind] = ()) -> None:
-        self.kinds = set[str](kinds)
+        self.kinds = set(texts("offers", kinds, get_args(Kind)))
         self.tools: Registry[Tool | RawTool] = Registry("tool")
         self.resources: Registry[Feature[t.Resource]] = Registry("resource")
         self.resource_templates: Registry[ResourceTemplate] = Registry("resource template")

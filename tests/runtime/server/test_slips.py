@@ -167,6 +167,21 @@ ONE_TEXT: Final[dict[str, Callable[[Server], object]]] = {
 }
 
 
+OTHERS: Final[dict[str, Callable[[Any], object]]] = {
+    "offers": lambda other: Server("s", "1", offers=[other]),
+    "era": lambda other: Client(Server("s", "1"), era=other),
+    "elicit_modes": lambda other: Client(Server("s", "1"), elicit_modes=[other]),
+}
+
+
+@pytest.mark.parametrize("option", OTHERS)
+def test_a_word_that_an_option_does_not_know_is_refused_with_those_that_it_knows(
+    option: str,
+) -> None:
+    with pytest.raises(ValueError, match=rf"{option}: 'tool' is none of [a-z]+, [a-z]+"):
+        OTHERS[option]("tool")
+
+
 @pytest.mark.parametrize("option", ONE_TEXT)
 def test_one_text_instead_of_a_list_is_refused_before_its_letters_are_read(option: str) -> None:
     with pytest.raises(ValueError, match=rf"{option.split()[0]} is a list: write \['"):
