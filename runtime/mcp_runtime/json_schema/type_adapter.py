@@ -73,7 +73,7 @@ def native_schema(annotation: Any) -> Schema:
     return whole
 
 
-_KINDS: Final = {str: "string", int: "integer", bool: "boolean"}
+_KINDS: Final[Mapping[type[object], str]] = {str: "string", int: "integer", bool: "boolean"}
 
 
 def _kind_of(values: Collection[object]) -> str | None:
