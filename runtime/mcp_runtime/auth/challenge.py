@@ -13,7 +13,7 @@ from typing import Final
 _TOKEN: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _QUOTED: Final = r'"(?:[^"\\]|\\.)*"'
 _PART: Final = re.compile(
-    rf"\s*,*\s*(?:(?P<name>{_TOKEN})\s*=\s*(?P<value>{_QUOTED}|{_TOKEN})(?=\s*(?:,|$))"
+    rf"[\s,]*(?:(?P<name>{_TOKEN})\s*=\s*(?P<value>{_QUOTED}|{_TOKEN})(?=\s*(?:,|$))"
     rf"|(?P<scheme>{_TOKEN}+)(?!\s*=)(?:[ \t]+(?P<token68>[A-Za-z0-9._~+/-]+=*)(?=\s*(?:,|$)))?)"
 )
 _MAX_HEADER: Final = 8192
