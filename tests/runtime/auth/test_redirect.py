@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from mcp_runtime.auth.client import browser
+from mcp_runtime.auth.client import browser, redirect
 from mcp_runtime.auth.client.redirect import LoopbackRedirect, PastedRedirect
 from mcp_runtime.auth.errors import DiscoveryFailed, LoginAbandoned
 
@@ -61,6 +61,20 @@ async def test_nothing_listens_after_the_answer() -> None:
         uri = visit.uri
     with pytest.raises(ConnectionRefusedError):
         await fetch(uri, "/callback?state=s")
+
+
+async def test_a_connection_without_a_request_ends_with_the_sign_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Browsers open such connections in advance."""
+    monkeypatch.setattr(redirect, "_READ_SECONDS", 3600.0)
+    async with asyncio.timeout(60):
+        async with LoopbackRedirect(lambda *_: None)(None) as visit:
+            port = urlsplit(visit.uri).port
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            await fetch(visit.uri, "/")  # the connection before it was accepted
+        assert await reader.read() == b""
+    writer.close()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import asyncio
 import html
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Final, Protocol
 from urllib.parse import urlsplit
 
@@ -59,13 +59,16 @@ class LoopbackRedirect:
     @asynccontextmanager
     async def __call__(self, preferred: str | None, /) -> AsyncGenerator[Visit]:
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        server = await self._listen(_Listener(self.path, answer), preferred)
+        listener = _Listener(self.path, answer)
+        server = await self._listen(listener, preferred)
         port = server.sockets[0].getsockname()[1]
         uri = f"http://127.0.0.1:{port}{self.path}"
         try:
             yield _LoopbackVisit(uri, answer, self.show, self.seconds)
         finally:
             server.close()
+            for writer in listener.writers:
+                writer.close()
             await server.wait_closed()
 
     async def _listen(self, listener: _Listener, preferred: str | None) -> asyncio.Server:
@@ -106,8 +109,10 @@ class _Listener:
 
     path: str
     answer: asyncio.Future[str]
+    writers: set[asyncio.StreamWriter] = field(default_factory=set[asyncio.StreamWriter])
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.writers.add(writer)
         try:
             async with asyncio.timeout(_READ_SECONDS):
                 head = await reader.readuntil(b"\r\n\r\n")
@@ -116,6 +121,7 @@ class _Listener:
         except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass
         finally:
+            self.writers.discard(writer)
             writer.close()
 
     def _answered(self, head: bytes) -> bytes:
