@@ -62,7 +62,7 @@ def is_loopback(host: str) -> bool:
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
-        return _plain(ip_address(host.strip("[]"))).is_loopback
+        return plain_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
 
@@ -74,14 +74,15 @@ def is_public(address: str) -> bool:
     addresses are not, nor IPv6 addresses that carry such an IPv4 address.
     """
     try:
-        plain = _plain(ip_address(address.partition("%")[0]))
+        plain = plain_address(address.partition("%")[0])
     except ValueError:
         return False
     return plain.is_global and not plain.is_multicast
 
 
-def _plain(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """The IPv4 address that an IPv6 address carries, if it carries one."""
+def plain_address(text: str) -> IPv4Address | IPv6Address:
+    """An address, of IPv6 ones that carry an IPv4 address that one. Raises ValueError."""
+    address = ip_address(text)
     if isinstance(address, IPv6Address):
         carried = address.ipv4_mapped or address.sixtofour or _nat64(address)
         if carried is None and address.teredo is not None:

@@ -11,11 +11,10 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Iterable
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
-from mcp_runtime.auth.addresses import is_public
+from mcp_runtime.auth.addresses import is_loopback, is_public, plain_address
 from mcp_runtime.auth.errors import DiscoveryFailed
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse
 from mcp_runtime.errors import Disconnected, NotInstalled, NotReached, TooMuch
@@ -125,7 +124,7 @@ class _Guard(httpcore2.AsyncNetworkBackend):
     ) -> AsyncNetworkStream:
         addresses = await _resolved(host, port)
         for address in addresses:
-            if not is_public(address) and not await self._is_near(address):
+            if not is_public(address) and not await self._is_near(host, address):
                 raise DiscoveryFailed(
                     f"{host!r} is the address {address}, which is not on the public internet;"
                     " a server may not send us there"
@@ -140,9 +139,13 @@ class _Guard(httpcore2.AsyncNetworkBackend):
                 last = error
         raise last or httpcore2.ConnectError(f"{host!r} has no address")
 
-    async def _is_near(self, address: str) -> bool:
-        """Whether the MCP server is itself at that address, or in such a place."""
-        if self._server is None:
+    async def _is_near(self, host: str, address: str) -> bool:
+        """Whether the MCP server is itself at that address, or in such a place.
+
+        A name of the loopback is near no server but one that has such a name too: the addresses of
+        any other name are what its owner says now.
+        """
+        if self._server is None or (is_loopback(host) and not is_loopback(self._server)):
             return False
         place = _place(address)
         ours = await _resolved(self._server, 0)
@@ -163,10 +166,11 @@ async def _resolved(host: str, port: int) -> list[str]:
 
 def _place(address: str) -> str:
     """The kind of network that an address is in; empty for one that stands for itself alone."""
-    plain = ip_address(address.partition("%")[0])
+    plain = plain_address(address.partition("%")[0])
     if plain.is_loopback:
         return "loopback"
-    return "private" if plain.is_private and not plain.is_link_local else ""
+    is_inside = plain.is_private and not (plain.is_link_local or plain.is_unspecified)
+    return "private" if is_inside else ""
 
 
 def _joined(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:

@@ -48,6 +48,7 @@ def test_https_and_the_loopback_are_secure(url: str) -> None:
         *("https://", "https:///x", "https://u:p@a.example", "https://a.example/#x"),
         *("https://a.example/\n", "https://a.exämple", "https://a.example:99999", "//a.example"),
         *("http://127.0.0.1.evil.example", "http://localhost.evil.example", "https://a b"),
+        "http://127.0.0.1%evil.example",
         "https://" + "a" * 5000,
     ],
 )

@@ -109,6 +109,32 @@ async def test_a_server_on_the_loopback_may_not_name_the_cloud_s_metadata(
                 await fetch(get(f"https://{address}/latest", "asks"))
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["0.0.0.0", "::", "::ffff:127.0.0.1", "::ffff:0.0.0.0", "::ffff:169.254.169.254", "127.0.0.1"],
+)
+async def test_a_server_in_a_private_network_may_not_name_other_places(
+    names: dict[str, list[str]], address: str
+) -> None:
+    names["mcp.example"], names["evil.example"] = ["192.168.1.2"], [address]
+    async with fetching("https://mcp.example/mcp") as fetch:
+        with pytest.raises(DiscoveryFailed, match="may not send us there"):
+            await fetch(get("https://evil.example/metadata", "asks"))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "app.localhost"])
+async def test_a_public_name_that_also_leads_here_may_not_name_the_loopback(
+    names: dict[str, list[str]], host: str
+) -> None:
+    """DNS rebinding of the server itself: whoever answers for its name says where it is."""
+    names |= {"mcp.example": ["93.184.216.34", "127.0.0.1"], host: ["127.0.0.1"]}
+    seen: list[bytes] = []
+    async with serving(OK, seen) as port, fetching("https://mcp.example/mcp") as fetch:
+        with pytest.raises(DiscoveryFailed, match="may not send us there"):
+            await fetch(get(f"http://{host}:{port}/", "asks"))
+    assert seen == []
+
+
 async def test_a_name_cannot_change_its_address_after_it_was_judged(
     names: dict[str, list[str]],
 ) -> None:
