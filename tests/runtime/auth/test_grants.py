@@ -14,10 +14,15 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from mcp_runtime.auth.client.authorizer import Authorizer
 from mcp_runtime.auth.client.client_authentication import KeyPair
-from mcp_runtime.auth.client.grants import ClientCredentials, EnterpriseManaged, WorkloadIdentity
+from mcp_runtime.auth.client.grants import (
+    ClientCredentials,
+    EnterpriseManaged,
+    Grant,
+    WorkloadIdentity,
+)
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.client.storage import MemoryStorage
-from mcp_runtime.auth.errors import AuthorizationError, OAuthError
+from mcp_runtime.auth.errors import AuthorizationError, OAuthError, RegistrationRefused
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse
 from tests.support.authorization_server import ISSUER, SERVER, Clock, World, basic, refused, reply
 
@@ -73,6 +78,21 @@ async def test_a_key_that_cannot_sign_says_so_without_itself() -> None:
     with pytest.raises(ValueError, match="RS256") as caught:
         await token(World(), grant=grant)
     assert "PRIVATE" not in repr(grant) + str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "grant",
+    [
+        ClientCredentials(client_id="job", client_secret="s 1"),
+        WorkloadIdentity(jwt=lambda: "jwt"),
+    ],
+)
+async def test_what_a_machine_shows_its_issuer_is_not_shown_to_another(grant: Grant) -> None:
+    world = World()
+    with pytest.raises(RegistrationRefused, match=r"https://other\.example"):
+        await token(world, grant=grant, client_issuer="https://other.example")
+    assert world.token_fields == []
+    assert await token(world, grant=grant, client_issuer=ISSUER)
 
 
 async def test_a_workload_shows_the_jwt_of_now() -> None:

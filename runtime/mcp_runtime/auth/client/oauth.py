@@ -36,8 +36,9 @@ class OAuth:
     `redirect` asks a person (LoopbackRedirect, PastedRedirect); `grant` is a way without one.
 
     `client_id` is what the authorization server `client_issuer` gave you beforehand, any issuer if
-    you do not name it. `client_metadata_url` is the https URL of your client's metadata document.
-    Without both, the client registers itself under `client_name`.
+    you do not name it; what a `grant` shows goes to that issuer alone as well.
+    `client_metadata_url` is the https URL of your client's metadata document. Without both, the
+    client registers itself under `client_name`.
 
     `scopes` are asked for beside those that the server names. `dpop` binds tokens to a key: True
     always, None where the server asks for it, False never. Such tokens are not stored, for their

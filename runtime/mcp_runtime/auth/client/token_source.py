@@ -60,6 +60,7 @@ class TokenSource:
 
         Raises LoginNeeded, LoginAbandoned, AuthorizationError.
         """
+        self._require_issuer(discovery.server.issuer)
         if before is not None and before.issuer == discovery.server.issuer:
             newer = await self._refreshed(discovery, before)
             if newer is not None:
@@ -118,6 +119,15 @@ class TokenSource:
 
     # ---- who the client is
 
+    def _require_issuer(self, issuer: str) -> None:
+        """Raises RegistrationRefused where another one gave us what we would show."""
+        ours = self._settings.client_issuer
+        if ours not in (None, issuer):
+            raise RegistrationRefused(
+                f"the client is known to {ours!r}, and the server is now protected by {issuer!r}:"
+                " register there, and give what you get there"
+            )
+
     async def _known_client(self, discovery: Discovered) -> ClientRegistration | None:
         """Given beforehand, by a document, or registered earlier with the same issuer.
 
@@ -127,20 +137,15 @@ class TokenSource:
         if settings.grant is not None:
             return settings.grant.client
         if settings.client_id is not None:
-            return self._given_client(server.issuer, settings.client_id)
+            return self._given_client(settings.client_id)
         if settings.client_metadata_url and server.client_id_metadata_document_supported:
             return ClientRegistration(client_id=settings.client_metadata_url)
         kept = await settings.storage.get(f"client {server.issuer}")
         client = None if kept is None else decoded(kept, ClientRegistration)
         return client if client is not None and client.is_usable(settings.now()) else None
 
-    def _given_client(self, issuer: str, client_id: str) -> ClientRegistration:
+    def _given_client(self, client_id: str) -> ClientRegistration:
         settings = self._settings
-        if settings.client_issuer not in (None, issuer):
-            raise RegistrationRefused(
-                f"the client id was given by {settings.client_issuer!r}, and the server is now"
-                f" protected by {issuer!r}: register there, and give that id"
-            )
         usual: AuthMethod = "client_secret_basic" if settings.client_secret else "none"
         return ClientRegistration(
             client_id=client_id,
