@@ -89,6 +89,15 @@ async def test_another_request_is_not_the_answer(method: str, target: str) -> No
         assert (await waiting).endswith("code=1")
 
 
+async def test_a_request_of_no_url_is_passed_over(caplog: pytest.LogCaptureFixture) -> None:
+    async with LoopbackRedirect(lambda *_: None)(None) as visit:
+        waiting = asyncio.create_task(visit(PAGE, "as.example"))
+        assert await fetch(visit.uri, "//[x/callback?state=s&code=1") == ""
+        await fetch(visit.uri, "/callback?state=s&code=2")
+        assert (await waiting).endswith("code=2")
+    assert caplog.records == []
+
+
 async def test_a_second_answer_changes_nothing() -> None:
     async with LoopbackRedirect(lambda *_: None)(None) as visit:
         waiting = asyncio.create_task(visit(PAGE, "as.example"))

@@ -118,7 +118,7 @@ class _Listener:
                 head = await reader.readuntil(b"\r\n\r\n")
                 writer.write(self._answered(head))
                 await writer.drain()
-        except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass
         finally:
             self.writers.discard(writer)
