@@ -151,9 +151,11 @@ class Model(_Base, frozen=True):
         @classmethod
         def model_construct(cls, _fields_set: set[str] | None = None, **members: Any):
             """Without validation, as pydantic has it; the class still sets its constants."""
-            extra = members.pop("extra_", EMPTY)
+            wires = {n: f.validation_alias or n for n, f in cls.model_fields.items()}
+            named = {wires.get(n, n): value for n, value in members.items()}
+            extra = named.pop("extra_", EMPTY)
             return super().model_construct(
-                _fields_set, **{**cls.const_, **members, **extra}
+                _fields_set, **{**cls.const_, **named, **extra}
             )
 
         def model_copy(

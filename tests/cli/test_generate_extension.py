@@ -189,6 +189,16 @@ def test_one_file_has_the_rows_of_two_versions(files: Path) -> None:
     assert "emca@1.1" in invoke(*command(files, "--revision", "acme@1.0")).stderr
 
 
+def test_a_row_of_a_version_that_lacks_what_this_one_asks_for_is_shown_to_complete(
+    files: Path,
+) -> None:
+    rows = files / "decisions.toml"
+    rows.write_text(re.sub(r"(?m)^identifier = .*\n", "", rows.read_text("utf-8")), "utf-8")
+    said = invoke(*command(files, "--revision", "acme@1.1"))
+    assert said.exit_code == 2
+    assert "add acme@1.1 to that row" in said.stderr
+
+
 ROWS: Final = {
     "the way of a method": ('path = "acme/position"\ndirection', "[[method]]", "travel?"),
     "the meta": ('[[meta]]\nrevisions = ["acme@1.0"]\n', "[[meta]]", "what `_meta` may"),

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 from mcp_wire.v2025_11_25 import models_pydantic as m
+from mcp_wire.v2026_07_28 import models_pydantic as newest
 
 
 def test_what_is_made_or_copied_without_validation_is_written_with_its_constants() -> None:
@@ -17,6 +18,13 @@ def test_what_is_made_or_copied_without_validation_is_written_with_its_constants
     assert copied.model_fields_set == {"type", "text"}
     assert made.extra_ == {"x": 1}
     assert made.model_copy(update={"extra_": {}}) == m.TextContent(text="a")
+
+
+def test_a_constant_with_a_name_of_its_own_is_written_once() -> None:
+    made = newest.InputRequiredResult(request_state="s")
+    for given in ({**dict(made)}, {"result_type": "input_required", "request_state": "s"}):
+        again = newest.InputRequiredResult.model_construct(**given)
+        assert newest.encode(again) == newest.encode(made)
 
 
 def test_tools_see_types_and_limits_before_a_model_is_used() -> None:

@@ -5,7 +5,7 @@ No postponed annotations here: most programs have none.
 
 import inspect
 from dataclasses import field, fields, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import msgspec
 import pytest
@@ -67,6 +67,36 @@ def test_a_dataclass_has_its_default_factories_and_post_init(of: type[Labelled])
         of(text="a", size=1, labels=["c"])
     with pytest.raises(TypeError, match="lacks keyword arguments: size"):
         of(text="a")  # type: ignore[call-arg]
+
+
+def test_a_constructor_that_a_dataclass_inherits_is_used() -> None:
+    class Mixin:
+        def __init__(self, **members: str) -> None:
+            super().__init__(**{"text": "mixed", **members})
+
+    class Short(models_dataclass.TextContent):
+        def __init__(self, text: str = "short") -> None:
+            super().__init__(text=text)
+
+    class Shorter(Short):
+        labels: list[str] = field(default_factory=list[str])
+
+    class Mixed(Mixin, models_dataclass.TextContent):
+        pass
+
+    assert [made.text for made in (Short("a"), Shorter("b"), Shorter(), Mixed())] == [
+        "a",
+        "b",
+        "short",
+        "mixed",
+    ]
+
+
+def test_a_member_whose_type_speaks_of_class_variables_is_a_member() -> None:
+    class Speaking(models_dataclass.TextContent):
+        kind: Literal["ClassVar"]
+
+    assert Speaking(text="a", kind="ClassVar").kind == "ClassVar"
 
 
 def test_an_open_dataclass_has_its_default_factories() -> None:

@@ -51,7 +51,7 @@ def _versions(rows: Decisions, version: str) -> set[str]:
     """The versions of the same extension that the file has rows for."""
     extension = version.partition("@")[0]
     named = {row.revision for row in rows.rows.values()}
-    return {each for each in named if each.partition("@")[0] == extension}
+    return {each for each in named if each.startswith(f"{extension}@")}
 
 
 def _rows(decisions: Path | None) -> Decisions:

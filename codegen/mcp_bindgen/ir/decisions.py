@@ -142,7 +142,8 @@ class Decisions:
             f"line {older.line} answers it for {older.revision}: add {revision} to that row, or"
         )
         answer = f"{question}\n#   {answer} give one of its own."
-        self.miss(answer, paste(kind, revision, path, {key: older.values[key] for key in values}))
+        shared = {key: older.values[key] for key in values.keys() & older.values.keys()}
+        self.miss(answer, paste(kind, revision, path, {**values, **shared}))
         return None
 
     def miss(self, question: str, row: str) -> None:

@@ -29,7 +29,7 @@ class Frozen:
 
     def __init_subclass__(cls) -> None:
         own: dict[str, Any] = cls.__annotations__  # types, unless they are postponed
-        members = [name for name, kind in own.items() if "ClassVar" not in str(kind)]
+        members = [name for name, kind in own.items() if not _is_of_class(str(kind))]
         cls._order = tuple(dict.fromkeys((*cls._order, *members)))
         lacked = {*cls._required, *cls._preset}
         cls._required = frozenset(n for n in cls._order if not hasattr(cls, n))
@@ -67,6 +67,10 @@ class Frozen:
         members = zip(self._order, self._values(), strict=True)
         text = ", ".join(f"{name}={value!r}" for name, value in members if shown(value))
         return f"{type(self).__name__}({text})"
+
+
+def _is_of_class(annotation: str) -> bool:
+    return annotation.partition("[")[0].rpartition(".")[2] == "ClassVar"
 
 
 new = object.__new__

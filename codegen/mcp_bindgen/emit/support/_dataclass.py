@@ -22,25 +22,28 @@ class Record(Frozen):
         super().__init_subclass__()
         dataclass(init=False, repr=False, eq=False, kw_only=True)(cls)
         is_ours = Record in cls.__bases__ or KeptRecord in cls.__bases__
-        if not is_ours and "__init__" not in vars(cls):
-            type.__setattr__(cls, "__init__", _constructor(cls))
+        has_own = cls.__init__ not in (Frozen.__init__, Kept.__init__)
+        if not is_ours and not has_own and _is_finished(cls):
+            type.__setattr__(cls, "__init__", _make)
 
 
 class KeptRecord(Kept, Record):
     """A dataclass that keeps the JSON that it was read from."""
 
 
-def _constructor(cls: type[Record]) -> Callable[..., None]:
-    """For a subclass of yours: with its default factories, and with `__post_init__`."""
-    made = [f for f in fields(cls) if f.default_factory is not MISSING]
-    makers: dict[str, Any] = {f.name: f.default_factory for f in made}
+def _is_finished(cls: type[Record]) -> bool:
+    """Whether instances have more to do than to hold their members."""
+    makes = any(each.default_factory is not MISSING for each in fields(cls))
+    return makes or hasattr(cls, "__post_init__")
 
-    def make(self: Record, /, **members: Any) -> None:
-        defaults = {name: new() for name, new in makers.items() if name not in members}
-        init: Any = Kept.__init__ if isinstance(self, Kept) else Frozen.__init__
-        init(self, **defaults, **members)
-        finish: Callable[[], None] | None = getattr(self, "__post_init__", None)
-        if finish is not None:
-            finish()
 
-    return make
+def _make(self: Record, /, **members: Any) -> None:
+    """The constructor of a subclass of yours: with default factories and `__post_init__`."""
+    for each in fields(self):
+        if each.default_factory is not MISSING and each.name not in members:
+            members[each.name] = each.default_factory()
+    init: Any = Kept.__init__ if isinstance(self, Kept) else Frozen.__init__
+    init(self, **members)
+    finish: Callable[[], None] | None = getattr(self, "__post_init__", None)
+    if finish is not None:
+        finish()
