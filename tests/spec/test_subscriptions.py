@@ -293,6 +293,21 @@ async def test_a_restarted_server_that_refuses_a_subscription_ends_it(revision: 
     assert len(server.lines) == 2
 
 
+async def test_a_restart_that_fails_leaves_the_subscriptions_to_the_next() -> None:
+    server = listening()
+    async with server.client(restarts=3) as client, client.listen(tools=True) as changes:
+        good = server.answers.pop("server/discover")
+        server.answers["server/discover"] = {"capabilities": "none"}
+        await server.line.wire.close()
+        with pytest.raises((BadAnswer, NoCommonRevision)):
+            await client.list_tools()
+        server.answers["server/discover"] = good
+        asking = asyncio.create_task(client.list_tools())
+        assert await asyncio.wait_for(anext(changes), 5) == Change("tools")
+        assert len(server.requests("subscriptions/listen")) == 2
+        asking.cancel()
+
+
 @pytest.mark.requirement("subscriptions.reopen-stdio")
 @pytest.mark.requirement("transport.stdio.crash.restart")
 async def test_a_client_that_connects_again_listens_again() -> None:

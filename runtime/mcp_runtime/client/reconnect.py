@@ -16,11 +16,10 @@ from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.client.transports import TransportFactory
 from mcp_runtime.core.events import Notified
 from mcp_runtime.errors import (
+    Disconnected,
     LocalError,
     NoCommonRevision,
-    NotOffered,
     NotOpen,
-    RemoteError,
     SessionError,
     TimedOut,
 )
@@ -149,7 +148,6 @@ class Reconnector:
             self._restart_task = asyncio.current_task()
             try:
                 await self._open_again(lost)
-                await self._listen_again()
             finally:
                 self._restart_task = None
 
@@ -160,17 +158,25 @@ class Reconnector:
         except BaseException:
             if self._connection is not None:
                 self._connection.is_gone = True
+                self._connection.subscriptions = lost.subscriptions
             raise
         self.connection.subscriptions = lost.subscriptions
+        self.connection.spawn(self._listen_again())  # goes on if the caller is cancelled
 
     async def _listen_again(self) -> None:
-        """Renews the subscriptions; one that the server refuses now ends."""
-        for subscription in self.connection.subscriptions:
+        """Renews the subscriptions; one that cannot be renewed ends."""
+        connection = self.connection
+        for subscription in [*connection.subscriptions]:
+            subscription.id = None
             try:
-                await self.connection.listen(subscription)
-                subscription.missed()
-            except (RemoteError, NotOffered) as error:
+                if subscription in connection.subscriptions:
+                    await connection.listen(subscription)
+            except Disconnected:
+                return  # the next restart renews it
+            except SessionError as error:
                 subscription.end(error)
+            if subscription.id is None:  # else the acknowledgement has said so
+                subscription.missed()
 
     @asynccontextmanager
     async def subscribed(self, subscription: Subscription) -> AsyncGenerator[Subscription]:
@@ -184,6 +190,7 @@ class Reconnector:
             yield subscription
         finally:
             subscriptions.remove(subscription)
+            subscription.end()
             if self.is_connected:
                 with suppress(SessionError):  # nobody listens any more, whatever the server answers
                     await self.connection.unlisten(subscription)

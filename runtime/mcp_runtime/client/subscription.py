@@ -41,14 +41,12 @@ class Subscription:
         self._changed = asyncio.Event()
         self._error: Exception | None = None
         self._is_over = False
-        self.attempts = 0
-        """How often in a row it was asked for without an acknowledgement."""
         self._was_served = False
         self._forget = forget
 
     def notified(self, event: Notified) -> None:
         if event.method == "notifications/subscriptions/acknowledged":
-            self.served, self.attempts = event.params.notifications, 0
+            self.served = event.params.notifications
             self.acknowledged.set()
             if self._was_served:
                 self.missed()

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from types import NoneType
+from typing import Any, Final, cast
 
 import msgspec
+
+_PLAIN: Final = frozenset((str, int, float, bool, bytes, NoneType))
 
 
 def class_defaults(cls: Any) -> Mapping[str, Any]:
@@ -23,7 +26,8 @@ def class_defaults(cls: Any) -> Mapping[str, Any]:
 def fill_class_defaults(value: Any) -> None:
     """Sets them in all dataclasses that a value holds which was read from JSON."""
     for inner in _inner(value):
-        fill_class_defaults(inner)
+        if inner.__class__ not in _PLAIN:
+            fill_class_defaults(inner)
     own: dict[str, Any] = getattr(value, "__dict__", {})  # with slots, msgspec has set them
     for name, default in class_defaults(type(value)).items():
         own.setdefault(name, default)

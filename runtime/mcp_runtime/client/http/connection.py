@@ -23,10 +23,20 @@ from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.events import Opened
 from mcp_runtime.errors import BadStatus, Disconnected, NotOpen, RemoteError, SessionError, TimedOut
+from mcp_runtime.limits import Limits
 
 log: Final = logging.getLogger("mcp_runtime.client")
 
 _CLOSED: Final = "the client was closed"
+
+
+class _Renewal:
+    """Of one subscription whose stream broke: when it was asked for again, and the next time."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.backoff = Backoff("a subscription", limits)
+        self.asked = 0.0
+        self.task: asyncio.Task[None] | None = None
 
 
 class HttpConnection(Exchanges):
@@ -40,6 +50,7 @@ class HttpConnection(Exchanges):
         self._gave_up_listening = False
         self.remembered_by = str(http.url.copy_with(query=None))
         self._losses = Backoff("a session", self.settings.limits)
+        self._renewals: dict[Subscription, _Renewal] = {}
         self._is_closed = False
 
     # ---- opening and closing
@@ -133,7 +144,8 @@ class HttpConnection(Exchanges):
         if not self._opened.done():
             self._opened.set_exception(NotOpen(_CLOSED))
             self._opened.exception()  # perhaps nobody waits for it
-        tasks = [*self._exchanges.values(), *self._posts]
+        renewals = [each.task for each in self._renewals.values() if each.task is not None]
+        tasks = [*self._exchanges.values(), *self._posts, *renewals]
         if self._listening is not None:
             tasks.append(self._listening)
         for task in tasks:
@@ -221,21 +233,29 @@ class HttpConnection(Exchanges):
         error = None if done.cancelled() else done.exception()
         is_wanted = subscription in self.subscriptions and subscription.acknowledged.is_set()
         if is_wanted and may_pass(error) and not self._is_closed:
-            self.spawn(self._listen_again(subscription, error))
+            renewal = self._renewals.setdefault(subscription, _Renewal(self.settings.limits))
+            renewal.task = self.loop.create_task(self._listen_again(subscription, renewal, error))
         else:
             super()._stream_ended(done, subscription)
 
-    async def _listen_again(self, subscription: Subscription, broke: BaseException | None) -> None:
+    async def _listen_again(
+        self, subscription: Subscription, renewal: _Renewal, broke: BaseException | None
+    ) -> None:
         """Asks once more for a subscription whose stream broke before the server ended it."""
-        backoff = Backoff("a subscription", self.settings.limits, subscription.attempts)
+        renewal.backoff.outlived(self.loop.time() - renewal.asked)
         try:
-            await backoff.pause()
-            if subscription in self.subscriptions:
-                subscription.attempts = backoff.failures
-                self._send_listen(subscription)
+            await renewal.backoff.pause()
+            renewal.asked = self.loop.time()
+            self._send_listen(subscription)
         except SessionError as error:
             error.__cause__ = broke
             subscription.end(error)
+
+    async def unlisten(self, subscription: Subscription) -> None:
+        renewal = self._renewals.pop(subscription, None)
+        if renewal is not None and renewal.task is not None:
+            renewal.task.cancel()
+        await super().unlisten(subscription)
 
     # ---- HTTP+SSE
 

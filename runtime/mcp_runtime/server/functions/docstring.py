@@ -51,8 +51,11 @@ def _is_apart(block: list[str]) -> bool:
 
 
 def _in_sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """The entries under `Args:`; a line that is indented deeper continues the entry above it."""
-    within, depth = False, -1
+    """The entries under `Args:`; a line that is indented deeper continues the entry above it.
+
+    So does an item of a list, unless the entries themselves are one.
+    """
+    within, depth, are_items = False, -1, False
     words: list[str] = []
     for line in lines:
         indent = len(line) - len(line.lstrip())
@@ -60,8 +63,11 @@ def _in_sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
             section = _SECTION.match(line)
             within, depth = bool(section and section[1].lower() in _PARAMETERS), -1
         elif within and line.strip():
-            depth = indent if depth < 0 else depth
-            entry = _ENTRY.match(line.strip()) if indent <= depth else None
+            is_item = bool(_ITEM.match(line.strip()))
+            if depth < 0:
+                depth, are_items = indent, is_item
+            is_entry = indent <= depth and (are_items or not is_item)
+            entry = _ENTRY.match(line.strip()) if is_entry else None
             if entry:
                 words = [entry[2]] if entry[2] else []
                 yield entry[1], words

@@ -122,6 +122,16 @@ async def test_a_subscription_that_the_server_ends_is_over() -> None:
         assert len(server.of("subscriptions/listen")) == 1
 
 
+async def test_a_server_that_breaks_each_stream_is_not_asked_for_ever() -> None:
+    server = Listened()
+    async with listening(server, resume_attempts=2) as (_, changes):
+        for _ in range(3):
+            await server.broken()
+        with pytest.raises(Disconnected, match="a subscription is lost after 2 attempts"):
+            _ = [change async for change in changes]
+    assert len(server.of("subscriptions/listen")) == 3
+
+
 async def test_a_subscription_that_was_left_is_not_asked_for_again() -> None:
     server, limits = Listened(), Limits(resume_wait=0.1)
     async with server.running(), server.client(revisions=[NEWEST], limits=limits) as client:
@@ -130,3 +140,21 @@ async def test_a_subscription_that_was_left_is_not_asked_for_again() -> None:
             await client.list_tools()
         await asyncio.sleep(0.2)
     assert len(server.of("subscriptions/listen")) == 1
+
+
+@pytest.mark.parametrize("leaves", [True, False], ids=["left", "closed"])
+async def test_the_wait_for_another_stream_does_not_hold_a_client_that_is_closed(
+    leaves: bool,
+) -> None:
+    server, limits = Listened(), Limits(resume_wait=60)
+    async with server.running(), asyncio.timeout(SECONDS):
+        client = server.client(revisions=[NEWEST], limits=limits)
+        async with client:
+            changes = client.listen(tools=True)
+            await changes.__aenter__()
+            await server.broken()
+            await client.list_tools()
+            started = asyncio.get_running_loop().time()
+            if leaves:
+                await changes.__aexit__(None, None, None)
+        assert asyncio.get_running_loop().time() - started < 2

@@ -361,6 +361,22 @@ def test_what_a_docstring_says_below_its_sections_is_not_lost() -> None:
     )
 
 
+def test_a_list_in_the_words_of_a_parameter_is_no_list_of_parameters() -> None:
+    def paced(mode: str, fast: bool = False) -> str:
+        """Runs.
+
+        Args:
+            mode: one of
+            - fast: quick
+            - slow: careful
+            fast: whether to hurry
+        """
+        return mode
+
+    words = "one of - fast: quick - slow: careful"
+    assert described(of(paced)) == {"mode": words, "fast": "whether to hurry"}
+
+
 def described(signature: Signature) -> dict[str, str | None]:
     properties = signature.input_schema["properties"]
     return {name: schema.get("description") for name, schema in properties.items()}
