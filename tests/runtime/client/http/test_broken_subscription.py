@@ -16,7 +16,7 @@ from mcp_runtime.limits import Limits
 from tests.support.json_peers import NEWEST
 from tests.support.raw_http_server import Asked, Reply, Server, answer, tool
 
-SECONDS = 5.0
+SECONDS = 30.0
 
 
 class Listened(Server):
@@ -146,7 +146,7 @@ async def test_a_subscription_that_was_left_is_not_asked_for_again() -> None:
 async def test_the_wait_for_another_stream_does_not_hold_a_client_that_is_closed(
     leaves: bool,
 ) -> None:
-    server, limits = Listened(), Limits(resume_wait=60)
+    server, limits = Listened(), Limits(resume_wait=60, drain_wait=20)
     async with server.running(), asyncio.timeout(SECONDS):
         client = server.client(revisions=[NEWEST], limits=limits)
         async with client:
@@ -157,4 +157,4 @@ async def test_the_wait_for_another_stream_does_not_hold_a_client_that_is_closed
             started = asyncio.get_running_loop().time()
             if leaves:
                 await changes.__aexit__(None, None, None)
-        assert asyncio.get_running_loop().time() - started < 2
+        assert asyncio.get_running_loop().time() - started < 10
