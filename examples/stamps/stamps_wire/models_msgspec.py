@@ -24,6 +24,7 @@ from typing import (
 
 from mcp_wire._msgspec import (
     BEFORE,
+    BUILDING,
     Bare,
     Fixed,
     Hooks,
@@ -279,7 +280,8 @@ def _native(T: Any) -> Callable[[Any], Any]:
     if T in _CODEC_ONLY:
         _NATIVE[T] = lambda data: reader(parse(data), None)
     else:
-        _NATIVE[T] = Decoder(with_tag(T), dec_hook=dec_hook).decode
+        with BUILDING:
+            _NATIVE[T] = Decoder(with_tag(T), dec_hook=dec_hook).decode
     return _NATIVE[T]
 
 
