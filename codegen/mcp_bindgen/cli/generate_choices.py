@@ -168,7 +168,7 @@ def _pinned(revision: str) -> pins.Found:
 def _require_pinned(out: Path, pinned: Sequence[str], named: Sequence[str] = ()) -> None:
     """Refuses a folder that holds a revision of the user's own, which would be removed.
 
-    Only one file can be named, so that is no way out where `named` has one.
+    The user may name one file. If `named` has it already, the remedy is another folder.
     """
     there = manifest.read(out)
     own = [name for name in named if name not in pinned]

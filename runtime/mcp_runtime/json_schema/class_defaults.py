@@ -16,7 +16,7 @@ _PLAIN: Final = frozenset((str, int, float, bool, bytes, NoneType))
 
 
 def class_defaults(cls: Any) -> Mapping[str, Any]:
-    """Such defaults of a type, by the names of its members; none for what is no dataclass."""
+    """The plain defaults of a dataclass, by the names of its members; empty for another type."""
     if not dataclasses.is_dataclass(cls):
         return {}
     fields = [field for field in dataclasses.fields(cls) if field.init]

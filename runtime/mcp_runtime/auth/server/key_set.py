@@ -75,7 +75,7 @@ class KeySet:
         return self._tried_at is None or self._now() - self._tried_at >= _PAUSE
 
     async def _renew(self, *, needed: bool) -> None:
-        """One fetch for all who wait, whoever gives up. A pause ends at once if `needed`."""
+        """Waits for one fetch, which goes on if a caller is cancelled; `needed` skips the pause."""
         if self._renewal is None:
             if not (needed or self._may_try()):
                 return
@@ -105,9 +105,9 @@ class KeySet:
 
 
 def fetch_for(url: str) -> Fetch:
-    """Reaches the private network that `url` may be in: whoever runs the server gave it.
+    """Fetches `url`, in a private network too, since the operator of the server gave it.
 
-    No connection stays open, since nobody would close it.
+    Each connection is closed after its response, since nobody would close it later.
     """
     from mcp_runtime.auth.fetch import GuardedFetch
 
