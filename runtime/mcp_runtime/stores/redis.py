@@ -281,12 +281,14 @@ class RedisLeases:
 
 
 class RedisBus(QueuedBus):
-    """Publishes and subscribes on the server."""
+    """Publishes and subscribes on the server, whose channels know nothing of its databases."""
 
     def __init__(self, server: _Server, limits: Limits) -> None:
         super().__init__(limits)
         self._server = server
         self._listener: Any = server.client.pubsub()
+        database = server.client.connection_pool.connection_kwargs.get("db") or 0
+        self._prefix: Final = f"mcp:{database}:bus:"
         self._wait: Final = limits.store_wait
         self._heard: dict[str, asyncio.Event] = {}
         """The channels that were subscribed to, and whether the server has confirmed it."""
@@ -295,11 +297,11 @@ class RedisBus(QueuedBus):
         await self._listener.aclose()
 
     async def _send(self, messages: Sequence[Message]) -> None:
-        sent = (self._server.run("PUBLISH", f"mcp:bus:{topic}", data) for topic, data in messages)
+        sent = (self._server.run("PUBLISH", self._prefix + topic, data) for topic, data in messages)
         await asyncio.gather(*sent)
 
     async def _topics_changed(self) -> None:
-        wanted = {f"mcp:bus:{topic}" for topic in self._receivers}
+        wanted = {self._prefix + topic for topic in self._receivers}
         for channel in wanted - self._heard.keys():
             confirmed = self._heard[channel] = asyncio.Event()
             await _answered(self._subscribe(channel, confirmed))
@@ -324,7 +326,7 @@ class RedisBus(QueuedBus):
             return
         channel = message["channel"].decode()
         if message["type"] == "message":
-            self._deliver(channel.removeprefix("mcp:bus:"), message["data"])
+            self._deliver(channel.removeprefix(self._prefix), message["data"])
         elif message["type"] == "subscribe" and channel in self._heard:
             self._heard[channel].set()
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import Any, Final, TypeAlias, TypeVar
 
 from mcp_runtime.limits import DEFAULT, Limits
@@ -59,7 +60,7 @@ _SCHEMA: Final = """
 class _Database:
     """One connection, used by one thread of its own, so that the event loop never waits for it.
 
-    What is asked at the same time is one transaction.
+    What is asked at the same time is one transaction. A new file is its owner's alone.
     """
 
     def __init__(self, path: str, limits: Limits) -> None:
@@ -75,6 +76,8 @@ class _Database:
         await self._in_thread(self._open)
 
     def _open(self) -> None:
+        with suppress(OSError):  # SQLite says what is wrong; its journal gets the file's mode
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
         wait = self.limits.store_wait / 2  # for a lock; what is queued behind it waits too
         self._connection = sqlite3.connect(self._path, timeout=wait, isolation_level=None)
         end = time.monotonic() + wait

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import sqlite3
+import stat
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -293,6 +294,30 @@ def test_a_sqlite_store_survives_a_restart(tmp_path: Path) -> None:
 # ---- outages
 
 
+def test_what_sqlite_keeps_is_its_owners_alone(tmp_path: Path) -> None:
+    """Sessions and events have what all users of a server were answered."""
+
+    async def main() -> None:
+        async with store_at(f"sqlite:///{tmp_path}/store.db") as store:
+            assert isinstance(store, SQLiteStore)
+            await store.sessions.put("id", b"record", 0)
+            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+            assert modes == dict.fromkeys(("store.db", "store.db-wal", "store.db-shm"), 0o600)
+
+    asyncio.run(main())
+
+
+def test_a_sqlite_file_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
+    async def main() -> None:
+        path = tmp_path / "store.db"
+        path.touch()
+        path.chmod(0o660)
+        async with store_at(f"sqlite:///{path}"):
+            assert stat.S_IMODE(path.stat().st_mode) == 0o660
+
+    asyncio.run(main())
+
+
 def test_a_redis_that_is_away_is_an_error_at_once_and_is_used_again_when_it_is_back(
     redis: RedisServer,
 ) -> None:
@@ -316,6 +341,20 @@ def test_a_redis_that_is_away_is_an_error_at_once_and_is_used_again_when_it_is_b
                 while received[-1] != b"after":
                     store.bus.publish("all", b"after")
                     await asyncio.sleep(0.05)
+
+    asyncio.run(main())
+
+
+def test_databases_of_one_redis_do_not_hear_each_other(redis: RedisServer) -> None:
+    async def main() -> None:
+        url, received = redis.url.removesuffix("/0"), list[bytes]()
+        async with store_at(f"{url}/1") as one, store_at(f"{url}/2") as other:
+            async with other.bus.subscribed("changes", received.append):
+                one.bus.publish("changes", b"of another server")
+                async with one.bus.subscribed("changes", lambda _: None):
+                    other.bus.publish("changes", b"ours")
+                    await until(lambda: bool(received))
+            assert received == [b"ours"]
 
     asyncio.run(main())
 
