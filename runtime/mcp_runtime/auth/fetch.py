@@ -64,7 +64,7 @@ class GuardedFetch:
                 return await self._exchanged(request)
         except TimeoutError:
             raise Disconnected(f"{host} has not answered within {self._seconds:g} s") from None
-        except (httpcore2.ConnectError, httpcore2.ConnectTimeout, socket.gaierror) as error:
+        except _NOT_REACHED as error:
             raise NotReached(f"{host} cannot be reached: {error}") from None
         except _BROKEN as error:
             raise Disconnected(f"{host}: {type(error).__name__}") from None
@@ -96,6 +96,12 @@ class GuardedFetch:
             await self._pool.aclose()
 
 
+_NOT_REACHED: Final = (
+    httpcore2.ConnectError,
+    httpcore2.ConnectTimeout,
+    socket.gaierror,
+    UnicodeError,  # no name of a host: a label is empty or too long
+)
 _BROKEN: Final = (
     httpcore2.NetworkError,
     httpcore2.ProtocolError,

@@ -176,3 +176,10 @@ async def test_nobody_there_is_not_reached() -> None:
     async with fetching("http://127.0.0.1/") as fetch:
         with pytest.raises(NotReached, match=str(port)):
             await fetch(get(f"http://127.0.0.1:{port}/", "asks"))
+
+
+@pytest.mark.parametrize("host", ["a..b", "a" * 64 + ".example"])
+async def test_a_name_that_no_host_can_have_is_not_reached(host: str) -> None:
+    async with fetching("http://127.0.0.1/") as fetch:
+        with pytest.raises(NotReached, match=host):
+            await fetch(get(f"https://{host}/", "asks"))

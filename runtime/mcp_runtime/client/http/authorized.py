@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from contextlib import (
+    AbstractContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
 from typing import TYPE_CHECKING, Final
 
 from mcp_runtime.auth.client.authorizer import Authorizer
 from mcp_runtime.auth.messages import AuthResponse
 from mcp_runtime.client.http.http import HttpResponse, HttpSender
+from mcp_runtime.errors import LocalError, SessionError
 
 if TYPE_CHECKING:
     import httpx2
@@ -40,7 +46,7 @@ class AuthorizedHttpClient:
     ) -> AsyncGenerator[HttpResponse]:
         """Raises as HttpClient does, and SessionError where authorization fails."""
         for challenges in range(_CHALLENGES + 1):
-            with self._paused():
+            with self._authorizing():
                 ours = await self._authorizer.headers(method, str(url))
             async with AsyncExitStack() as stack:
                 sending = self._http.send(method, url, {**headers, **ours}, content)
@@ -48,6 +54,20 @@ class AuthorizedHttpClient:
                 if challenges == _CHALLENGES or not await self._is_met(response, url, ours):
                     yield response
                     return
+
+    @contextmanager
+    def _authorizing(self) -> Generator[None]:
+        """Raises LocalError for any exception of the author's storage, redirect or grant."""
+        try:
+            with self._paused():
+                yield
+        except SessionError:
+            raise
+        except Exception as error:
+            raise LocalError(
+                f"authorization failed on our side, {type(error).__name__}: {error};"
+                " check what OAuth was given: redirect, storage, grant"
+            ) from error
 
     async def _is_met(
         self, response: HttpResponse, url: httpx2.URL, ours: Mapping[str, str]
@@ -57,7 +77,7 @@ class AuthorizedHttpClient:
             self._authorizer.accepted(ours)
             return False
         headers = {name.lower(): value for name, value in response.headers.items()}
-        with self._paused():
+        with self._authorizing():
             refusal = AuthResponse(response.status, headers, b"")
             return await self._authorizer.recover(refusal, str(url), ours)
 
