@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import os
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from enum import Enum
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, Final
+from weakref import WeakSet
 
 from mcp_runtime.limits import THREADS
 
@@ -59,6 +62,9 @@ class _Job:
             self.room.release()
 
 
+_pools: Final[WeakSet[Threads]] = WeakSet()
+
+
 class Threads:
     """At most `most` functions run at one time; the next one waits.
 
@@ -68,6 +74,11 @@ class Threads:
 
     def __init__(self, most: int) -> None:
         self._most = most
+        _pools.add(self)
+        self.forget()
+
+    def forget(self) -> None:
+        """Begins without threads, as in a process that was just forked."""
         self._jobs: SimpleQueue[_Job] = SimpleQueue()
         self._idle = self._count = self._left = 0
         self._lock = threading.Lock()
@@ -145,6 +156,14 @@ class Threads:
                 self._idle += 1
             return True
 
+
+def _after_fork() -> None:
+    for pool in _pools:
+        pool.forget()
+
+
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_after_fork)
 
 _of_process: Final = Threads(THREADS)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import multiprocessing
+import signal
 import subprocess
 import sys
 import threading
@@ -128,3 +130,18 @@ def test_a_function_that_hangs_does_not_keep_a_server_whose_client_is_gone() -> 
     )
     assert done.returncode == 0, done.stderr
     assert b'"id":1' in done.stdout
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_begins_without_the_threads_of_its_parent() -> None:
+    asyncio.run(threads.run(int))  # leaves a thread that waits for the next function
+    context = multiprocessing.get_context("fork")
+    child = context.Process(target=_run_one)
+    child.start()
+    child.join(90)
+    assert child.exitcode == 0, "the function waited for a thread that the child does not have"
+
+
+def _run_one() -> None:
+    signal.alarm(60)
+    asyncio.run(threads.run(int))
