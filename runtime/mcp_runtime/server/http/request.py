@@ -213,7 +213,7 @@ class HttpRequest:
 
 
 def _start(status: int, headers: tuple[Header, ...]) -> dict[str, Any]:
-    return {"type": "http.response.start", "status": status, "headers": headers}
+    return {"type": "http.response.start", "status": status, "headers": [*headers]}
 
 
 def _held(size: int, limits: Limits) -> Hold:

@@ -10,7 +10,12 @@ from typing import Any, Final, TypeAlias
 import pytest
 from fastapi import FastAPI
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Mount, Route
 
 from tests.runtime.server.http.test_legacy_sse import Old
@@ -149,6 +154,41 @@ def test_an_endpoint_is_a_route_without_a_path_of_its_own(framework: Callable[..
         assert (await client.call("echo", {"text": "five"}).until_over()).status == 200
         assert (await session.delete().until_over()).status == 204
         await app.drain()
+
+    run(main)
+
+
+# ---- middleware of the host
+
+
+async def named(request: Request, call_next: RequestResponseEndpoint) -> Response:
+    response = await call_next(request)
+    response.headers["x-host"] = "outer"
+    return response
+
+
+@pytest.mark.parametrize(
+    ("middleware", "name", "value"),
+    [
+        (Middleware(GZipMiddleware, minimum_size=1), "vary", "Accept-Encoding"),
+        (Middleware(BaseHTTPMiddleware, dispatch=named), "x-host", "outer"),
+    ],
+    ids=["gzip", "base"],
+)
+@hosts
+def test_a_middleware_may_add_headers_to_answers_and_streams(
+    host: Host, place: str, middleware: Middleware, name: str, value: str
+) -> None:
+    async def main() -> None:
+        app = plain().asgi(path="/")
+        client = Client(host("/tools", app, middleware=[middleware]))
+        response = await client.call("echo", path=f"{place}/").until_over()
+        assert (response.status, response.headers[name]) == (200, value)
+        session = await client.session(path=f"{place}/")
+        opened = client.begin("GET", f"{place}/", {**GET, **session.headers})
+        assert (await opened.until_begun()).status == 200
+        await app.drain()
+        assert (await opened.until_over()).headers.get(name, value) == value
 
     run(main)
 
