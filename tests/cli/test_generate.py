@@ -248,6 +248,15 @@ def test_a_folder_that_is_not_ours(out: Path, damage: object) -> None:
     assert tree(out)["notes.txt"] == b"mine"
 
 
+@pytest.mark.parametrize("other", ["notes.txt", "__pycache__/old.pyc"])
+def test_bindings_beside_other_files_are_whole(other: str, made: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (out / other).parent.mkdir(parents=True)
+    (out / other).write_text("mine")
+    assert invoke("generate", REVISION, *MODELS, "--out", out, "--force").exit_code == 0
+    assert tree(out).keys() == {*tree(made), other}
+
+
 def test_an_unreadable_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "dir.ts").mkdir()
     args = ("--schema", tmp_path / "dir.ts", "--revision", "x", *MODELS)

@@ -202,6 +202,6 @@ def choose_target(out: Path, named: Mapping[str, pins.Found]) -> Target:
         _require_pinned(out, pinned, list(named))
         both = {**named, **{revision: _pinned(revision) for revision in others & set(pinned)}}
         return Target(out, dict(sorted(both.items())), None)
-    alone = there is None and not (out.is_dir() and any(out.iterdir()))
+    alone = there is None and not any(out.glob("*/methods.py"))
     whole = alone or (there is not None and not others)
     return Target(out, named, None if whole else frozenset(named))
