@@ -162,6 +162,20 @@ def test_standard_output_may_be_closed() -> None:
     assert (done.returncode, done.stderr) == (cli.OK, b"")
 
 
+@pytest.mark.parametrize("words", ["generate 2024-11-05 --out {}", "new weather --into {}"])
+def test_standard_error_may_be_closed(words: str, tmp_path: Path) -> None:
+    shell = f"{sys.executable} -m mcp_bindgen {words.format(tmp_path / 'out')} 2>&-"
+    done = subprocess.run(shell, shell=True, stdout=subprocess.PIPE, timeout=60, check=False)
+    assert done.returncode == cli.OK
+    assert any((tmp_path / "out").iterdir())
+
+
+def test_a_message_for_a_closed_standard_error_goes_nowhere() -> None:
+    shell = f"{sys.executable} -m mcp_bindgen inspect nowhere 2>&-"
+    done = subprocess.run(shell, shell=True, stdout=subprocess.PIPE, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (cli.COULD_NOT, b"")
+
+
 @pytest.mark.parametrize("locale", ["C", "POSIX", "C.UTF-8"])
 def test_output_is_the_same_in_every_locale(locale: str) -> None:
     plain = run("inspect", "2025-11-25", "Tool", env={"PYTHONIOENCODING": "utf-8"})

@@ -115,9 +115,10 @@ class _Verbs(click.Group):
 
 
 def _speak_utf8() -> None:
-    """Makes output the same bytes in every locale; discards it if standard output is closed."""
-    if sys.stdout is None:
-        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    """Makes output the same bytes in every locale; discards what goes to a closed stream."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
