@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from mcp_runtime.core import error_codes, peek
+from mcp_runtime.core import error_codes, jsonrpc, peek
 from mcp_runtime.revisions import ALL, revision
 
 JSON: Final = "application/json"
@@ -131,18 +131,13 @@ def is_per_request(headers: Mapping[str, str], body: bytes) -> bool:
     return peek.http_message(body).names_version
 
 
-def initializes(body: bytes) -> bool:
-    return peek.http_message(body).method == "initialize"
-
-
 # ---- responses
 
 
 def status(data: bytes, at_once: bool) -> int:
     """The status of a single response of the per-request era; `at_once` if the form was wrong."""
-    if b'"error":{"code":' not in data:
+    frame = jsonrpc.read(data) if b'"error":{"code":' in data else None
+    if not isinstance(frame, jsonrpc.ErrorResponse):
         return 200
-    code = peek.error_code(data)
-    if at_once and code == error_codes.INVALID_PARAMS:
-        return 400
-    return 200 if code is None else _STATUS.get(code, 200)
+    is_unfit = at_once and frame.code == error_codes.INVALID_PARAMS
+    return 400 if is_unfit else _STATUS.get(frame.code, 200)

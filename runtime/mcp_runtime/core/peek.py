@@ -158,12 +158,6 @@ _LAST: Final = re.compile(rb'[{,]\s*"id"\s*:\s*(%b|%b)\s*\}\s*\Z' % (_STRING, _N
 _id: Final[msgspec.json.Decoder[Id]] = msgspec.json.Decoder(Id)
 
 
-def error_code(message: bytes) -> int | None:
-    """The error code in a response of ours; None if that has a result."""
-    error = _response.decode(message).error
-    return None if error is None else error.code
-
-
 class _Initialize(Struct):
     protocol_version: str = field(default="", name="protocolVersion")
 
@@ -172,15 +166,6 @@ class _ErrorData(Struct):
     supported: list[str] = []
 
 
-class _Error(Struct):
-    code: int
-
-
-class _Response(Struct):
-    error: _Error | None = None
-
-
 _initialize: Final = msgspec.json.Decoder(_Initialize)
 _error_data: Final = msgspec.json.Decoder(_ErrorData)
 _message: Final = msgspec.json.Decoder(HttpMessage)
-_response: Final = msgspec.json.Decoder(_Response)

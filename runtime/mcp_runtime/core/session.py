@@ -23,18 +23,7 @@ from mcp_runtime.core.events import (
     Progressed,
     Write,
 )
-from mcp_runtime.core.jsonrpc import (
-    UNREADABLE,
-    Batch,
-    ErrorResponse,
-    Frame,
-    Id,
-    Malformed,
-    Notification,
-    Request,
-    Response,
-    Single,
-)
+from mcp_runtime.core.jsonrpc import UNREADABLE, Id
 from mcp_runtime.core.lifecycle import State, after
 from mcp_runtime.core.lines import Lines, TooLong
 from mcp_runtime.core.pending import Pending, Sent, Timeout
@@ -88,12 +77,12 @@ class Session(ABC):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls._on_frame = {
-            Request: cls._on_request,
-            Notification: cls._on_notification,
-            Response: cls._on_response,
-            ErrorResponse: cls._on_error_response,
-            Malformed: cls._on_malformed,
-            Batch: cls._on_batch,
+            jsonrpc.Request: cls._on_request,
+            jsonrpc.Notification: cls._on_notification,
+            jsonrpc.Response: cls._on_response,
+            jsonrpc.ErrorResponse: cls._on_error_response,
+            jsonrpc.Malformed: cls._on_malformed,
+            jsonrpc.Batch: cls._on_batch,
         }
 
     @property
@@ -117,7 +106,7 @@ class Session(ABC):
         """The events of one message, which has no line end."""
         return self.handle(self.read(message), now)
 
-    def read(self, message: bytes) -> Frame:
+    def read(self, message: bytes) -> jsonrpc.Frame:
         """Parses one message, which has no line end."""
         if self.watch is not None:
             self.watch(message)
@@ -125,11 +114,11 @@ class Session(ABC):
             return jsonrpc.read(message, max_batch=self.limits.batch)
         return jsonrpc.read_single(message)
 
-    def handle(self, frame: Frame, now: float) -> list[Event]:
+    def handle(self, frame: jsonrpc.Frame, now: float) -> list[Event]:
         """The events of a message."""
         return self._on_frame[type(frame)](self, frame, now)
 
-    def _on_request(self, frame: Request, now: float) -> list[Event]:
+    def _on_request(self, frame: jsonrpc.Request, now: float) -> list[Event]:
         try:
             return self._requested(frame)
         except RpcError as error:
@@ -139,16 +128,16 @@ class Session(ABC):
         return [Write(jsonrpc.refusal(frame.id, refusal.code, refusal.message, refusal.data))]
 
     @abstractmethod
-    def _requested(self, frame: Request) -> list[Event]:
+    def _requested(self, frame: jsonrpc.Request) -> list[Event]:
         """The events of a request. Raises RpcError if it is refused, and what reading it raises."""
 
-    def _on_notification(self, frame: Notification, now: float) -> list[Event]:
+    def _on_notification(self, frame: jsonrpc.Notification, now: float) -> list[Event]:
         try:
             return self._notified(frame, now)
         except (DecodeError, StepError, *UNREADABLE) as error:
             return [Ignored(f"{frame.method}: {error}")]
 
-    def _notified(self, frame: Notification, now: float) -> list[Event]:
+    def _notified(self, frame: jsonrpc.Notification, now: float) -> list[Event]:
         if frame.method == "notifications/cancelled":
             return self._cancelled(frame.params)
         if self.agreed is None or not self._method(self.agreed, frame.method, "notification"):
@@ -174,7 +163,7 @@ class Session(ABC):
             return [Ignored(f"progress on {params.progress_token!r}, which is not open")]
         return [Progressed(sent, params)]
 
-    def _on_response(self, frame: Response, now: float) -> list[Event]:
+    def _on_response(self, frame: jsonrpc.Response, now: float) -> list[Event]:
         sent = self.pending.pop(frame.id)
         if sent is None:
             return [Ignored(f"an answer to {frame.id!r}, which is not open")]
@@ -191,20 +180,20 @@ class Session(ABC):
         """The answer to a request of ours cannot be used."""
         return [Failed(sent, BadAnswer(f"{sent.method}: {why}"))]
 
-    def _on_error_response(self, frame: ErrorResponse, now: float) -> list[Event]:
+    def _on_error_response(self, frame: jsonrpc.ErrorResponse, now: float) -> list[Event]:
         sent = None if frame.id is None else self.pending.pop(frame.id)
         if sent is None:
             return [Ignored(f"an error for {frame.id!r}: {frame.message[:200]} ({frame.code})")]
         return self._refused(sent, frame, now)
 
-    def _refused(self, sent: Sent, frame: ErrorResponse, now: float) -> list[Event]:
+    def _refused(self, sent: Sent, frame: jsonrpc.ErrorResponse, now: float) -> list[Event]:
         try:
             data = parse(frame.data) if frame.data else None
         except DecodeError as error:
             return self._bad_answer(sent, error, now)
         return [Failed(sent, RemoteError(frame.code, frame.message, data))]
 
-    def _on_malformed(self, frame: Malformed, now: float) -> list[Event]:
+    def _on_malformed(self, frame: jsonrpc.Malformed, now: float) -> list[Event]:
         sent = self.pending.pop(frame.id) if frame.is_response and frame.id is not None else None
         if sent is not None:
             return self._bad_answer(sent, frame.message, now)
@@ -219,7 +208,7 @@ class Session(ABC):
         needs = not self._may_report_error(None)
         id, is_known = peek.request_id(line.head, line.tail, needs_id=needs)
         why = f"a line of more than {line.limit} bytes (Limits.line_bytes)"
-        fault = Malformed(id, error_codes.INVALID_REQUEST, why)
+        fault = jsonrpc.Malformed(id, error_codes.INVALID_REQUEST, why)
         return self._on_malformed(fault, 0) if is_known else []
 
     def _may_report_error(self, id: Id | None) -> bool:
@@ -227,28 +216,28 @@ class Session(ABC):
         agreed = self.agreed
         return id is not None or agreed is None or agreed.translation.revision.idless_errors
 
-    def _on_batch(self, frame: Batch, now: float) -> list[Event]:
+    def _on_batch(self, frame: jsonrpc.Batch, now: float) -> list[Event]:
         events: list[Event] = []
         batch = BatchResponses()
         for single in frame.frames:
-            if isinstance(single, Request) and single.method == "initialize":
+            if isinstance(single, jsonrpc.Request) and single.method == "initialize":
                 why = "initialize is never batched"
-                single = Malformed(single.id, error_codes.INVALID_REQUEST, why)
+                single = jsonrpc.Malformed(single.id, error_codes.INVALID_REQUEST, why)
             events += self._on_batched(single, batch, now)
         batch.is_read = True
         responses = batch.all()
         return [*events, Write(responses)] if responses else events
 
-    def _on_batched(self, single: Single, batch: BatchResponses, now: float) -> list[Event]:
+    def _on_batched(self, single: jsonrpc.Single, batch: BatchResponses, now: float) -> list[Event]:
         """A response that is ready at once waits for those of the rest of the batch."""
-        id = single.id if isinstance(single, Request | Malformed) else None
+        id = single.id if isinstance(single, jsonrpc.Request | jsonrpc.Malformed) else None
         before = None if id is None else self.running.get(id)
         events = self.handle(single, now)
         running = None if id is None else self.running.get(id)
         if id is not None and running is not None and running is not before:
             batch.open.add(id)
             running.batch = batch
-        elif isinstance(single, Request | Malformed):
+        elif isinstance(single, jsonrpc.Request | jsonrpc.Malformed):
             batch.responses += [event.data for event in events if isinstance(event, Write)]
             return [event for event in events if not isinstance(event, Write)]
         return events
@@ -378,7 +367,7 @@ class Session(ABC):
             return None
         return method
 
-    def _require_room(self, frame: Request) -> None:
+    def _require_room(self, frame: jsonrpc.Request) -> None:
         """Raises RpcError if a request of the peer has the id of another, or is too much."""
         if isinstance(frame.id, str) and len(frame.id) > (longest := self.limits.id_chars):
             why = f"an id of more than {longest} characters (Limits.id_chars)"

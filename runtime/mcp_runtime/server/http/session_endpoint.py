@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from mcp_runtime.core import http_rules
+from mcp_runtime.core import http_rules, peek
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.server.http.cluster import owner
 from mcp_runtime.server.http.event_response import EventResponse
@@ -62,7 +62,7 @@ class SessionEndpoint:
     async def _begin(self, request: HttpRequest, body: bytes) -> None:
         """Source: 2025-11-25 basic/transports, "Session Management"."""
         session = self._table.new(self._service.principal(request))
-        if not http_rules.initializes(body):
+        if peek.http_message(body).method != "initialize":
             session.read(body)
             raise HttpError(400, "Mcp-Session-Id is missing; only `initialize` goes without")
         if len(body) > (limit := self._service.limits.initialize_bytes):  # a store keeps all of it
