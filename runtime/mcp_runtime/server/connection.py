@@ -179,15 +179,6 @@ class ServerConnection(Connection):
         The client reconnects after `retry` milliseconds.
         """
 
-    def close_gracefully(self) -> None:
-        """Ends the client's subscriptions as the protocol says, then everything else."""
-        self._end_subscriptions()
-        self.end("the server ends")
-
-    def _end_subscriptions(self) -> None:
-        for data in self.server_session.end_subscriptions():
-            self.send(data)
-
     def fail_running(self) -> None:
         """On shutdown: cancels running requests, and answers them with an error."""
         for id in [*self.session.running]:
@@ -239,5 +230,11 @@ class ServerWireConnection(ServerConnection, WireConnection):
         self.ended()
 
     def close_gracefully(self) -> None:
-        super().close_gracefully()
+        """Ends the client's subscriptions as the protocol says, then everything else."""
+        self._end_subscriptions()
+        self.end("the server ends")
         super().ended()
+
+    def _end_subscriptions(self) -> None:
+        for data in self.server_session.end_subscriptions():
+            self.send(data)

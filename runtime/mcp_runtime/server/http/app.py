@@ -170,7 +170,6 @@ class HttpApp:
 
     def _start(self) -> None:
         """Begins a life of the application, on the event loop that will run it."""
-        self._service.restart()
         self._lifespan: AsyncExitStack | None = None
         self._entering = asyncio.Lock()
         self._draining = self._is_over = False
@@ -213,8 +212,7 @@ class HttpApp:
     async def _refuse(self, request: HttpRequest, error: HttpError) -> None:
         """Answers with an error, after the body so that the client sees it. Raises ClientGone."""
         if error.status != HTTPStatus.REQUEST_TIMEOUT:
-            limit = self._service.limits.discarded_bytes
-            await request.discard_body(limit, self._service.body_deadline)
+            await request.discard_body(self._service.limits)
         await request.refuse(error)
 
     def _handler(self, request: HttpRequest) -> _Handler:
@@ -235,7 +233,7 @@ class HttpApp:
 
         Raises HttpError.
         """
-        await request.read_body(self._service.limits, self._service.body_deadline)
+        await request.read_body(self._service.limits)
         frame = jsonrpc.read(request.content)
         if not isinstance(frame, Response | ErrorResponse | Notification):
             raise _shutting_down()
@@ -257,7 +255,7 @@ class HttpApp:
         return await self._answer(request)
 
     async def _answer(self, request: HttpRequest) -> EventResponse | None:
-        await request.read_body(self._service.limits, self._service.body_deadline)
+        await request.read_body(self._service.limits)
         if not self._has_sessions or http_rules.is_per_request(request.headers, request.content):
             return await self._per_request.post(request)
         return await self._in_session.post(request)

@@ -94,8 +94,7 @@ class LegacySseEndpoint:
         session, number = self.sessions.get(id), await self._elsewhere(id)
         if number is None and (session is None or session.principal != principal):
             raise HttpError(404, "there is no such session")
-        service = self._service
-        await request.read_body(service.limits, service.body_deadline)
+        await request.read_body(self._service.limits)
         body = request.pop_content()
         if session is not None:
             session.receive(body)

@@ -150,12 +150,9 @@ class RequestConnection(StreamingConnection):
 
     def stop_listening(self) -> None:
         if self.server_session.subscriptions.open:
-            self.close_gracefully()
-
-    def close_gracefully(self) -> None:
-        for data in self.server_session.end_subscriptions(cancelling=False):
-            self.send(data)
-        self.stream.finish()
+            for data in self.server_session.end_subscriptions(cancelling=False):
+                self.send(data)
+            self.stream.finish()
 
 
 class PerRequestEndpoint:

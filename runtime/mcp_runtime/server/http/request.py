@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from contextlib import suppress
 from http import HTTPStatus
@@ -10,7 +11,6 @@ from typing import Any, Final, TypeAlias
 from mcp_runtime.core import error_codes, jsonrpc
 from mcp_runtime.core.running import SMALL, HeldBytes, Hold
 from mcp_runtime.limits import Limits
-from mcp_runtime.server.http.deadline import Deadline
 from mcp_runtime.shared.first_step import Waiting, begin
 
 Scope: TypeAlias = Mapping[str, Any]
@@ -95,7 +95,7 @@ class HttpRequest:
         content, self.content = self.content, b""
         return content
 
-    async def read_body(self, limits: Limits, deadline: Deadline) -> None:
+    async def read_body(self, limits: Limits) -> None:
         """Raises HttpError for a body that is too large or too slow, and ClientGone.
 
         What is not read yet is counted as held, of all peers of the process together.
@@ -110,9 +110,12 @@ class HttpRequest:
         hold = _held(size, limits) if size > SMALL else None
         try:
             content = begin(self._read(limit))
-            self.content = await deadline.wait(content) if isinstance(content, Waiting) else content
+            if isinstance(content, Waiting):
+                async with asyncio.timeout(limits.body_seconds):
+                    content = await content
+            self.content = content
         except TimeoutError:
-            why = f"the body took more than {deadline.seconds:g} s (Limits.body_seconds)"
+            why = f"the body took more than {limits.body_seconds:g} s (Limits.body_seconds)"
             raise HttpError(408, why) from None
         finally:
             del hold
@@ -132,19 +135,20 @@ class HttpRequest:
                 self._is_read = True
                 return b"".join(parts)
 
-    async def discard_body(self, limit: int, deadline: Deadline) -> None:
-        """Reads and drops what is left of a body, `limit` bytes at most.
+    async def discard_body(self, limits: Limits) -> None:
+        """Reads and drops what is left of a body, `Limits.discarded_bytes` at most.
 
         A client that is still sending would lose the answer: the connection is reset under it.
         Raises ClientGone.
         """
-        length = self.headers.get("content-length", "0")
+        length, limit = self.headers.get("content-length", "0"), limits.discarded_bytes
         is_small = len(length) <= _LENGTH_DIGITS and length.isdecimal() and int(length) <= limit
         waits = "expect" in self.headers  # such a client sends its body when it is asked to
         if waits or not is_small or not self._has_unread_body():
             return
         with suppress(TimeoutError):
-            await deadline.wait(self._discard(limit))
+            async with asyncio.timeout(limits.body_seconds):
+                await self._discard(limit)
 
     async def _discard(self, limit: int) -> None:
         while limit > 0:

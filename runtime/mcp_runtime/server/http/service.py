@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from mcp_runtime.limits import Limits
 from mcp_runtime.server.connection import Dispatcher
-from mcp_runtime.server.http.deadline import Deadline
 from mcp_runtime.server.http.request import HttpError, HttpRequest, Scope, retry_after
 from mcp_runtime.shared.connection import Trace
 
@@ -39,12 +38,7 @@ class HttpService:
         if inspect.iscoroutinefunction(principal):
             raise TypeError("principal is called and not awaited; give a function without `async`")
         self._principal = principal
-        self.body_deadline = Deadline(self.limits.body_seconds)
         self._sessions: list[Sized] = []
-
-    def restart(self) -> None:
-        """Drops what belongs to an event loop that has ended."""
-        self.body_deadline = Deadline(self.limits.body_seconds)
 
     def count(self, sessions: Sized) -> None:
         """Counts these as sessions."""

@@ -64,9 +64,6 @@ class StreamingConnection(ServerConnection):
     def close(self) -> None:
         """Ends the connection: running requests are cancelled, streams end."""
 
-    def close_gracefully(self) -> None:
-        self.close()
-
     def disconnect(self, why: str) -> None:
         """Cancels running requests, and notifies the client of no more changes."""
         self.server.connections.discard(self)
