@@ -25,8 +25,6 @@ from mcp_runtime.revisions import (
     Position,
     Revision,
     Trip,
-    fault,
-    is_json,
     latest,
     parse,
     revision,
@@ -35,18 +33,6 @@ from mcp_runtime.revisions import (
 
 _HANDLED: Final = revision(HANDLERS)
 _parse: Final = msgspec.json.decode
-_dump: Final = msgspec.json.encode
-
-
-def _written(value: Any) -> bytes:
-    """Raises EncodeError for what JSON cannot express, such as NaN: msgspec writes it as null."""
-    try:
-        body = _dump(value)
-    except (ValueError, RecursionError, msgspec.MsgspecError):
-        raise fault(value) from None
-    if b"null" in body and not is_json(value):
-        raise fault(value)
-    return body
 
 
 class Translation:
@@ -107,7 +93,7 @@ class Translation:
         if step is None or type(value).__module__ == self.revision.models.__name__:
             return self.revision.encode(value)
         carried = step(latest.to_wire(value), Trip(self.context))
-        return b"" if carried is None else _written(carried)
+        return b"" if carried is None else latest.encode(carried)
 
     def _step(
         self, position: Position, method: str, *, up: bool
