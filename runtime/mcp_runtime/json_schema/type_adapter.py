@@ -8,8 +8,9 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import PurePath
 from typing import Annotated, Any, Final, Literal, Protocol, Union, get_args, get_origin
 
@@ -68,9 +69,26 @@ def native_schema(annotation: Any) -> Schema:
     for each in every(whole):
         if not is_json(each.get("default")):
             del each["default"]
+        if "enum" in each:
+            each["enum"] = _as_declared(each["enum"], annotation)
         if kind := _kind_of(each.get("enum", ())):
             each["type"] = kind
     return whole
+
+
+def _as_declared(values: list[object], annotation: Any) -> list[object]:
+    """The values of an enumeration as its type lists them, which a form shows; msgspec sorts."""
+    for each in mentions(annotation):
+        declared = list(_values_of(each))
+        if len(declared) == len(values) and set(declared) == set(values):
+            return declared
+    return values
+
+
+def _values_of(annotation: Any) -> Iterable[object]:
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return [member.value for member in annotation]
+    return get_args(annotation) if get_origin(annotation) is Literal else ()
 
 
 _KINDS: Final[Mapping[type[object], str]] = {str: "string", int: "integer", bool: "boolean"}

@@ -210,7 +210,8 @@ def test_no_parameters_are_a_closed_object() -> None:
         (int | None, {"anyOf": [{"type": "integer"}, {"type": "null"}]}),
         (Literal["a", "b"], {"enum": ["a", "b"], "type": "string"}),
         (Literal[1, 2], {"enum": [1, 2], "type": "integer"}),
-        (Literal["a", 1], {"enum": [1, "a"]}),
+        (Literal["a", 1], {"enum": ["a", 1]}),
+        (Literal["b", None, "a"], {"enum": ["b", None, "a"]}),
         (list[Literal["a"]], {"type": "array", "items": {"enum": ["a"], "type": "string"}}),
         (Name, {"type": "string"}),
         (dict[str, list[int]], None),
@@ -276,7 +277,14 @@ def test_a_default_is_in_the_schema_if_json_can_say_it(default: object, shown: b
 
 def test_an_enum_names_the_type_of_its_values() -> None:
     schema = taking(Color).input_schema
-    assert schema["$defs"]["Color"] == {"title": "Color", "enum": ["blue", "red"], "type": "string"}
+    assert schema["$defs"]["Color"] == {"title": "Color", "enum": ["red", "blue"], "type": "string"}
+
+
+def test_choices_are_in_the_order_of_their_declaration() -> None:
+    sizes = Literal["small", "medium", "large"]
+    schema = taking(dict[str, list[sizes] | Color]).input_schema["properties"]["value"]
+    choices = schema["additionalProperties"]["anyOf"][0]["items"]["enum"]
+    assert choices == ["small", "medium", "large"]
 
 
 def test_a_field_of_pydantic_in_annotated_has_the_default_too() -> None:
@@ -676,7 +684,7 @@ def test_what_fits_is_taken(annotation: Any, given: Any, taken: Any) -> None:
             "$.value[0].b.x: expected int, found an array",
         ),
         (dict[int, str], {"a": ""}, "$.value: a key: expected int, found "),
-        (Color, "green", '$.value: expected one of "blue", "red", found "green"'),
+        (Color, "green", '$.value: expected one of "red", "blue", found "green"'),
         (list[Literal[1, 2]], [1, 3], "$.value[1]: expected one of 1, 2, found 3"),
         (Point, {}, '$.value: expected the member "x", found none'),
         (Shape, {"type": "Shape", "size": 1, "a": 2}, "$.value: expected no member but "),
