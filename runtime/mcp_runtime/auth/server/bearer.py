@@ -12,6 +12,7 @@ Source: 2026-07-28 basic/authorization; RFC 6750 section 3; RFC 9728; RFC 9449 s
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -115,6 +116,10 @@ class BearerAuth:
         return tuple(dict.fromkeys((urlsplit(self.metadata_url).path, _WELL_KNOWN)))
 
     # ---- requests
+
+    def seconds_left(self, verified: VerifiedToken) -> float:
+        """How long a token is still valid; infinity for ever."""
+        return math.inf if verified.expires_at is None else verified.expires_at - self._now()
 
     async def authenticate(
         self, headers: Mapping[str, str], *, method: str, path: str

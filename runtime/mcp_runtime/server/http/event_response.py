@@ -24,6 +24,8 @@ _HEADERS: Final = (
     (b"cache-control", b"no-cache, no-transform"),
     (b"x-accel-buffering", b"no"),
 )
+COME_BACK: Final = 1000
+"""Milliseconds after which a client is to reconnect to another process, or to this one anew."""
 _COMMENT: Final = b":\n\n"
 _AT_ONCE: Final = 64 * 1024
 """Bytes of events that are enough for one part of a response."""
@@ -44,6 +46,8 @@ class StreamSession(Protocol):
 @dataclass(slots=True, eq=False)
 class EventResponse:
     """Sends the events in `first`, then a stream; a comment where it is silent for too long.
+
+    It ends when the stream's `until` is over; the client is to come back.
 
     A task sends what waits, and ends; an idle response has no task and only waits for the client to
     leave. A response that `primes` begins with an event without data, whose id it can be resumed
@@ -96,11 +100,14 @@ class EventResponse:
             self._timer.cancel()
 
     def _start(self) -> None:
-        self._last_sent = self._loop.time()
+        self._last_sent = now = self._loop.time()
         self.request.free_headers()
         self.stream.listen(self.reader, self._wake)
         self._task = self._loop.create_task(self._send_waiting(begins=True))
-        self._timer = self._loop.call_later(self.stream.limits.keep_alive, self._tick)
+        self._tick_at(now + self.stream.limits.keep_alive)
+
+    def _tick_at(self, time: float) -> None:
+        self._timer = self._loop.call_at(min(time, self.stream.until), self._tick)
 
     # ---- sending
 
@@ -112,9 +119,12 @@ class EventResponse:
     def _tick(self) -> None:
         wait, now = self.stream.limits.keep_alive, self._loop.time()
         due = self._last_sent + wait
+        if now >= self.stream.until:
+            self.stream.interrupt(COME_BACK)
+            return
         if due <= now and self._task is None:
             self._task = self._loop.create_task(self._send_waiting(comment=True))
-        self._timer = self._loop.call_at(due if due > now else now + wait, self._tick)
+        self._tick_at(due if due > now else now + wait)
 
     async def _send_waiting(self, *, begins: bool = False, comment: bool = False) -> None:
         """Sends what waits; ends the response if nothing more can come."""

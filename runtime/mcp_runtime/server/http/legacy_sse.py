@@ -5,6 +5,8 @@ Source: 2024-11-05 basic/transports, "HTTP with SSE".
 
 from __future__ import annotations
 
+import asyncio
+import math
 from typing import Final
 from urllib.parse import parse_qs
 
@@ -33,6 +35,9 @@ class LegacySseSession(StreamingConnection):
         self.id: Final = id
         self._sessions = sessions
         self._is_ending = False
+        self._service = service
+        self._expiry: asyncio.TimerHandle | None = None
+        self._renew()
         sessions[self.id] = self
         service.server.connections.add(self)
 
@@ -41,13 +46,25 @@ class LegacySseSession(StreamingConnection):
         frame = self.read(body)
         if self.stream.is_full:
             raise HttpError(503, "the client does not read the stream of this session")
+        self._renew()
         self.handle(self.session.handle(frame, self.loop.time()))
+
+    def _renew(self) -> None:
+        """Lets the session go on until the token expires that the client has shown now."""
+        self._cancel_expiry()
+        if (until := self._service.expires()) < math.inf:
+            self._expiry = self.loop.call_at(until, self.stop_listening)
+
+    def _cancel_expiry(self) -> None:
+        if self._expiry is not None:
+            self._expiry.cancel()
 
     def response_ended(self, stream: Outbox) -> None:
         del self._sessions[self.id]
         self.close()
 
     def close(self) -> None:
+        self._cancel_expiry()
         self.disconnect("the client has closed the stream")
         self.stream.finish()
 

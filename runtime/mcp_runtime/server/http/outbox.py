@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -33,6 +34,8 @@ class Outbox:
     """The number of the current reader; 0 for none."""
     readers: int = 0
     """How many readers there have been."""
+    until: float = math.inf
+    """When the token expires that its reader has shown, by the clock of the event loop."""
     retry: int | None = None
     """Milliseconds after which the client is to reconnect; None while the response goes on."""
     _storing: asyncio.Lock | None = None

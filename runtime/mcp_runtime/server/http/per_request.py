@@ -101,6 +101,7 @@ class RequestConnection(StreamingConnection):
                 raise self._version_missing(frame)
             if frame.method == "subscriptions/listen":
                 self.server.connections.add(self)
+                self.stream.until = self._endpoint.service.expires()
         elif isinstance(frame, Malformed):
             raise malformed(frame)
         elif isinstance(frame, Response | ErrorResponse):

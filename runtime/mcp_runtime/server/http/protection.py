@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Collection, Mapping
 from typing import Final
 
@@ -56,6 +57,11 @@ class Protection:
         """Whom the request belongs to that is being handled."""
         token = current_token.get()
         return "" if token is None else token.principal
+
+    def seconds_left(self) -> float:
+        """How long the token of the request is still valid that is being handled."""
+        token = current_token.get()
+        return math.inf if token is None else self.auth.seconds_left(token)
 
     def require_tool_scopes(self, frame: Frame) -> None:
         """Raises HttpError for a call of a tool that needs more scopes than the token has."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import math
 import secrets
 from collections.abc import Callable, Sized
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -55,6 +57,12 @@ class HttpService:
         if self.protection is not None:
             return self.protection.principal()
         return "" if self._principal is None else self._principal(request.scope)
+
+    def expires(self) -> float:
+        """When the token of this request expires, by the clock of the event loop."""
+        if self.protection is None:
+            return math.inf
+        return asyncio.get_running_loop().time() + self.protection.seconds_left()
 
 
 def new_session_id() -> str:

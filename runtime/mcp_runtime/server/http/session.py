@@ -20,6 +20,7 @@ from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.server_session import ServerSession
 from mcp_runtime.core.subscriptions import Change
 from mcp_runtime.server.http.cluster import Cluster
+from mcp_runtime.server.http.event_response import COME_BACK
 from mcp_runtime.server.http.followed_stream import encoded, news_topic
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.request import HttpError
@@ -31,8 +32,6 @@ from mcp_runtime.stores import EventStore, StoreUnavailable
 
 _RETRY: Final = 0.5
 """Seconds until an event that nobody waits for is stored again after a failure."""
-_COME_BACK: Final = 1000
-"""Milliseconds after which a client is to reconnect to another process, or to this one anew."""
 _INITIALIZED: Final = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
 
 
@@ -253,7 +252,7 @@ class HttpSession(StreamingConnection):
 
     def stop_listening(self) -> None:
         if self.primes and not self.stream.has_news:
-            self.stream.interrupt(_COME_BACK)
+            self.stream.interrupt(COME_BACK)
         self.stream.finish()
 
     # ---- requests that may be run again
@@ -306,7 +305,7 @@ class HttpSession(StreamingConnection):
             for id in note.owed:
                 super()._drop(id)
                 self.session.running.pop(id, None)
-            stream.interrupt(_COME_BACK)
+            stream.interrupt(COME_BACK)
 
     async def _claim(self, name: str, note: Rerun, last: int) -> None:
         """Stores an event without data, which one process alone can store under its number."""

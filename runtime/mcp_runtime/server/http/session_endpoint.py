@@ -166,6 +166,8 @@ class SessionEndpoint:
     ) -> EventResponse:
         """Sends a stream, or the rest of one after the events that the client has missed."""
         session.hold_open()
+        if stream is session.stream:
+            stream.until = self._service.expires()
         primes = session.primes and missed is None
         return EventResponse(request, session, stream, reader, missed or (), primes)
 
