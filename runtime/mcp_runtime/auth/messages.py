@@ -38,11 +38,12 @@ class AuthResponse:
         return 200 <= self.status < 300
 
     def members(self) -> dict[str, Any] | None:
-        """The body as a JSON object; None for anything else."""
+        """The body as a JSON object, without members that are null; None for anything else."""
         try:
-            return msgspec.json.decode(self.body, type=dict[str, Any])
+            body = msgspec.json.decode(self.body, type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
+        return {name: value for name, value in body.items() if value is not None}
 
     def json(self, what: str) -> dict[str, Any]:
         """The body as a JSON object. Raises DiscoveryFailed for anything else."""

@@ -132,6 +132,23 @@ async def test_a_mismatch_is_taken_only_on_request() -> None:
     assert (await discovered(world, allow_issuer_mismatch=True)).server.issuer == f"{ISSUER}/"
 
 
+async def test_a_slash_at_the_end_of_the_resource_is_sent_as_it_was_written() -> None:
+    world = World(protected={"resource": f"{SERVER}/"})
+    assert (await discovered(world)).resource == f"{SERVER}/"
+
+
+async def test_a_member_that_is_null_is_left_out() -> None:
+    nothing: dict[str, Any] = dict.fromkeys(
+        ("scopes_supported", "dpop_bound_access_tokens_required")
+    )
+    unsaid: dict[str, Any] = dict.fromkeys(
+        ("client_id_metadata_document_supported", "scopes_supported")
+    )
+    discovery = await discovered(World(protected=nothing, metadata=unsaid))
+    assert (discovery.scopes, discovery.dpop_required) == (None, False)
+    assert not discovery.server.client_id_metadata_document_supported
+
+
 @pytest.mark.parametrize(
     "resource",
     [

@@ -19,7 +19,7 @@ from mcp_runtime.auth.messages import AuthResponse, Fetch
 _LEEWAY: Final = 30.0
 """Seconds before its end at which a token counts as expired."""
 _STEP_UPS: Final = 2
-"""How often one client asks for more scopes because a server says that they are missing."""
+"""How often one client asks for more scopes that the authorization server has not granted."""
 _NO_CHALLENGE: Final = Challenge("bearer", {})
 
 
@@ -67,6 +67,7 @@ class Authorizer:
         """The server let a request in that had these headers of ours."""
         if self._unproved and self._unproved == _token_of(sent):
             self._unproved = ""
+            self._step_ups = {asked for asked in self._step_ups if not asked <= self._granted}
 
     async def recover(self, response: AuthResponse, url: str, sent: Mapping[str, str]) -> bool:
         """Whether a request that was refused may be sent once more, with new headers.
@@ -102,13 +103,31 @@ class Authorizer:
         return self._tokens.access_token if self._tokens is not None else ""
 
     @property
+    def _granted(self) -> frozenset[str]:
+        return frozenset(self._tokens.scopes if self._tokens is not None else ())
+
+    @property
     def _issuer(self) -> str:
         return self._tokens.issuer if self._tokens is not None else "the authorization server"
 
     async def _load(self) -> None:
         self._loaded = True
         stored = await self._settings.storage.get(self._storage_key)
-        self._tokens = None if stored is None else decoded(stored, TokenSet)
+        if stored is not None:
+            self._tokens = decoded(stored, TokenSet) or self._tokens
+
+    async def _adopted(self) -> bool:
+        """Whether another client of the storage has renewed the tokens, which are ours from now on.
+
+        Our refresh token is used up then; a second use could revoke theirs too.
+        """
+        before = self._current
+        if self._source.key is None:  # tokens that are bound to a key are not stored
+            await self._load()
+        if self._current == before:
+            return False
+        self._unproved = ""
+        return True
 
     async def _keep(self, tokens: TokenSet) -> None:
         self._tokens, self._loaded = tokens, True
@@ -136,9 +155,11 @@ class Authorizer:
         """Where it fails, the old token is sent, and the server says what it wants."""
         if tokens.refresh_token is None and self._settings.grant is None:
             return
+        if await self._adopted():
+            return
         try:
             discovery = await self._source.discovered(_NO_CHALLENGE)
-            await self._keep(await self._source.obtain(discovery, tokens.scopes, tokens))
+            await self._obtain(discovery, tokens.scopes, tokens)
         except AuthorizationError as error:
             self._source.report(f"the token could not be renewed: {error}")
 
@@ -150,6 +171,8 @@ class Authorizer:
 
     async def _sign_in(self, challenge: Challenge) -> None:
         """Answers a 401. Raises TokenRefused for a token that was just issued."""
+        if await self._adopted():
+            return
         if self._unproved:
             why = f": {challenge.error[:200]}" if challenge.error else ""
             why += f", {challenge.description[:200]!r}" if challenge.description else ""
@@ -162,12 +185,13 @@ class Authorizer:
         )
 
     async def _step_up(self, challenge: Challenge) -> None:
-        """Answers a 403 that names missing scopes, each set of them once.
+        """Answers a 403 that names missing scopes, each set of them once until it is granted.
 
         Source: 2026-07-28 basic/authorization, "Step-Up Authorization Flow".
         """
         missing = frozenset(challenge.scopes)
-        if not missing or missing in self._step_ups or len(self._step_ups) >= _STEP_UPS:
+        is_asked = missing <= self._granted or missing in self._step_ups
+        if is_asked or len(self._step_ups) >= _STEP_UPS:
             raise AuthorizationError(
                 f"{self._url} wants scope {' '.join(sorted(missing))[:200]!r}, which"
                 f" {self._issuer} does not grant this client"
@@ -180,8 +204,11 @@ class Authorizer:
     async def _obtain(
         self, discovery: Discovered, scopes: tuple[str, ...], before: TokenSet | None
     ) -> None:
+        """New tokens: refreshed from those before, by us or another client, else asked for."""
         self._asked = tuple(dict.fromkeys((*scopes, *self._settings.scopes)))
-        await self._keep(await self._source.obtain(discovery, self._asked, before))
+        tokens = None if before is None else await self._source.refreshed(discovery, before)
+        if tokens is not None or before is None or not await self._adopted():
+            await self._keep(tokens or await self._source.obtain(discovery, self._asked))
 
 
 def tokens_key(url: str) -> str:

@@ -128,14 +128,17 @@ def _protected_resource(url: str, named: str | None) -> Flow[ProtectedResource |
 
 
 def _fitting(metadata: ProtectedResource, url: str) -> ProtectedResource:
-    """Its resource is the server's URL, or a part of the server's host that the URL is in."""
+    """Its resource is the server's URL, or a part of the server's host that the URL is in.
+
+    A slash at the end makes no other resource: SDKs write and compare it either way.
+    """
     ours, stated = canonical(url), metadata.resource
     try:
         theirs = canonical(stated)
     except DiscoveryFailed:
         raise ResourceMismatch(stated, url) from None
-    within = ours.startswith((f"{theirs.rstrip('/')}/", f"{theirs}?"))
-    if urlsplit(stated).fragment or not (ours == theirs or within):
+    within = f"{ours}/".startswith((f"{theirs.rstrip('/')}/", f"{theirs}?"))
+    if urlsplit(stated).fragment or not within:
         raise ResourceMismatch(stated, url)
     return metadata
 

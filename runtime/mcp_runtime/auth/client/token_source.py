@@ -37,7 +37,7 @@ class TokenSource:
         self.key: DpopKey | None = None
 
     async def discovered(self, challenge: Challenge) -> Discovered:
-        """Who issues tokens for the server now. Raises DiscoveryFailed."""
+        """Who issues tokens for the server now. Raises DiscoveryFailed, RegistrationRefused."""
         settings = self._settings
         discovery = await self._run(
             discover(
@@ -46,6 +46,7 @@ class TokenSource:
                 allow_issuer_mismatch=settings.allow_issuer_mismatch,
             )
         )
+        self._require_issuer(discovery.server.issuer)
         wanted = settings.dpop
         if wanted is None:
             wanted = challenge.scheme == "dpop" or discovery.dpop_required
@@ -53,32 +54,28 @@ class TokenSource:
             self.key = DpopKey(now=settings.now, draw=settings.draw)
         return discovery
 
-    async def obtain(
-        self, discovery: Discovered, scopes: tuple[str, ...], before: TokenSet | None
-    ) -> TokenSet:
-        """New tokens: refreshed from those before if the same issuer gave them, else asked for.
+    async def obtain(self, discovery: Discovered, scopes: tuple[str, ...]) -> TokenSet:
+        """New tokens, by the grant or a person.
 
         Raises LoginNeeded, LoginAbandoned, AuthorizationError.
         """
-        self._require_issuer(discovery.server.issuer)
-        if before is not None and before.issuer == discovery.server.issuer:
-            newer = await self._refreshed(discovery, before)
-            if newer is not None:
-                return newer
         grant = self._settings.grant
         if grant is not None:
             return await self._run(grant.tokens(self._request(discovery, grant.client), scopes))
         return await self._by_person(discovery, scopes)
 
-    async def _refreshed(self, discovery: Discovered, before: TokenSet) -> TokenSet | None:
-        """None where the authorization server no longer accepts the refresh token."""
+    async def refreshed(self, discovery: Discovered, before: TokenSet) -> TokenSet | None:
+        """Newer tokens; None where the issuer is another, or accepts no refresh token of ours."""
         client = await self._known_client(discovery)
-        if before.refresh_token is None or client is None:
+        issuer = discovery.server.issuer
+        if before.issuer != issuer or before.refresh_token is None or client is None:
             return None
         try:
             return await self._run(refreshed(self._request(discovery, client), before))
         except OAuthError as error:
             self.report(f"the refresh token is not accepted: {error}")
+            if error.code == "invalid_client":
+                await self._settings.storage.delete(f"client {issuer}")
             return None
 
     async def _by_person(self, discovery: Discovered, scopes: tuple[str, ...]) -> TokenSet:

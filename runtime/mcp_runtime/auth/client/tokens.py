@@ -80,7 +80,7 @@ class TokenRequest:
         demands = not response.ok and oauth_error(what, response).code == _USE_NONCE
         if demands and nonce and self.proof is not None:
             response = yield from self._posted(fields, purpose, nonce)
-        if not response.ok:
+        if not response.ok or (response.members() or {}).get("error"):
             raise oauth_error(what, response)
         return self._read(response, asked)
 
@@ -98,8 +98,8 @@ class TokenRequest:
         try:
             said = msgspec.convert(response.json("the token response"), _Answer)
             lasts = None if said.expires_in is None else float(said.expires_in)
-        except (msgspec.ValidationError, ValueError):
-            raise AuthorizationError("the token response is not what RFC 6749 says") from None
+        except (msgspec.ValidationError, ValueError) as error:
+            raise AuthorizationError(f"the token response cannot be read: {error}") from None
         require_token(said.access_token)
         if said.token_type.lower() not in ("bearer", "dpop"):
             raise AuthorizationError(f"the token is of type {said.token_type[:80]!r}")
@@ -109,7 +109,7 @@ class TokenRequest:
             access_token=said.access_token,
             token_type="DPoP" if said.token_type.lower() == "dpop" else "Bearer",
             refresh_token=said.refresh_token,
-            expires_at=None if lasts is None else self.now() + lasts,
+            expires_at=self.now() + lasts if lasts is not None and lasts > 0 else None,
             scopes=asked if said.scope is None else tuple(said.scope.split()),
             issuer=self.discovery.server.issuer,
             resource=self.discovery.resource,

@@ -1,0 +1,160 @@
+"""Tokens are renewed beside other clients of a storage, and after the issuer forgot the client."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl
+
+import pytest
+
+from mcp_runtime.auth.client.authorizer import Authorizer
+from mcp_runtime.auth.client.oauth import OAuth
+from mcp_runtime.auth.client.storage import MemoryStorage
+from mcp_runtime.auth.errors import AuthorizationError
+from mcp_runtime.auth.messages import AuthRequest, AuthResponse
+from tests.runtime.auth.test_authorizer import authorizer, signed_in, token
+from tests.support.authorization_server import ISSUER, SERVER, Clock, World, refused, reply
+
+pytestmark = pytest.mark.anyio
+
+
+async def answered(client: Authorizer, refusal: AuthResponse) -> str:
+    """The token after one more refusal."""
+    sent = await client.headers("POST", SERVER)
+    assert await client.recover(refusal, SERVER, sent)
+    return await token(client)
+
+
+async def two_clients(world: World, clock: Clock) -> tuple[Authorizer, Authorizer]:
+    """Two clients of one storage, with the tokens of one sign-in."""
+    storage = MemoryStorage()
+    first, second = (authorizer(world, clock, storage=storage) for _ in range(2))
+    assert await signed_in(first) == await token(second)
+    return first, second
+
+
+def grants(world: World) -> list[str]:
+    return [fields["grant_type"] for fields in world.token_fields]
+
+
+async def test_a_refresh_token_that_another_client_used_up_is_not_used_again() -> None:
+    world = World()
+    first, second = await two_clients(world, Clock())
+    newer = await answered(first, refused())
+    assert await answered(second, refused()) == newer
+    assert grants(world) == ["authorization_code", "refresh_token"]
+
+
+async def test_a_token_that_another_client_renewed_before_its_end_is_used() -> None:
+    world, clock = World(lasts=100), Clock()
+    first, second = await two_clients(world, clock)
+    clock.now += 90
+    assert await token(first) == await token(second)
+    assert grants(world) == ["authorization_code", "refresh_token"]
+
+
+class Overtaken:
+    """A way to the world on which another client's refresh overtakes the first one of ours."""
+
+    def __init__(self, world: World, other: Authorizer) -> None:
+        self.world, self.other = world, other
+        self.newer = ""
+
+    async def __call__(self, request: AuthRequest, /) -> AuthResponse:
+        if request.url.endswith("/token") and not self.newer:
+            self.newer = await answered(self.other, refused())
+        return await self.world(request)
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+
+async def test_a_client_that_loses_the_race_for_a_refresh_uses_what_the_other_got() -> None:
+    world, storage, clock = World(), MemoryStorage(), Clock()
+    first = authorizer(world, clock, storage=storage)
+    await signed_in(first)
+    way = Overtaken(world, first)
+    second = Authorizer(OAuth(redirect=world.redirect, now=clock, storage=storage), SERVER, way)
+    assert await answered(second, refused()) == way.newer
+    assert len(world.visited) == 1
+
+
+async def test_a_client_that_the_authorization_server_forgot_registers_anew() -> None:
+    world = World()
+    client = authorizer(world)
+    await signed_in(client)
+    place = f"{ISSUER}/token"
+    endpoint = world.places[place]
+
+    def forgetful(request: AuthRequest) -> AuthResponse:
+        who = dict(parse_qsl(request.body.decode()))["client_id"]
+        is_known = who != world.visited[0]["client_id"]
+        return endpoint(request) if is_known else reply({"error": "invalid_client"}, 401)
+
+    world.places[place] = forgetful
+    assert await answered(client, refused())
+    assert world.visited[1]["client_id"] != world.visited[0]["client_id"]
+
+
+async def test_an_error_of_a_token_endpoint_counts_whatever_its_status() -> None:
+    """Some answer 200 with an error, and with null where there is none."""
+    world = World()
+    client = authorizer(world)
+    await signed_in(client)
+    place = f"{ISSUER}/token"
+    endpoint = world.places[place]
+
+    def odd(request: AuthRequest) -> AuthResponse:
+        if b"refresh_token" in request.body:
+            return reply({"error": "bad_refresh_token"})
+        return reply({**(endpoint(request).members() or {}), "error": None})
+
+    world.places[place] = odd
+    assert await answered(client, refused())
+    assert len(world.visited) == 2
+
+
+@pytest.mark.parametrize("lasts", [0, -1])
+async def test_a_token_of_no_lifetime_lasts_until_the_server_says_otherwise(lasts: int) -> None:
+    world = World(lasts=lasts)
+    client = authorizer(world)
+    issued = await signed_in(client)
+    assert await token(client) == issued
+    assert grants(world) == ["authorization_code"]
+
+
+# ---- step-up
+
+
+async def test_each_scope_that_is_granted_may_be_followed_by_another() -> None:
+    world = World(grants=("a",))
+    client = authorizer(world)
+    await signed_in(client, scope="a")
+    for scope in "bcde":
+        world.grants = (*(world.grants or ()), scope)
+        assert await answered(client, refused(403, error="insufficient_scope", scope=scope))
+    assert world.visited[-1]["scope"] == "a b c d e"
+
+
+async def test_a_scope_that_was_lost_with_its_token_is_asked_for_again() -> None:
+    world = World(grants=("a", "b"))
+    client = authorizer(world)
+    missing = refused(403, error="insufficient_scope", scope="b")
+    world.grants = ("a",)
+    await signed_in(client, scope="a")
+    world.grants = ("a", "b")
+    await answered(client, missing)
+    world.refresh_tokens.clear()
+    world.grants = ("a",)
+    await answered(client, refused(scope="a"))
+    world.grants = ("a", "b")
+    await answered(client, missing)
+    assert world.visited[-1]["scope"] == "a b"
+
+
+async def test_a_scope_that_was_granted_and_is_still_wanted_is_not_asked_for_again() -> None:
+    world = World(grants=("a", "b"))
+    client = authorizer(world)
+    await signed_in(client, scope="a")
+    with pytest.raises(AuthorizationError, match="'b'"):
+        await answered(client, refused(403, error="insufficient_scope", scope="b"))
+    assert len(world.visited) == 1
