@@ -153,6 +153,12 @@ class RawHttp:
                 await asyncio.sleep(0.002)
         return self.of(what)[count - 1]
 
+    async def until_left(self) -> None:
+        """Returns when no connection is open."""
+        async with asyncio.timeout(5):
+            while self._serving:
+                await asyncio.sleep(0.002)
+
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.ensure_future(self._serve(reader, writer))
         self._serving[task] = writer

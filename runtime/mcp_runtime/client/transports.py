@@ -49,8 +49,10 @@ def in_memory(server: LocalServer) -> TransportFactory:
         serving = asyncio.create_task(server.serve(theirs))
 
         async def close() -> None:
-            await ours.close()
-            await serving
+            try:
+                await ours.close()
+            finally:
+                await serving
 
         stack.push_async_callback(close)
         return ClientWireConnection(owner, ours)

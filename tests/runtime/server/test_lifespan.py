@@ -71,3 +71,29 @@ def test_what_a_lifespan_raises_is_raised_to_who_serves_and_the_next_may_try_aga
 
     asyncio.run(main())
     assert len(attempts) == 2
+
+
+def test_a_lifespan_is_left_after_its_handlers_although_the_end_of_a_client_is_cancelled() -> None:
+    steps: list[str] = []
+    server = a_server(steps)
+
+    @server.tool
+    async def wait() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0.01)
+            steps.append("handler ended")
+
+    async def main() -> None:
+        client = Client(server)
+        await client.__aenter__()
+        call = asyncio.create_task(client.call_tool("wait"))
+        await asyncio.sleep(0.01)
+        ending = asyncio.create_task(client.__aexit__(None, None, None))
+        await asyncio.sleep(0)  # it closes the wire
+        ending.cancel()
+        await asyncio.gather(call, ending, return_exceptions=True)
+
+    asyncio.run(main())
+    assert steps == ["entered", "handler ended", "left in the same task"]

@@ -150,12 +150,14 @@ class HttpConnection(Exchanges):
             tasks.append(self._listening)
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        with suppress(SessionError, TimeoutError):
-            if self._session_id:
-                async with asyncio.timeout(self.session.limits.close_wait):
-                    await self._delete_session()
-        await self._http.close()
+        try:
+            await asyncio.gather(*tasks, return_exceptions=True)
+            with suppress(SessionError, TimeoutError):
+                if self._session_id:
+                    async with asyncio.timeout(self.session.limits.close_wait):
+                        await self._delete_session()
+        finally:
+            await self._http.close()
 
     async def _delete_session(self) -> None:
         async with self._http.send("DELETE", self._url, self._session_headers()) as response:

@@ -250,6 +250,21 @@ async def test_a_server_that_does_not_take_the_end_of_a_session_does_not_hold_us
     assert server.whats()[-1] == "DELETE"
 
 
+async def test_connections_are_closed_although_the_end_of_their_client_is_cancelled() -> None:
+    server = Server("2025-11-25", "s1")
+    del server.acts["DELETE"]
+    async with server.running():
+        client = server.client()
+        await client.__aenter__()
+        await asyncio.gather(*(client.call_tool("t") for _ in range(3)))
+        ending = asyncio.create_task(client.__aexit__(None, None, None))
+        await server.until("DELETE")
+        ending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await ending
+        await server.until_left()
+
+
 async def test_a_call_that_opens_a_session_anew_ends_when_the_client_is_closed() -> None:
     server = Forgetful()
 
