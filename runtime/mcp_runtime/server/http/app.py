@@ -172,7 +172,9 @@ class HttpApp:
         """Begins a life of the application, on the event loop that will run it."""
         self._lifespan: AsyncExitStack | None = None
         self._entering = asyncio.Lock()
-        self._draining = self._is_over = False
+        self._draining: asyncio.AbstractEventLoop | None = None
+        """The event loop on which it shuts down, or has done so."""
+        self._is_over = False
 
     # ---- requests
 
@@ -187,7 +189,7 @@ class HttpApp:
                 if self._lifespan is None:
                     await self._enter_lifespan()
                 handler = self._known.get(request.names)
-                if handler is None or self._draining:
+                if handler is None or self._draining is not None:
                     handler = self._handler(request)
                 if (protection := self._service.protection) is not None and (
                     request.path not in self._public and handler != protection.metadata
@@ -222,7 +224,7 @@ class HttpApp:
             raise self._not_found(request)
         if request.path not in self._public:
             require_allowed(self._hosts, request, forwarded=self._forwarded)
-        if not self._draining:
+        if self._draining is None:
             return handler
         if request.method != "POST" or self._is_over:
             raise _shutting_down()
@@ -269,7 +271,14 @@ class HttpApp:
     # ---- lifespan
 
     async def _enter_lifespan(self) -> None:
-        """Enters the server's lifespan, at the first request if the ASGI server sends no event."""
+        """Enters the server's lifespan, at the first request if the ASGI server sends no event.
+
+        Raises HttpError after a shutdown, until another event loop runs the application.
+        """
+        if self._draining is not None:
+            if self._draining is asyncio.get_running_loop():
+                raise _shutting_down()
+            self._start()
         async with self._entering:
             if self._lifespan is None:
                 async with AsyncExitStack() as stack:
@@ -285,7 +294,7 @@ class HttpApp:
         if scope["type"] != "lifespan":
             raise NotImplementedError(f"ASGI connections of type {scope['type']} are not supported")
         await receive()
-        if self._draining:
+        if self._draining is not None:
             self._start()
         try:
             await self._enter_lifespan()
@@ -301,11 +310,11 @@ class HttpApp:
     async def drain(self) -> None:
         """Shuts down: ends all streams and sessions, then leaves the server's lifespan.
 
-        New requests are answered with 503. Running requests have `Limits.drain_wait` seconds to be
-        answered, and what they ask the client may still be answered; then they are cancelled, and
-        answered with an error.
+        New requests are answered with 503, until another event loop runs the application. Running
+        requests have `Limits.drain_wait` seconds to be answered, and what they ask the client may
+        still be answered; then they are cancelled, and answered with an error.
         """
-        self._draining = True
+        self._draining = asyncio.get_running_loop()
         for connection in self._connections():
             connection.stop_listening()
         await self._until_idle(self._service.limits.drain_wait)
@@ -316,8 +325,9 @@ class HttpApp:
         for connection in self._connections():
             connection.close()
         await self._until_idle(_LAST_RESPONSES)
-        if self._lifespan is not None:
-            await self._lifespan.aclose()
+        lifespan, self._lifespan = self._lifespan, None
+        if lifespan is not None:
+            await lifespan.aclose()
 
     def _connections(self) -> list[StreamingConnection]:
         return [*self._per_request.open, *self.sessions.values(), *self.sse_sessions.values()]

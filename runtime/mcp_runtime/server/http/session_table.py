@@ -148,6 +148,7 @@ class SessionTable:
         """On shutdown: closes all sessions here; with a store other processes go on with them."""
         if self._sweeper is not None:
             self._sweeper.cancel()
+            self._sweeper = None
         for session in [*self.open.values()]:
             await self._release(session)
 

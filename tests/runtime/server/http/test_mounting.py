@@ -237,6 +237,24 @@ def test_the_lifespan_is_entered_at_the_first_request_and_left_where_the_host_en
     run(main)
 
 
+@hosts
+def test_a_host_that_has_ended_can_be_started_again(host: Host, place: str) -> None:
+    """As `with TestClient(app)` does in each test, on an event loop of its own."""
+    log: list[str] = []
+    app = lived(log).asgi(path="/")
+    outer = host("/tools", app)
+
+    async def main() -> None:
+        client = Client(outer)
+        assert (await client.call("state", path=f"{place}/").until_over()).status == 200
+        await app.drain()
+        assert (await client.call("state", path=f"{place}/").until_over()).status == 503
+
+    for _ in range(2):
+        run(main)
+    assert log == ["entered", "left"] * 2
+
+
 # ---- pages of other origins
 
 
