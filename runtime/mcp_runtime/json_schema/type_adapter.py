@@ -53,6 +53,11 @@ def adapter(annotation: Any, *, output: bool = False) -> TypeAdapter:
         if any(map(is_pydantic, mentions(annotation))):
             return _pydantic(annotation, output=output)
         return MsgspecAdapter(annotation, native_schema(annotation))
+    except NameError as error:
+        raise TypeError(
+            f"{_name(annotation)} has a member of the type {error.name}, which cannot be found"
+            " (it must be there when the program runs, at the top level of a module)"
+        ) from None
     except TypeError:
         arms = arms_of(annotation)
         if len(arms) < 2:

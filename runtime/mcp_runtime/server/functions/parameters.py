@@ -93,8 +93,9 @@ def inspect_function(
     name = type(function).__name__ if name == "__call__" else name
     if inspect.isgeneratorfunction(called) or inspect.isasyncgenfunction(called):
         raise TypeError(f"{name}() yields; return the whole result instead")
+    hints = _hints(described, name)  # first: from Python 3.14, a signature evaluates annotations
     signature = inspect.signature(function)
-    hints = _hints(described, name) | _declared(function, signature)
+    hints |= _declared(function, signature)
     contexts = [each for each in signature.parameters if _is_context(hints.get(each), context)]
     if len(contexts) > 1:
         raise TypeError(f"{name}(): {' and '.join(contexts)} both take the Context; keep one")

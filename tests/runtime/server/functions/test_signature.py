@@ -471,6 +471,7 @@ def test_a_made_signature_keeps_types_that_are_only_named() -> None:
     @functools.wraps(whole)
     def part(**arguments: Any) -> None: ...
 
+    part.__annotations__ = whole.__annotations__  # Python 3.14 wraps what makes them, not them
     signature = inspect.signature(whole)
     kept = [signature.parameters["places"], signature.parameters["count"].replace(annotation=str)]
     made: Any = part
@@ -503,6 +504,15 @@ async def yields_later() -> AsyncIterator[int]:
 def two_contexts(one: Context[int], other: Context[int]) -> None: ...
 def any_number(*values: int) -> None: ...
 def any_name(**values: int) -> None: ...
+
+
+@dataclass
+class HasUnknown:
+    value: OnlyForCheckers | None = None
+
+
+def in_member(value: HasUnknown) -> None: ...
+def in_result() -> HasUnknown: ...
 def without_name(value: int, /) -> None: ...
 def no_json(value: Callable[[], int]) -> None: ...
 def no_json_result() -> Context[int]: ...
@@ -530,6 +540,8 @@ def twice(a: Annotated[str, Header("A-b")], b: Annotated[str, Header("a-B")]) ->
         (no_json, "parameter value: "),
         (no_json_result, "annotate it with a type that has"),
         (for_checkers, "OnlyForCheckers"),
+        (in_member, "parameter value: HasUnknown has a member of the type OnlyForCheckers"),
+        (in_result, "HasUnknown has a member of the type OnlyForCheckers"),
         (mixed, "parameter value: pydantic"),
         (number, "parameter value: cannot have a Header"),
         (several, "parameter value: cannot have a Header"),
@@ -1075,3 +1087,14 @@ def test_a_template_and_its_handler_agree_on_variables() -> None:
         read_template(handler, context=Context, variables=["path", "other"])
     with pytest.raises(TypeError, match="path: cannot be read from text"):
         read_template(structured, context=Context, variables=["path"])
+
+
+# from Python 3.14, annotations are evaluated late without being texts
+@pytest.mark.parametrize(
+    "first_line", ["from __future__ import annotations", *[""] * (sys.version_info >= (3, 14))]
+)
+def test_late_annotations_that_name_nothing_are_refused_by_that_name(first_line: str) -> None:
+    names: dict[str, Any] = {}
+    exec(f"{first_line}\ndef tool(value: Nowhere) -> int: ...\n", names)
+    with pytest.raises(TypeError, match=r"^tool\(\): its annotation names Nowhere, which is not"):
+        read(names["tool"], context=Context)
