@@ -24,7 +24,8 @@ CODES = "src/my_server/_mcp/runtime/core/error_codes.py"
 
 def git(folder: Path, *args: str) -> str:
     user = ("-c", "user.name=t", "-c", "user.email=t@example.com")
-    command = ["git", *user, "-c", "core.autocrlf=false", *args]
+    options = ("-c", "core.autocrlf=false", "-c", "maintenance.auto=false")
+    command = ["git", *user, *options, *args]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
