@@ -94,6 +94,10 @@ class Limits:
     """Bytes of a refused HTTP body that are read and dropped, so that the client reads why."""
     sessions: int = 10_000
     """HTTP sessions at one time, and as many requests without a session."""
+    principal_sessions: int = 1000
+    """Of these sessions and requests, those of one principal, where clients authenticate.
+
+    Clients that do not are one principal together."""
     session_idle: float = 1800.0
     """How long an HTTP session may be unused."""
     tasks: int = 1024

@@ -180,6 +180,10 @@ HELD: Final = {
         "runtime/server/http/test_http_sessions.py",
         "test_sessions_have_a_cap_also_with_those_of_http_with_sse",
     ),
+    "principal_sessions": (
+        "runtime/server/http/test_http_sessions.py",
+        "test_one_principal_leaves_room_for_the_sessions_of_others",
+    ),
     "session_idle": (
         "runtime/server/http/test_http_sessions.py",
         "test_a_session_that_is_asked_is_not_idle",

@@ -92,8 +92,8 @@ class LegacySseEndpoint:
 
     async def open_stream(self, request: HttpRequest) -> EventResponse:
         """Begins a session; its first event names the path to POST to. Raises HttpError."""
-        self._service.require_room()
         principal = self._service.principal(request)
+        self._service.require_room(principal)
         session = LegacySseSession(self._service, self._new_id(), principal, self.sessions)
         root = request.scope.get("root_path", "").rstrip("/")
         path = f"{root}{self._messages}?session_id={session.id}"

@@ -6,6 +6,7 @@ Source: 2026-07-28 basic/transports/streamable-http.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
@@ -107,7 +108,7 @@ class RequestConnection(StreamingConnection):
         elif isinstance(frame, Response | ErrorResponse):
             raise HttpError(400, "a response is not expected here: a server asks in its results")
         self.handle(self.session.handle(frame, self.loop.time()))
-        self._endpoint.open.add(self)
+        self._endpoint.add(self)
 
     def _version_missing(self, frame: Request) -> HttpError:
         """Source: 2026-07-28 basic/versioning, "Backward Compatibility"."""
@@ -143,7 +144,7 @@ class RequestConnection(StreamingConnection):
         self.close()
 
     def close(self) -> None:
-        self._endpoint.open.discard(self)
+        self._endpoint.remove(self)
         if self.session.running:
             self.disconnect("the client has closed the stream")
         else:  # nothing is left to cancel
@@ -163,11 +164,29 @@ class PerRequestEndpoint:
         self.service: Final = service
         self.open: Final[set[RequestConnection]] = set()
         """Requests that are not answered yet."""
+        self._counts: Final = Counter[str]()
+        """How many each principal has open."""
         self.rates: Final[dict[str, Bucket]] = {}
         """The rate limits of all requests together, by method."""
         self.translations: Final = Translations(Tolerances(SERVER))
         self.nothing_pending: Final = Pending()
         """Shared by all sessions, for none of them sends a request."""
+
+    def add(self, connection: RequestConnection) -> None:
+        """Counts a request as open."""
+        self.open.add(connection)
+        if not self.service.is_anonymous:
+            self._counts[connection.principal] += 1
+
+    def remove(self, connection: RequestConnection) -> None:
+        """Counts a request as open no more."""
+        if connection not in self.open:
+            return
+        self.open.remove(connection)
+        if not self.service.is_anonymous:
+            self._counts[connection.principal] -= 1
+            if not self._counts[connection.principal]:
+                del self._counts[connection.principal]
 
     async def post(self, request: HttpRequest) -> EventResponse | None:
         """Replies, or returns the stream that is the response. Raises HttpError, ClientGone."""
@@ -175,6 +194,8 @@ class PerRequestEndpoint:
             why = f"{most} requests are open (Limits.sessions)"
             raise HttpError(503, why, headers=retry_after(1))
         connection = RequestConnection(self, request)
+        if self._counts:
+            self.service.require_share(self._counts[connection.principal], "requests", 1)
         connection.receive(request.pop_content())
         called, response = connection.called, None
         try:

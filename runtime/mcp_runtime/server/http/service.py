@@ -6,11 +6,11 @@ import asyncio
 import inspect
 import math
 import secrets
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from mcp_runtime.limits import Limits
-from mcp_runtime.server.connection import Dispatcher
+from mcp_runtime.server.connection import Dispatcher, ServerConnection
 from mcp_runtime.server.http.request import HttpError, HttpRequest, Scope, retry_after
 from mcp_runtime.shared.connection import Trace
 
@@ -40,17 +40,27 @@ class HttpService:
         if inspect.iscoroutinefunction(principal):
             raise TypeError("principal is called and not awaited; give a function without `async`")
         self._principal = principal
-        self._sessions: list[Sized] = []
+        self._sessions: list[Mapping[str, ServerConnection]] = []
 
-    def count(self, sessions: Sized) -> None:
+    def count(self, sessions: Mapping[str, ServerConnection]) -> None:
         """Counts these as sessions."""
         self._sessions.append(sessions)
 
-    def require_room(self) -> None:
-        """Raises HttpError if as many sessions are open as there may be."""
-        if sum(map(len, self._sessions)) >= self.limits.sessions:
+    def require_room(self, principal: str) -> None:
+        """Raises HttpError if as many sessions are open as there may be, or of that principal."""
+        count = sum(map(len, self._sessions))
+        if count >= self.limits.sessions:
             why = f"{self.limits.sessions} sessions are open (Limits.sessions)"
             raise HttpError(503, why, headers=retry_after(60))
+        if count >= self.limits.principal_sessions and not self.is_anonymous:
+            each = (session for sessions in self._sessions for session in sessions.values())
+            self.require_share(sum(one.principal == principal for one in each), "sessions", 60)
+
+    def require_share(self, count: int, what: str, seconds: int) -> None:
+        """Raises HttpError if a principal has that many open, and may have no more."""
+        if count >= (most := self.limits.principal_sessions):
+            why = f"you have {most} {what} open (Limits.principal_sessions)"
+            raise HttpError(429, why, headers=retry_after(seconds))
 
     def principal(self, request: HttpRequest) -> str:
         """Whom the request belongs to; empty for an anonymous one."""

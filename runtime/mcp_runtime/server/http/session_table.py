@@ -46,7 +46,7 @@ class SessionTable:
 
     def new(self, principal: str) -> HttpSession:
         """A session that `find` does not know before `begin`. Raises HttpError."""
-        self._service.require_room()
+        self._service.require_room(principal)
         return self._new(new_session_id(), principal)
 
     async def begin(self, session: HttpSession, body: bytes) -> None:
@@ -71,7 +71,7 @@ class SessionTable:
     def _restored(self, id: str, session: HttpSession | None, kept: Kept) -> HttpSession:
         record = _record.decode(kept.record)
         if session is None:
-            self._service.require_room()
+            self._service.require_room(record.principal)
             session = self._new(id, record.principal)
             session.restore(record)
             session.is_late = True

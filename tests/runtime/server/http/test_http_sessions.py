@@ -506,6 +506,53 @@ def test_a_question_goes_on_the_stream_of_its_request_and_the_answer_comes_by_po
 # ---- bounds
 
 
+def test_one_principal_leaves_room_for_the_sessions_of_others() -> None:
+    limits = Limits(sessions=4, principal_sessions=2)
+
+    async def main() -> None:
+        async with serving(plain(limits=limits), principal=lambda scope: scope["user"]) as client:
+            ann, nobody = {"user": "ann"}, {"user": ""}
+            begun = await client.session(**ann)
+            old = await client.begin("GET", "/sse", GET, **ann).until_begun()
+            for response in (
+                client.post(initialize("2025-11-25"), **ann),
+                client.begin("GET", "/sse", GET, **ann),
+            ):
+                await response.until_over()
+                message = response.error["message"]
+                assert (response.status, "Limits.principal_sessions" in message) == (429, True)
+                assert int(response.headers["retry-after"]) > 0
+            await client.session(**nobody)
+            await client.session(**nobody)
+            full = client.post(initialize("2025-11-25"), **nobody)
+            assert (await full.until_over()).status == 503
+            await begun.delete().until_over()
+            await client.session(**ann)
+            await old.drop()
+            await client.session(**ann)
+
+    run(main)
+
+
+def test_a_session_of_another_process_counts_for_its_principal() -> None:
+    store = MemoryStore()
+    options: dict[str, Any] = {"principal": lambda scope: scope["user"], "store": store}
+    limits = Limits(principal_sessions=1)
+
+    async def main() -> None:
+        async with (
+            serving(plain(limits=limits), **options) as one,
+            serving(plain(limits=limits), **options) as other,
+        ):
+            session = await one.session(user="ann")
+            await other.session(user="ann")
+            there = Session(other, session.id, session.revision, {"user": "ann"})
+            assert (await there.call("echo").until_over()).status == 429
+            assert (await session.call("echo").until_over()).status == 200
+
+    run(main)
+
+
 def test_sessions_have_a_cap_also_with_those_of_http_with_sse() -> None:
     async def main() -> None:
         async with serving(plain(limits=Limits(sessions=3))) as client:

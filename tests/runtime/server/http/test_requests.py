@@ -471,6 +471,27 @@ def test_requests_without_a_session_are_worked_on_up_to_a_limit() -> None:
     run(main)
 
 
+def test_one_principal_leaves_room_for_the_requests_of_others() -> None:
+    limits = Limits(principal_sessions=2)
+
+    async def main() -> None:
+        async with serving(plain(limits=limits), principal=lambda scope: scope["user"]) as client:
+            said = request("subscriptions/listen", LISTEN)
+            responses = [client.post(said, mirrors(said), user="ann") for _ in range(3)]
+            for each in responses:
+                await each.until_begun()
+            assert [each.status for each in responses] == [200, 200, 429]
+            assert "Limits.principal_sessions" in responses[2].error["message"]
+            for user, status in (("ann", 429), ("eve", 200), ("", 200)):
+                assert (await client.call("echo", user=user).until_over()).status == status
+            await responses[0].drop()
+            assert (await client.call("echo", user="ann").until_over()).status == 200
+            await responses[1].drop()
+            assert not client.app._per_request._counts
+
+    run(main)
+
+
 def test_the_log_messages_of_one_request_leave_room_for_those_of_another() -> None:
     async def main() -> None:
         meta = {"_meta": {"io.modelcontextprotocol/logLevel": "info"}}
