@@ -14,7 +14,7 @@ from mcp_runtime.auth.errors import DiscoveryFailed, LoginAbandoned
 
 pytestmark = pytest.mark.anyio
 
-PAGE = "https://as.example/authorize"
+PAGE = "https://as.example/authorize?state=s"
 
 
 async def fetch(uri: str, target: str, method: str = "GET") -> str:
@@ -104,6 +104,19 @@ async def test_a_second_answer_changes_nothing() -> None:
         await fetch(visit.uri, "/callback?state=s&code=1")
         assert "410" in (await fetch(visit.uri, "/callback?state=s&code=2")).splitlines()[0]
         assert (await waiting).endswith("code=1")
+
+
+async def test_the_answer_to_another_sign_in_is_passed_over() -> None:
+    """Of another web page, or of a tab that the browser opens again."""
+    async with LoopbackRedirect(lambda *_: None)(None) as visit:
+        early = await fetch(visit.uri, "/callback?state=s&code=1")
+        waiting = asyncio.create_task(visit(PAGE, "as.example"))
+        old = await fetch(visit.uri, "/callback?state=old&code=2")
+        await fetch(visit.uri, "/callback?state=s&code=3")
+        assert (await waiting).endswith("code=3")
+    for answer in (early, old):
+        assert "404" in answer.splitlines()[0]
+        assert "Another sign-in" in answer
 
 
 async def test_a_request_without_end_is_cut_off() -> None:

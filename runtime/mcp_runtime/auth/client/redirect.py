@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Final, Protocol
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from mcp_runtime.auth.addresses import is_loopback, require_secure
 from mcp_runtime.auth.errors import LoginAbandoned
@@ -64,7 +64,7 @@ class LoopbackRedirect:
         port = server.sockets[0].getsockname()[1]
         uri = f"http://127.0.0.1:{port}{self.path}"
         try:
-            yield _LoopbackVisit(uri, answer, self.show, self.seconds)
+            yield _LoopbackVisit(uri, listener, self.show, self.seconds)
         finally:
             server.close()
             for writer in listener.writers:
@@ -88,27 +88,32 @@ class LoopbackRedirect:
 @dataclass(frozen=True, slots=True, repr=False)
 class _LoopbackVisit:
     uri: str
-    answer: asyncio.Future[str]
+    listener: _Listener
     show: Callable[[str, str], None]
     seconds: float
 
     async def __call__(self, url: str, host: str, /) -> str:
+        self.listener.states = _states(url)
         self.show(url, host)
         try:
             async with asyncio.timeout(self.seconds):
-                return f"{self.uri}?{await self.answer}"
+                return f"{self.uri}?{await self.listener.answer}"
         except TimeoutError:
             raise LoginAbandoned(
                 f"nobody came back from {host} within {self.seconds:g} s; sign in again"
             ) from None
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(slots=True, repr=False)
 class _Listener:
-    """Takes the query of the first request of the path that has a state in it, and shows a page."""
+    """Takes the query of the first request of the path that has our state in it, and shows a page.
+
+    Other web pages may ask here too, and a browser opens again the page of an earlier sign-in.
+    """
 
     path: str
     answer: asyncio.Future[str]
+    states: list[str] = field(default_factory=list[str])
     writers: set[asyncio.StreamWriter] = field(default_factory=set[asyncio.StreamWriter])
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -131,8 +136,14 @@ class _Listener:
             return _page(404, "Not here", "This address only waits for a sign-in.")
         if self.answer.done():
             return _page(410, "Already signed in", "You can close this page.")
+        if not set(self.states) & set(_states(parts.geturl())):
+            return _page(404, "Another sign-in", "Go on at the page that your program has opened.")
         self.answer.set_result(parts.query)
         return _page(200, "Back to your program", "You can close this page.")
+
+
+def _states(url: str) -> list[str]:
+    return parse_qs(urlsplit(url).query).get("state", [])
 
 
 def _page(status: int, title: str, text: str) -> bytes:
