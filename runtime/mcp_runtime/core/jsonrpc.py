@@ -266,7 +266,8 @@ def _unfit(text: bytes, why: str) -> Malformed:
         return _unreadable(text, error)
     answers = shape.result is not UNSET or shape.error is not UNSET
     is_response = answers and shape.method is UNSET
-    return Malformed(_id_of(shape.id), INVALID_REQUEST, f"Invalid request: {why}", is_response)
+    what = "response" if is_response else "request"
+    return Malformed(_id_of(shape.id), INVALID_REQUEST, f"Invalid {what}: {why}", is_response)
 
 
 def _id_of(raw: Raw) -> Id | None:

@@ -100,6 +100,7 @@ def test_a_response_that_does_not_fit_is_told_apart_from_a_request(text: str) ->
     frame = read((text % HEAD).encode())
     assert isinstance(frame, Malformed)
     assert (frame.id, frame.is_response) == (7, True)
+    assert frame.message.startswith("Invalid response: ")
 
 
 @pytest.mark.parametrize(
