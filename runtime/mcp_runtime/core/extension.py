@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 
 from mcp_runtime.core.meta_names import require_extensions
 from mcp_runtime.core.role import Role
-from mcp_runtime.revisions import ALL, LATEST, UNSET, Method, Position, Revision, revision
+from mcp_runtime.revisions import ALL, HANDLERS, UNSET, Method, Position, Revision, revision
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _FILTER: Final = "SubscriptionFilter"
@@ -148,8 +148,8 @@ class Extensions(tuple[Extension, ...]):
         return declared
 
     def settings(self, role: Role) -> Any:
-        """The member `extensions` of the capabilities in the newest revision; UNSET for none."""
-        return self.declared(role, revision(LATEST)).get("extensions", UNSET)
+        """The member `extensions` of capabilities as handlers see them; UNSET for none."""
+        return self.declared(role, revision(HANDLERS)).get("extensions", UNSET)
 
     def shared(self, revision: str, theirs: Mapping[str, Any]) -> tuple[Extension, ...]:
         """Those for a revision that the peer has in its capabilities, too."""
