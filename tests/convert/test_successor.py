@@ -212,6 +212,19 @@ def laws_hold(copy: Copy, *tests: str) -> None:
     assert int(passed[1]) > 10
 
 
+def test_a_new_project_speaks_it_and_its_tests_pass(mixed: Day) -> None:
+    """The page of the sample is of an extension, whose rows do not name the new revision yet."""
+    copy, home = mixed.copy, mixed.copy.at / "weather"
+    made = copy.run("mcp_bindgen", "new", "weather", "--ui")
+    assert made.returncode == 0, made.stderr
+    copy.env["PYTHONPATH"] += f"{os.pathsep}{home / 'src'}"
+    tests = (str(home / "tests" / f"test_{name}.py") for name in ("page", "server"))
+    ran = copy.run("pytest", "-q", "-c", str(home / "pyproject.toml"), *tests)
+    assert ran.returncode == 0, ran.stdout[-3000:]
+    alone = copy.run("mcp_bindgen", "new", "alone", "--revisions", NAME)
+    assert (alone.returncode, f"{BEFORE} would be lacking" in alone.stderr) == (2, True)
+
+
 # ---- four successors, each with conversations
 
 TALK: Final = "tests.support.successor_talk"

@@ -75,6 +75,12 @@ def test_other_revisions_are_refused(chosen: list[str], said: str) -> None:
         require_revisions(chosen, KNOWN)
 
 
+def test_the_revision_of_the_handlers_is_spoken_too() -> None:
+    assert require_revisions(["2", "3"], KNOWN, "2") == ("2", "3")
+    with pytest.raises(InputError, match=r"2 would be lacking: .* written for 2"):
+        require_revisions(["3"], KNOWN, "2")
+
+
 @pytest.mark.parametrize("chosen", [[], ["pigeon"], ["stdio", "pigeon"]])
 def test_unknown_transports_are_refused(chosen: list[str]) -> None:
     with pytest.raises(InputError, match=r"Known transports: stdio, http\."):

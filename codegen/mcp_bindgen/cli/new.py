@@ -140,7 +140,8 @@ def _answers(
         raise click.UsageError("NAME is needed.")
     chosen = require_name(name if name is not None else _ask("Name of the project"))
     known = pins.revisions()
-    spoken = require_revisions(_listed("Revisions", revisions, ",".join(known), asks), known)
+    listed = _listed("Revisions", revisions, ",".join(known), asks)
+    spoken = require_revisions(listed, known, pins.decisions().handlers)
     ways = require_transports(_listed("Transports", transports, "stdio", asks))
     return Answers(name=chosen, revisions=spoken, transports=ways)
 

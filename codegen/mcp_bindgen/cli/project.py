@@ -37,7 +37,8 @@ def texts(answers: Answers, tools: Sequence[Tool] = (), listed: str = "") -> dic
     from mcp_bindgen.scaffold.vendor import vendored
 
     files = {**vendored(answers, _wire(answers), _runtime()), **_terms()}
-    return project(answers, templates(answers.tools), files, tools, listed)
+    handlers = pins.decisions().handlers
+    return project(answers, templates(answers.tools), files, tools, listed, handlers)
 
 
 def tools(source: str, *, strict: bool = False) -> list[Tool]:

@@ -119,22 +119,25 @@ def require_name(name: str) -> str:
     return name
 
 
-def require_revisions(chosen: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+def require_revisions(
+    chosen: Sequence[str], known: Sequence[str], handlers: str | None = None
+) -> tuple[str, ...]:
     """The chosen revisions, oldest first: neighbours up to the newest. Raises InputError.
 
-    Handlers are written against the newest; a message of an older revision comes by every step
-    between.
+    `handlers` is the revision that handlers are written against, None for the newest; a message of
+    another revision comes there by every step between.
     """
     unknown = [revision for revision in chosen if revision not in known]
     if unknown or not chosen:
         problem = f"no revision is called {unknown[0]!r}" if unknown else "no revision is chosen"
         raise InputError(problem, remedy=f"Known revisions: {', '.join(known)}.")
-    needed = tuple(known[min(known.index(revision) for revision in chosen) :])
+    written = handlers or known[-1]
+    needed = tuple(known[min(known.index(revision) for revision in (*chosen, written)) :])
     lacking = [revision for revision in needed if revision not in chosen]
     if lacking:
         raise InputError(
-            f"{', '.join(lacking)} would be lacking: a server's code is written for {known[-1]}, "
-            "and older messages are carried there step by step",
+            f"{', '.join(lacking)} would be lacking: a server's code is written for {written}, "
+            "and messages of other revisions are carried there step by step",
             remedy=f"Say --revisions {','.join(needed)}.",
         )
     return needed

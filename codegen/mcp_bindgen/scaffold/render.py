@@ -54,15 +54,17 @@ def project(
     vendored: Mapping[str, str],
     tools: Sequence[Tool] = (),
     listed: str = "",
+    handlers: str | None = None,
 ) -> dict[str, str]:
     """The text of every file of the project by its path, its record among them.
 
     `texts` are templates, `vendored` the files of `_mcp/`; `listed` is the list of tools as a user
-    wrote it. Raises TemplateError.
+    wrote it; `handlers` is the revision that handlers are written against, None for the newest.
+    Raises TemplateError.
     """
     home = f"src/{answers.package}"
     files = {
-        **dict(_rendered(answers, texts, tools)),
+        **dict(_rendered(answers, texts, tools, handlers or answers.revisions[-1])),
         **{f"{home}/_mcp/{path}": text for path, text in vendored.items()},
     }
     if answers.tools:
@@ -77,7 +79,7 @@ def tools_path(answers: Answers) -> str:
 
 
 def _rendered(
-    answers: Answers, texts: Mapping[str, str], tools: Sequence[Tool]
+    answers: Answers, texts: Mapping[str, str], tools: Sequence[Tool], handlers: str
 ) -> Iterator[tuple[str, str]]:
     """The templates, those of a tool once for each."""
     extras = {"scale": answers.scale, "ui": answers.ui}
@@ -87,6 +89,7 @@ def _rendered(
         "package": answers.package,
         "newest": answers.revisions[-1],
         "oldest": answers.revisions[0],
+        "pinned": "" if handlers == answers.revisions[-1] else f', revisions=["{handlers}"]',
         "tools": answers.tools,
         "auth": answers.auth != AUTHS[0],
         **extras,
