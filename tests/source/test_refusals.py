@@ -199,3 +199,43 @@ def test_ten_thousand_arms_are_no_levels() -> None:
 def test_a_comment_of_ten_megabytes_is_read() -> None:
     text = b"/** " + b"* a@b {\n" * 1_300_000 + b"*/\ntype A = 1;\n" + b"// x\n" * 100_000
     assert [d.name for d in read(text, "a.ts").declarations] == ["A"]
+
+
+def faults(*lines: str) -> list[str]:
+    return str(refusal("\n".join(lines), SchemaSyntaxError)).splitlines()
+
+
+def test_the_faults_of_several_declarations_are_shown_at_once() -> None:
+    assert faults(
+        "export interface A { a: string; }",
+        "export interface B { b: string |; }",
+        "// between",
+        "export type C = string;",
+        "export interface D { d:: string; }",
+        "export type E = ;",
+    ) == [
+        "a.ts:2:32: not TypeScript",
+        "    export interface B { b: string |; }",
+        f"    {' ' * 31}^",
+        "and at 5:23: not TypeScript",
+        "    export interface D { d:: string; }",
+        f"    {' ' * 22}^",
+        "and at 6:16: `type_identifier` is missing",
+        "    export type E = ;",
+        f"    {' ' * 15}^",
+        "Mend the file.",
+    ]
+
+
+def test_what_follows_a_lost_brace_is_no_fault_of_its_own() -> None:
+    said = faults(
+        "export interface A {",
+        "export interface B { b: string; }",
+        "export interface C { c: string; }",
+    )
+    assert [line for line in said if line.startswith("and at")] == []
+
+
+def test_no_more_faults_are_shown_than_one_reads() -> None:
+    said = faults(*(f"export interface A{n} {{ a:: string; }}" for n in range(50)))
+    assert len([line for line in said if line.startswith("and at")]) == 9

@@ -13,8 +13,14 @@ import tree_sitter_typescript
 from msgspec.structs import replace
 from tree_sitter import Language, Node, Parser
 
-from mcp_bindgen.errors import SchemaError, SchemaMeaningError, SchemaSyntaxError
+from mcp_bindgen.errors import (
+    SchemaError,
+    SchemaMeaningError,
+    SchemaSyntaxError,
+    UnsupportedSyntax,
+)
 from mcp_bindgen.source import syntax
+from mcp_bindgen.source.broken import faults
 from mcp_bindgen.source.docs import doc_before
 from mcp_bindgen.source.nodes import AS_IMPORT
 from mcp_bindgen.source.parsable import parsable
@@ -87,15 +93,25 @@ class _Reader(Types):
         )
 
     def broken(self, root: Node) -> SchemaError:
-        """The first ERROR or MISSING node of a tree that has one."""
-        node = root
-        while not (node.is_error or node.is_missing):
-            node = next(c for c in node.children if c.has_error or c.is_error or c.is_missing)
+        """Says where a tree is broken: the first place, and those of later declarations."""
+        node, *others = faults(root)
+        what, remedy, kind = self.fault(node)
+        excerpts = [self.source.excerpt(node.start_byte)]
+        for other in others:
+            _, line, column = self.source.place(other.start_byte).rsplit(":", 2)
+            excerpts += [
+                f"and at {line}:{column}: {self.fault(other)[0]}",
+                self.source.excerpt(other.start_byte),
+            ]
+        place = self.source.place(node.start_byte)
+        return kind(what, place=place, excerpt="\n".join(excerpts), remedy=remedy)
+
+    def fault(self, node: Node) -> tuple[str, str, type[SchemaError]]:
+        """What is wrong at an ERROR or MISSING node, and what to do."""
         if node.parent is not None and node.parent.type in _UNPARSED:
-            what, remedy = _UNPARSED[node.parent.type]
-            return self.error(node, what, remedy)
+            return *_UNPARSED[node.parent.type], UnsupportedSyntax
         what = f"`{printable(node.type)}` is missing" if node.is_missing else "not TypeScript"
-        return self.error(node, what, "Mend the file.", SchemaSyntaxError)
+        return what, "Mend the file.", SchemaSyntaxError
 
     def statement(self, node: Node) -> None:
         match node.type:
