@@ -53,6 +53,11 @@ def test_a_row_hides_its_rule_at_its_path_alone() -> None:
     assert (sorted(findings), hidden) == (sorted(set(ALL) - {ALL[0]}), 1)
 
 
+def test_a_byte_order_mark_is_no_part_of_the_rows() -> None:
+    text = row("MEMBER_BECAME_REQUIRED", f"{PARAMS}.a")
+    assert left(f"\ufeff{text}") == left(text)
+
+
 @pytest.mark.parametrize(
     ("rule", "path", "hidden"),
     [

@@ -124,7 +124,7 @@ def test_a_tolerance_that_cannot_be_applied_is_refused(
 @pytest.mark.parametrize("value", ['"yes"', "1", '""'])
 def test_an_answer_about_http_is_true_or_false(tmp_path: Path, value: str) -> None:
     rows = METHOD + http("version_header", value) + http("primed_streams")
-    with pytest.raises(DecisionError, match=r"not true or false|lacks value"):
+    with pytest.raises(DecisionError, match=r"decisions\.toml: .*(fit\nSay true|lacks value)"):
         lowered(tmp_path, rows)
 
 

@@ -69,6 +69,10 @@ def test_a_missing_row_is_given_to_paste(tmp_path: Path) -> None:
     assert lowered(tmp_path, f"[[method]]{filled}").methods[0].capability == ""
 
 
+def test_a_byte_order_mark_is_no_part_of_the_rows(tmp_path: Path) -> None:
+    lowered(tmp_path, f"\ufeff{ANSWER}".replace("\n", "\r\n"))
+
+
 def test_a_row_answers_what_no_type_says(tmp_path: Path) -> None:
     rows = ANSWER.replace('capability = ""', 'capability = "tools.listChanged"')
     methods = lowered(tmp_path, rows).methods

@@ -57,7 +57,8 @@ def _http(schema: Schema, decisions: Decisions, path: str) -> bool:
     if row is None:
         return False
     if not isinstance(row.values["value"], bool):
-        raise DecisionError(f"[[http]] `{path}` of {schema.revision}: value is not true or false")
+        said = f"[[http]] `{path}` of {schema.revision}: value = {row.values['value']!r}"
+        raise DecisionError(f"{decisions.source}: {said} does not fit", remedy="Say true or false.")
     return row.values["value"]
 
 

@@ -233,7 +233,7 @@ def paste(kind: str, revision: str, path: str, values: Mapping[str, Any]) -> str
 def load(path: Path) -> Decisions:
     """Reads the file. Raises DecisionError for what is no TOML, no such kind, or lacks a key."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
         data = tomllib.loads(text)
     except (OSError, ValueError) as error:
         raise DecisionError(f"{path}: {error}", remedy="Mend the file.") from None

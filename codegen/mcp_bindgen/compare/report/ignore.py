@@ -73,7 +73,7 @@ def parse(text: str, where: str) -> tuple[Ignore, ...]:
     """The rows of a file. Raises InputError, with the place, for what is none and for a row that
     names no rule or no reason."""
     try:
-        table: dict[str, Any] = tomllib.loads(text)
+        table: dict[str, Any] = tomllib.loads(text.removeprefix("\ufeff"))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{where}: {error}", remedy=_SHOWN) from None
     listed: Any = table.pop("ignore", [])
