@@ -266,6 +266,13 @@ async def test_a_broad_scope_stands_for_narrow_ones() -> None:
     assert (await denied(auth(**narrow), authorization="Bearer good")).status == 403
 
 
+async def test_a_handler_sees_the_narrow_scopes_of_a_broad_one() -> None:
+    tokens = {"good": ann(scopes=frozenset({"a", "files"}))}
+    guard = auth(includes={"files": ["files:read"], "mail": ["mail:read"]}, tokens=tokens)
+    token = await let_in(guard, authorization="Bearer good")
+    assert token.scopes == {"a", "files", "files:read"}
+
+
 @pytest.mark.requirement("auth.refresh.not-in-challenge")
 @pytest.mark.requirement("auth.refresh.not-in-metadata")
 @pytest.mark.parametrize("where", ["scopes", "scopes_supported"])

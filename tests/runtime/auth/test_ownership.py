@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from contextvars import Context as Variables
 from dataclasses import dataclass
+from secrets import token_hex
 from typing import Any, Final
 
 import pytest
 
 from mcp_runtime import Context, Server
+from mcp_runtime.auth.client.dpop import DpopKey
 from mcp_runtime.auth.server.bearer import BearerAuth
 from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
+from mcp_runtime.limits import Limits
 from mcp_runtime.server.http.cluster import Forwarded
 from mcp_runtime.stores.memory import MemoryBus, MemoryStore
 from tests.runtime.server.http.test_legacy_sse import Old, said_by
@@ -346,3 +351,47 @@ def test_a_forwarded_call_without_a_token_is_not_run(caplog: pytest.LogCaptureFi
 
     run(main)
     assert "a token is needed" in caplog.text
+
+
+class Bound(Known):
+    """Knows one token, which is bound to a key."""
+
+    def __init__(self, key: DpopKey) -> None:
+        self.key = key
+
+    async def verify(self, token: str, /) -> VerifiedToken:
+        return VerifiedToken(subject="ann", issuer=ISSUER, key_thumbprint=self.key.thumbprint)
+
+
+def otherwise(proof: str) -> str:
+    """The same proof with another signature of ES256, which anyone can make of the first."""
+    order = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+    signed, _, signature = proof.rpartition(".")
+    raw = urlsafe_b64decode(signature + "==")
+    raw = raw[:32] + (order - int.from_bytes(raw[32:], "big")).to_bytes(32, "big")
+    return f"{signed}.{urlsafe_b64encode(raw).rstrip(b'=').decode()}"
+
+
+@pytest.mark.parametrize(("tasks", "statuses"), [(1, [200, 401, 200]), (0, [200, 200, 200])])
+def test_a_proof_is_taken_once_by_all_processes(tasks: int, statuses: list[int]) -> None:
+    """The signature is written in another way the second time: the proof is still the same."""
+
+    async def main() -> None:
+        key, store = DpopKey(now=time.time, draw=token_hex), MemoryStore(Limits(tasks=tasks))
+        apps = [
+            Server(
+                "s", "1", auth=BearerAuth(Bound(key), issuer=ISSUER, resource=SERVER, dpop=True)
+            ).asgi(store=store, hosts=["mcp.example"])
+            for _ in range(2)
+        ]
+        first, second = (key.proof("POST", SERVER, token="bound") for _ in range(2))
+        seen: list[int] = []
+        for app, proof in ((apps[0], first), (apps[1], otherwise(first)), (apps[1], second)):
+            shown = {"authorization": "DPoP bound", "dpop": proof, "host": "mcp.example"}
+            answer = await Client(app).request("server/discover", {}, shown).until_over()
+            seen.append(answer.status)
+        assert seen == statuses
+        for app in apps:
+            await app.drain()
+
+    run(main)

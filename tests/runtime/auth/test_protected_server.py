@@ -69,9 +69,13 @@ class Issuer:
         )
 
 
-def protected(issuer: Issuer, **settings: Any) -> Server:
+def protected(issuer: Issuer, includes: Any = None, **settings: Any) -> Server:
     auth = BearerAuth(
-        issuer, issuer=issuer.world.issuer, resource=issuer.world.resource, scopes=("read",)
+        issuer,
+        issuer=issuer.world.issuer,
+        resource=issuer.world.resource,
+        scopes=("read",),
+        includes=includes,
     )
     server = Server("protected", "1", auth=auth, **settings)
 
@@ -284,6 +288,14 @@ async def test_tools_that_a_token_may_not_call_can_be_hidden() -> None:
     for hides, names in ((True, ["whoami"]), (False, ["whoami", "change"])):
         async with serving(hide_forbidden_tools=hides) as issuer, client(issuer) as who:
             assert [tool.name for tool in await who.list_tools()] == names
+
+
+async def test_a_tool_that_a_broad_scope_allows_is_not_hidden() -> None:
+    async with serving() as issuer:
+        issuer.serve(protected(issuer, includes={"read": ["write"]}, hide_forbidden_tools=True))
+        async with client(issuer) as who:
+            assert [tool.name for tool in await who.list_tools()] == ["whoami", "change"]
+            assert await text(who, "change") == "changed"
 
 
 async def test_other_transports_are_not_asked_for_a_token() -> None:

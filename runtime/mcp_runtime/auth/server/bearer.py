@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -135,7 +136,7 @@ class BearerAuth:
         if not token or scheme not in ("bearer", "dpop"):
             raise self._unauthorized("a token is needed")
         try:
-            verified = await self._verifier.verify(token)
+            verified = self._widened(await self._verifier.verify(token))
         except InvalidToken as error:
             raise self._unauthorized(str(error), "invalid_token") from None
         if scheme == "dpop" or self._dpop or verified.key_thumbprint is not None:
@@ -149,14 +150,21 @@ class BearerAuth:
         Source: 2026-07-28 basic/authorization, "Runtime Insufficient Scope Errors".
         """
         needed = tuple(scopes)
-        if verified.scopes.issuperset(needed):
-            return
-        included = (self._includes.get(broad, frozenset()) for broad in verified.scopes)
-        missing = sorted(set(needed) - verified.scopes.union(*included))
-        if missing:
+        if missing := sorted(set(needed) - verified.scopes):
             message = f"the token lacks scope {' '.join(missing)}"
             challenge = self._challenge("Bearer", "insufficient_scope", message, needed)
             raise AccessDenied(403, message, challenge)
+
+    def _widened(self, verified: VerifiedToken) -> VerifiedToken:
+        """The token with the narrow scopes too that its broad ones stand for."""
+        if not (broad := verified.scopes & self._includes.keys()):
+            return verified
+        narrow = (self._includes[scope] for scope in broad)
+        return replace(verified, scopes=verified.scopes.union(*narrow))
+
+    def refuse_proof(self, why: str) -> AccessDenied:
+        """The answer to a proof that does not show who holds the token's key."""
+        return self._unauthorized(why, "invalid_dpop_proof")
 
     def _require_proof(
         self,
@@ -183,7 +191,7 @@ class BearerAuth:
                 thumbprint=verified.key_thumbprint,
             )
         except InvalidProof as error:
-            raise self._unauthorized(str(error), "invalid_dpop_proof") from None
+            raise self.refuse_proof(str(error)) from None
 
     @cached_property
     def _proofs(self) -> ProofVerifier:

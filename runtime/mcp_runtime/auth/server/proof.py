@@ -15,7 +15,7 @@ from typing import Any, Final
 from mcp_runtime.auth.addresses import origin
 from mcp_runtime.auth.client.dpop import proof_url, sha256_base64url, thumbprint
 from mcp_runtime.auth.errors import DiscoveryFailed
-from mcp_runtime.auth.server.verifier import InvalidProof
+from mcp_runtime.auth.server.verifier import PROOF_AGE, InvalidProof
 from mcp_runtime.errors import NotInstalled
 
 try:
@@ -25,8 +25,6 @@ except ModuleNotFoundError:
     raise NotInstalled("verifying DPoP proofs", "pyjwt[crypto]", "auth") from None
 
 ALGORITHMS: Final = ("ES256", "ES384", "EdDSA", "PS256", "RS256")
-_WINDOW: Final = 300.0
-"""Seconds by which the time of a proof may differ from ours."""
 _MOST_IDS: Final = 100_000
 """Proofs remembered so that none is accepted twice; over it the oldest is forgotten."""
 _MAX_PROOF: Final = 8192
@@ -62,12 +60,12 @@ class ProofVerifier:
 
     def _require_fresh(self, claims: Mapping[str, Any], thumbprint: str) -> None:
         now, made_at, name = self._now(), claims.get("iat"), claims.get("jti")
-        first, last = now - _WINDOW, now + _WINDOW  # NaN is not between them
+        first, last = now - PROOF_AGE, now + PROOF_AGE  # NaN is not between them
         if not isinstance(made_at, int | float) or not first <= made_at <= last:
             raise InvalidProof("the proof is not of the last five minutes")
         if not isinstance(name, str) or not name:
             raise InvalidProof("the proof has no id")
-        while self._used and next(iter(self._used.values())) < now - 2 * _WINDOW:
+        while self._used and next(iter(self._used.values())) < now - 2 * PROOF_AGE:
             self._used.popitem(last=False)
         mark = sha256(f"{thumbprint} {name}".encode("utf-8", "surrogatepass")).digest()
         if mark in self._used:

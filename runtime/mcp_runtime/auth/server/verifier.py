@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from hmac import compare_digest
 from typing import Any, Final, Protocol, TextIO
 
+PROOF_AGE: Final = 300.0
+"""Seconds by which the time of a proof may differ from ours."""
 _CACHED: Final = 10_000
 """Verdicts that are kept at one time."""
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from mcp_runtime.core import http_rules, jsonrpc
 from mcp_runtime.core.jsonrpc import ErrorResponse, Notification, Response
+from mcp_runtime.limits import Limits
 from mcp_runtime.server.connection import Dispatcher
 from mcp_runtime.server.http.allowed_hosts import allowed_hosts, require_allowed
 from mcp_runtime.server.http.cluster import Cluster, Forwarded
@@ -110,9 +111,9 @@ class HttpApp:
         self._forwarded = forwarded
         self._known: dict[tuple[str | None, ...], _Handler] = {}
         """The handlers of POSTs whose path and headers were checked."""
-        protection = None if auth is None else _protection(server, auth)
+        self._cluster = None if store is None else self._joining(store, server.limits)
+        protection = None if auth is None else _protection(server, auth, self._cluster)
         self._service = HttpService(server, principal, trace, protection)
-        self._cluster = None if store is None else self._joining(store)
         self._table = SessionTable(self._service, self._cluster)
         self._per_request = PerRequestEndpoint(self._service)
         self._in_session = SessionEndpoint(self._service, self._table)
@@ -132,8 +133,7 @@ class HttpApp:
         self._busy = 0
         self._start()
 
-    def _joining(self, store: Store | str) -> Cluster:
-        limits = self._service.limits
+    def _joining(self, store: Store | str, limits: Limits) -> Cluster:
         opened = opening.store_at(store, limits) if isinstance(store, str) else store
         return Cluster(opened, limits, self._receive_forwarded)
 
@@ -339,11 +339,11 @@ class HttpApp:
                     await asyncio.sleep(_POLL)
 
 
-def _protection(server: Dispatcher, auth: BearerAuth) -> Protection:
+def _protection(server: Dispatcher, auth: BearerAuth, cluster: Cluster | None) -> Protection:
     """The modules of authorization are imported only where it is asked for."""
     from mcp_runtime.server.http.protection import Protection
 
-    return Protection(auth, server.tool_scopes)
+    return Protection(auth, server.tool_scopes, None if cluster is None else cluster.store.tasks)
 
 
 def _shutting_down() -> HttpError:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Collection, Mapping
+from contextlib import suppress
+from hashlib import sha256
 from typing import Final
 
 import msgspec
 
 from mcp_runtime.auth.server.bearer import AccessDenied, BearerAuth
 from mcp_runtime.auth.server.current import current_token
+from mcp_runtime.auth.server.verifier import PROOF_AGE
 from mcp_runtime.core.jsonrpc import Batch, Frame, Request
 from mcp_runtime.errors import SessionError
 from mcp_runtime.server.http.request import JSON, HttpError, HttpRequest, retry_after
+from mcp_runtime.stores import TaskStore, TooManyTasks
 
 log: Final = logging.getLogger("mcp_runtime.http")
 
@@ -28,12 +32,20 @@ _named: Final = msgspec.json.Decoder(_Named)
 class Protection:
     """Of one application. `tool_scopes` are what tools need, by name, beside what all requests do.
 
+    `shared` remembers the proofs that were accepted by any of several processes.
+
     The token of a request that was let in is `current_token` for the handlers that it starts.
     """
 
-    def __init__(self, auth: BearerAuth, tool_scopes: Mapping[str, Collection[str]]) -> None:
+    def __init__(
+        self,
+        auth: BearerAuth,
+        tool_scopes: Mapping[str, Collection[str]],
+        shared: TaskStore | None = None,
+    ) -> None:
         self.auth: Final = auth
         self._tool_scopes = tool_scopes
+        self._shared = shared
 
     async def admit(self, request: HttpRequest) -> None:
         """Raises HttpError with a challenge; 503 where nobody can verify tokens now."""
@@ -45,6 +57,8 @@ class Protection:
                 method=request.method,
                 path=path if path.startswith(root) else f"{root}{path}",
             )
+            if self._shared is not None and token.key_thumbprint is not None:
+                await self._require_first(request.headers["dpop"], self._shared)
         except AccessDenied as denied:
             raise _http_error(denied) from None
         except SessionError as error:
@@ -52,6 +66,16 @@ class Protection:
             why = "tokens cannot be verified now; try again"
             raise HttpError(503, why, headers=retry_after(5)) from None
         current_token.set(token)
+
+    async def _require_first(self, proof: str, shared: TaskStore) -> None:
+        """Raises AccessDenied for a proof that any process has accepted before.
+
+        Its signature may be written in several ways, and what is signed in one.
+        """
+        owner = f"proof:{sha256(proof.rpartition('.')[0].encode()).hexdigest()}"
+        with suppress(TooManyTasks):  # Limits.tasks is 0: each process remembers its own
+            if not await shared.put(owner, "", b"", 0, 2 * PROOF_AGE):
+                raise self.auth.refuse_proof("the proof was used before")
 
     def principal(self) -> str:
         """Whom the request belongs to that is being handled."""
