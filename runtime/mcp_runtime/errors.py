@@ -26,6 +26,7 @@ the model what went wrong.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any, cast
 
 
 def printable(text: str) -> str:
@@ -55,7 +56,19 @@ def _escape(character: str) -> str:
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
-class SessionError(Exception):
+class _Portable(Exception):
+    """An error that can be pickled, although its constructor does not accept its `args`."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kind, args, *state = cast("tuple[Any, ...]", super().__reduce__())
+        return _restored, (kind, *args), *state
+
+
+def _restored(kind: type[Exception], *args: object) -> Exception:
+    return kind.__new__(kind, *args)
+
+
+class SessionError(_Portable):
     """Any error of a session: a LocalError or a PeerError.
 
     Its text may quote the peer, and is safe for a terminal and a log.
@@ -140,7 +153,7 @@ class TooMuch(LocalError):
     """A limit was reached; the text names it."""
 
 
-class _ErrorObject(Exception):
+class _ErrorObject(_Portable):
     """What an error of JSON-RPC says."""
 
     def __init__(self, code: int, message: str, data: object = None) -> None:
