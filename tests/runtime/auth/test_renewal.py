@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
 
+from mcp_runtime.auth.client import storage as storage_module
 from mcp_runtime.auth.client.authorizer import Authorizer
 from mcp_runtime.auth.client.oauth import OAuth
-from mcp_runtime.auth.client.storage import MemoryStorage
+from mcp_runtime.auth.client.storage import FileStorage, MemoryStorage
 from mcp_runtime.auth.errors import AuthorizationError
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse
 from tests.runtime.auth.test_authorizer import authorizer, signed_in, token
@@ -52,6 +55,59 @@ async def test_a_token_that_another_client_renewed_before_its_end_is_used() -> N
     assert grants(world) == ["authorization_code", "refresh_token"]
 
 
+class Slow:
+    """A way to the world on which the other client has its turn meanwhile."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+
+    async def __call__(self, request: AuthRequest, /) -> AuthResponse:
+        await asyncio.sleep(0.01)
+        return await self.world(request)
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+
+@pytest.mark.parametrize("kind", ["memory", "file"])
+async def test_clients_that_refresh_at_one_time_use_a_refresh_token_once(
+    kind: str, tmp_path: Path
+) -> None:
+    world, clock, memory = World(), Clock(), MemoryStorage()
+
+    def client() -> Authorizer:
+        storage = memory if kind == "memory" else FileStorage(tmp_path / "tokens.json")
+        auth = OAuth(redirect=world.redirect, now=clock, storage=storage)
+        return Authorizer(auth, SERVER, Slow(world))
+
+    clients = [client() for _ in range(4)]
+    await signed_in(clients[0])
+    issued = await asyncio.gather(*(answered(one, refused()) for one in clients))
+    assert len(set(issued)) == 1
+    assert grants(world) == ["authorization_code", "refresh_token"]
+
+
+async def test_a_client_that_holds_a_refresh_up_is_not_waited_for_for_ever(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(storage_module, "_REFRESH", 0.01)
+    for storage in (MemoryStorage(), FileStorage(tmp_path / "tokens.json")):
+        async with storage.refreshing(), asyncio.timeout(60):
+            async with storage.refreshing():
+                pass
+            client = authorizer(World(), storage=storage)
+            await signed_in(client)
+            assert await answered(client, refused())
+
+
+class Unlocked:
+    """A storage that a user wrote, which cannot say who refreshes."""
+
+    def __init__(self) -> None:
+        kept = MemoryStorage()
+        self.get, self.set, self.delete = kept.get, kept.set, kept.delete
+
+
 class Overtaken:
     """A way to the world on which another client's refresh overtakes the first one of ours."""
 
@@ -69,7 +125,7 @@ class Overtaken:
 
 
 async def test_a_client_that_loses_the_race_for_a_refresh_uses_what_the_other_got() -> None:
-    world, storage, clock = World(), MemoryStorage(), Clock()
+    world, storage, clock = World(), Unlocked(), Clock()
     first = authorizer(world, clock, storage=storage)
     await signed_in(first)
     way = Overtaken(world, first)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, Final
 
 import msgspec
@@ -11,6 +12,7 @@ import msgspec
 from mcp_runtime.auth.challenge import Challenge, challenges
 from mcp_runtime.auth.client.discovery import Discovered, canonical
 from mcp_runtime.auth.client.oauth import OAuth
+from mcp_runtime.auth.client.storage import SharedStorage
 from mcp_runtime.auth.client.token_source import TokenSource, decoded
 from mcp_runtime.auth.client.tokens import TokenSet
 from mcp_runtime.auth.errors import AuthorizationError, TokenRefused
@@ -155,8 +157,6 @@ class Authorizer:
         """Where it fails, the old token is sent, and the server says what it wants."""
         if tokens.refresh_token is None and self._settings.grant is None:
             return
-        if await self._adopted():
-            return
         try:
             discovery = await self._source.discovered(_NO_CHALLENGE)
             await self._obtain(discovery, tokens.scopes, tokens)
@@ -206,9 +206,19 @@ class Authorizer:
     ) -> None:
         """New tokens: refreshed from those before, by us or another client, else asked for."""
         self._asked = tuple(dict.fromkeys((*scopes, *self._settings.scopes)))
-        tokens = None if before is None else await self._source.refreshed(discovery, before)
-        if tokens is not None or before is None or not await self._adopted():
-            await self._keep(tokens or await self._source.obtain(discovery, self._asked))
+        if before is not None and await self._is_refreshed(discovery, before):
+            return
+        await self._keep(await self._source.obtain(discovery, self._asked))
+
+    async def _is_refreshed(self, discovery: Discovered, before: TokenSet) -> bool:
+        storage = self._settings.storage
+        async with storage.refreshing() if isinstance(storage, SharedStorage) else nullcontext():
+            if await self._adopted():
+                return True
+            tokens = await self._source.refreshed(discovery, before)
+            if tokens is not None:
+                await self._keep(tokens)
+        return tokens is not None or await self._adopted()
 
 
 def tokens_key(url: str) -> str:

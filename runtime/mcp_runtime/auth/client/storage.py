@@ -10,16 +10,21 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+import threading
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 import msgspec
 
 from mcp_runtime.errors import NotInstalled, TooMuch
 
 _MAX_FILE = 4 * 1024 * 1024
+_POLL: Final = 0.05
+_REFRESH: Final = 60.0
+"""Seconds after which a client that holds a refresh up is no longer waited for."""
 
 
 class TokenStorage(Protocol):
@@ -32,11 +37,28 @@ class TokenStorage(Protocol):
     async def delete(self, key: str, /) -> None: ...
 
 
+@runtime_checkable
+class SharedStorage(TokenStorage, Protocol):
+    """A storage of several clients, of which one at a time uses a refresh token up."""
+
+    def refreshing(self) -> AbstractAsyncContextManager[None]: ...
+
+
 class MemoryStorage:
     """As long as this object lives."""
 
     def __init__(self) -> None:
         self._values: dict[str, bytes] = {}
+        self._lock = threading.Lock()
+
+    @asynccontextmanager
+    async def refreshing(self) -> AsyncGenerator[None]:
+        is_ours = await _acquired(partial(self._lock.acquire, blocking=False))
+        try:
+            yield
+        finally:
+            if is_ours:
+                self._lock.release()
 
     async def get(self, key: str, /) -> bytes | None:
         return self._values.get(key)
@@ -51,7 +73,8 @@ class MemoryStorage:
 class FileStorage:
     """One file of JSON that only its owner may read (mode 0600), locked while it is changed.
 
-    Several processes may share it. It is replaced whole, so a reader never sees half of it.
+    Several processes may share it, and one at a time refreshes tokens. It is replaced whole, so a
+    reader never sees half of it.
     Raises TooMuch for a file over 4 MiB, ValueError for one that is not ours, OSError.
     """
 
@@ -83,7 +106,6 @@ class FileStorage:
             raise ValueError(f"{self._path} is not a token file; move it away") from None
 
     def _change(self, change: Callable[[dict[str, bytes]], dict[str, bytes]]) -> None:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._locked():
             self._replace(msgspec.json.encode(change(self._read())))
 
@@ -101,24 +123,50 @@ class FileStorage:
                 os.unlink(new)
             raise
 
+    @asynccontextmanager
+    async def refreshing(self) -> AsyncGenerator[None]:
+        with self._opened(".refresh") as lock:
+            await _acquired(partial(_lock, lock, waits=False))
+            yield
+
     @contextmanager
     def _locked(self) -> Generator[None]:
-        flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
-        lock = os.open(f"{self._path}.lock", flags, 0o600)
-        try:
+        with self._opened(".lock") as lock:
             _lock(lock)
             yield
+
+    @contextmanager
+    def _opened(self, suffix: str) -> Generator[int]:
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
+        lock = os.open(f"{self._path}{suffix}", flags, 0o600)
+        try:
+            yield lock
         finally:
             os.close(lock)
 
 
-def _lock(descriptor: int) -> None:
-    """Waits until no other process holds it; closing the descriptor gives it back."""
+def _lock(descriptor: int, *, waits: bool = True) -> bool:
+    """Whether no other process holds it; closing the descriptor gives it back."""
     try:
         import fcntl
     except ModuleNotFoundError:  # Windows has no such lock; the replacement is still whole
-        return
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    return True
+
+
+async def _acquired(acquire: Callable[[], bool]) -> bool:
+    """Whether a lock could be had in time."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_REFRESH):
+            while not acquire():
+                await asyncio.sleep(_POLL)
+            return True
+    return False
 
 
 class KeyringStorage:
