@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import urllib.error
 import urllib.request
-from http.client import HTTPException
+from http.client import HTTPException, IncompleteRead
 from pathlib import Path
 from queue import Empty, Queue
 from threading import Thread
@@ -116,7 +116,10 @@ def _answer(url: str) -> bytes:
         if answer is None:  # a redirect to what no handler opens
             raise urllib.error.URLError("the address cannot be opened")
         with answer:
-            return _limited(answer, url)
+            data = _limited(answer, url)
+            if lacking := getattr(answer, "length", None):
+                raise IncompleteRead(data, lacking)
+            return data
     except urllib.error.HTTPError as error:
         error.close()
         reason, remedy = f"the server answers {error.code}", "Check the revision or the address."

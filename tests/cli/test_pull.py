@@ -181,7 +181,7 @@ def unused_port(_: str) -> str:
     [
         (lambda url: f"{url}/none", "the server answers 404"),
         (lambda url: f"{url}/large", "more than 1000 bytes"),
-        (lambda url: f"{url}/short", ""),
+        (lambda url: f"{url}/short", "cannot be fetched: IncompleteRead"),
         (lambda url: f"{url}/away", "cannot be fetched"),
         (unused_port, "--from FILE"),
         (lambda _: "file:///etc/hostname", "not file://"),

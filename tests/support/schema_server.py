@@ -39,7 +39,7 @@ class _Handler(BaseHTTPRequestHandler):
             case "/dripping" | "/headers":
                 self.drip()
             case "/short":
-                self.answer(200, b"type A", length=100)
+                self.answer(200, self.schema, length=len(self.schema) + 100)
             case _:
                 self.answer(404, b"no such page")
 
