@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mcp_runtime.core import http_rules, jsonrpc
 from mcp_runtime.core.jsonrpc import ErrorResponse, Notification, Response
@@ -39,7 +39,8 @@ from mcp_runtime.server.http.request import (
 )
 from mcp_runtime.server.http.service import HttpService, Principal
 from mcp_runtime.server.http.session_endpoint import SessionEndpoint
-from mcp_runtime.server.http.session_table import SessionTable
+from mcp_runtime.server.http.session_table import SessionTable, own_sessions
+from mcp_runtime.server.http.shared_table import SharedTable
 from mcp_runtime.server.http.streaming import StreamingConnection
 from mcp_runtime.shared.connection import Trace
 from mcp_runtime.stores import Store, StoreUnavailable, opening
@@ -114,7 +115,11 @@ class HttpApp:
         self._cluster = None if store is None else self._joining(store, server.limits)
         protection = None if auth is None else _protection(server, auth, self._cluster)
         self._service = HttpService(server, principal, trace, protection)
-        self._table = SessionTable(self._service, self._cluster)
+        self._table: SessionTable[Any] = (
+            own_sessions(self._service)
+            if self._cluster is None
+            else SharedTable(self._service, self._cluster)
+        )
         self._per_request = PerRequestEndpoint(self._service)
         self._in_session = SessionEndpoint(self._service, self._table)
         self._legacy = LegacySseEndpoint(self._service, messages, self._cluster)
@@ -139,7 +144,8 @@ class HttpApp:
 
     def _receive_forwarded(self, message: Forwarded) -> None:
         try:
-            self._table.receive(message)
+            if isinstance(self._table, SharedTable):
+                self._table.receive(message)
             self._legacy.receive(message)
         except HttpError as error:
             log.warning("a forwarded message was refused: %s", error)

@@ -6,13 +6,12 @@ Source: 2025-11-25 basic/transports, "Streamable HTTP".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from mcp_runtime.core import http_rules, peek
 from mcp_runtime.core.lifecycle import State
-from mcp_runtime.server.http.cluster import owner
 from mcp_runtime.server.http.event_response import EventResponse
-from mcp_runtime.server.http.followed_stream import FollowedStream, encoded, place
+from mcp_runtime.server.http.followed_stream import encoded, place
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.request import JSON, HttpError, HttpRequest
 from mcp_runtime.server.http.service import HttpService
@@ -28,7 +27,7 @@ _QUIET: Final = 0.5
 class SessionEndpoint:
     """Serves the sessions of a table. All methods raise HttpError and ClientGone."""
 
-    def __init__(self, service: HttpService, table: SessionTable) -> None:
+    def __init__(self, service: HttpService, table: SessionTable[Any]) -> None:
         self._service = service
         self._table = table
 
@@ -42,7 +41,7 @@ class SessionEndpoint:
             return None
         session = await self._session(request)
         stream = session.receive(request.pop_content())
-        if self._table.cluster is not None:
+        if self._table.is_shared:
             await self._table.keep(session)
         if stream.is_over:
             await request.reply(202, b"", ())
@@ -90,7 +89,7 @@ class SessionEndpoint:
         """The session that the request names, if it belongs to the request's principal."""
         if _SESSION_ID not in request.headers:
             raise HttpError(400, "Mcp-Session-Id is missing")
-        session = await self._table.find(request.headers[_SESSION_ID])
+        session: HttpSession | None = await self._table.find(request.headers[_SESSION_ID])
         if session is None or session.principal != self._service.principal(request):
             raise HttpError(404, "there is no such session")
         session.used = session.loop.time()
@@ -106,15 +105,11 @@ class SessionEndpoint:
         session = await self._session(request)
         if (last := request.headers.get("last-event-id")) is not None:
             return await self._resume(request, session, last)
-        await self._catch_up(session)
+        await self._table.catch_up(session)
         if session.stream.reader:
             raise HttpError(409, "the session has an open GET stream already")
         stream = session.begin_standalone()
         return self._response(request, session, stream, stream.attach())
-
-    async def _catch_up(self, session: HttpSession) -> None:
-        session.catch_up()
-        await self._table.keep(session)
 
     async def _resume(self, request: HttpRequest, session: HttpSession, last: str) -> EventResponse:
         """Source: 2025-11-25 basic/transports, "Resumability and Redelivery"."""
@@ -122,11 +117,11 @@ class SessionEndpoint:
         try:
             name, number = place(last)
             stored = await self._table.events.after(session.id, name, number)
-            if stored.note and (followed := self._followed(session, name, number)):
+            if stored.note and (followed := self._table.followed(session, name, number)):
                 return EventResponse(request, followed, followed.outbox, followed.outbox.attach())
             stream = session.stream_of(name)
             if stream is session.stream:
-                await self._catch_up(session)
+                await self._table.catch_up(session)
             reader = stream.attach()
             missed = await self._missed(session, stream, reader, name, number)
             return self._response(request, session, stream, reader, missed)
@@ -134,14 +129,6 @@ class SessionEndpoint:
             raise HttpError(400, f"event {last[:80]!r} is not kept any more") from None
         finally:
             session.release_hold()
-
-    def _followed(self, session: HttpSession, name: str, last: int) -> FollowedStream | None:
-        """The stream of another process that still works on it."""
-        cluster, process = self._table.cluster, owner(name)
-        if cluster is None or process is None or name in session.streams:
-            return None
-        limits, take_over = self._service.limits, session.take_over
-        return FollowedStream(cluster, limits, session.id, name, process, last, take_over)
 
     async def _missed(
         self, session: HttpSession, stream: Outbox, reader: int, name: str, number: int

@@ -1,0 +1,137 @@
+"""Sessions that outlive their process: a store keeps them, and other processes go on with them.
+
+Source: 2025-11-25 basic/transports, "Session Management".
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from mcp_runtime.server.http.cluster import Cluster, Forwarded, owner
+from mcp_runtime.server.http.followed_stream import FollowedStream
+from mcp_runtime.server.http.request import HttpError, retry_after
+from mcp_runtime.server.http.service import HttpService
+from mcp_runtime.server.http.session_record import SessionRecord, merged
+from mcp_runtime.server.http.session_table import SessionTable
+from mcp_runtime.server.http.shared_session import SharedSession
+from mcp_runtime.stores import Kept
+
+_ID_CHARS: Final = 64
+"""A longer id is none of ours."""
+_TRIES: Final = 8
+"""How often a record is stored anew because another process was faster."""
+
+_record: Final = msgspec.json.Decoder(SessionRecord)
+
+
+class SharedTable(SessionTable[SharedSession]):
+    """The sessions of all processes that share the store of a cluster."""
+
+    is_shared = True
+
+    def __init__(self, service: HttpService, cluster: Cluster) -> None:
+        make = partial(SharedSession, service, cluster=cluster)
+        super().__init__(service, cluster.store.events, make)
+        self._cluster: Final = cluster
+
+    async def begin(self, session: SharedSession, body: bytes) -> None:
+        session.initialize, session.lists = body, session.server.list_digests()
+        self._add(session)
+        await self.keep(session)
+
+    async def find(self, id: str) -> SharedSession | None:
+        """A session of this process, or one from the store. Raises HttpError."""
+        if len(id) > _ID_CHARS:
+            return None
+        kept = await self._cluster.store.sessions.get(id)
+        session = self.open.get(id)
+        if kept is not None:
+            return self._restored(id, session, kept)
+        if session is not None:
+            self._remove(session)
+        return None
+
+    def _restored(self, id: str, session: SharedSession | None, kept: Kept) -> SharedSession:
+        record = _record.decode(kept.record)
+        if session is None:
+            self._service.require_room(record.principal)
+            session = self._make(id, record.principal)
+            session.restore(record)
+            session.is_late = True
+            self._add(session)
+        self._apply(session, record, kept.version)
+        return session
+
+    def _apply(self, session: SharedSession, record: SessionRecord, version: int) -> None:
+        session.update(record)
+        session.stored, session.version = record, version
+        session.synced = asyncio.get_running_loop().time()
+
+    async def keep(self, session: SharedSession) -> None:
+        """Raises HttpError if the session was deleted meanwhile."""
+        if (record := session.record()) == session.stored:
+            return
+        before, version = session.stored or record, session.version
+        store = self._cluster.store.sessions
+        for _ in range(_TRIES):
+            if await store.put(session.id, msgspec.json.encode(record), version):
+                self._apply(session, record, version + 1)
+                if version:
+                    self._cluster.changed(session.id)
+                return
+            if (kept := await store.get(session.id)) is None:
+                self._remove(session)
+                raise HttpError(404, "there is no such session")
+            theirs, version = _record.decode(kept.record), kept.version
+            before, record = theirs, merged(before, record, theirs)
+        raise HttpError(
+            503, "other processes change this session all the time", headers=retry_after(1)
+        )
+
+    async def catch_up(self, session: SharedSession) -> None:
+        session.catch_up()
+        await self.keep(session)
+
+    def followed(self, session: SharedSession, name: str, last: int) -> FollowedStream | None:
+        process, limits = owner(name), self._service.limits
+        if process is None or name in session.streams:
+            return None
+        take_over = session.take_over
+        return FollowedStream(self._cluster, limits, session.id, name, process, last, take_over)
+
+    async def end(self, session: SharedSession) -> None:
+        """Ends a session in all processes."""
+        self._remove(session)
+        await self._cluster.store.sessions.delete(session.id)
+        self._cluster.ended(session.id)
+        await self.events.forget(session.id)
+
+    async def _release(self, session: SharedSession) -> None:
+        """Other processes go on with it."""
+        self._remove(session)
+
+    def receive(self, message: Forwarded) -> None:
+        """Does what another process forwards, if the session is open here."""
+        session = self.open.get(message.session)
+        if session is None:
+            return
+        if message.ended:
+            self._remove(session)
+        elif message.changed:
+            session.spawn(self.find(session.id))
+        elif message.resumed:
+            session.let_go(message.resumed)
+        else:
+            session.receive(message.body.encode(), forwards=False)
+
+    def _sweep(self) -> None:
+        """The store must not give up those that have an open response and ask for nothing else."""
+        half = asyncio.get_running_loop().time() - self._service.limits.session_idle / 2
+        for session in [*self.open.values()]:
+            if session.responses and session.synced <= half:
+                session.spawn(self.find(session.id))
+        super()._sweep()
