@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from typing import Any, ClassVar, Final
 
 from msgspec import json, structs
@@ -99,11 +99,6 @@ class ServerOffer(Offer):
     hints: Mapping[str, Any] = field(
         default_factory=lambda: {"ttl_ms": 0, "cache_scope": "private"}
     )
-
-    @cached_property
-    def has(self) -> Callable[[str], bool]:
-        """Whether a capability is declared."""
-        return cache(partial(declares, self.declared))
 
     @cached_property
     def signature(self) -> Callable[[str], bytes]:

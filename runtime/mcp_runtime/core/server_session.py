@@ -155,7 +155,7 @@ class ServerSession(Session, ServerNotifications):
 
     def _require_offered(self, method: Method) -> None:
         offer = self.offer()
-        if not offer.has(method.capability) and method.name not in offer.methods:
+        if not declares(offer.declared, method.capability) and method.name not in offer.methods:
             raise refusals.method_not_found(method.name, method.capability)
 
     # ---- methods that the session answers

@@ -102,10 +102,6 @@ class Session(ABC):
             else:
                 yield from self.handle(self.read(line), now)
 
-    def receive_message(self, message: bytes, now: float) -> list[Event]:
-        """The events of one message, which has no line end."""
-        return self.handle(self.read(message), now)
-
     def read(self, message: bytes) -> jsonrpc.Frame:
         """Parses one message, which has no line end."""
         if self.watch is not None:

@@ -60,10 +60,6 @@ class Work(NamedTuple):
     pairs: int
 
     @property
-    def is_too_much(self) -> bool:
-        return self.visits > SCHEMA_VISITS
-
-    @property
     def is_fair(self) -> bool:
         """Whether few visits are repeated, so that an explanation costs little more."""
         return self.visits <= max(_FEW, _OFTEN * self.pairs)

@@ -184,7 +184,8 @@ class Registry(dict[str, _T]):
         start = 0 if cursor is None else self._after(cursor, keys)
         page = keys[start : start + size]
         has_more = start + size < len(keys)
-        return [self[key] for key in page], _cursor(page[-1]) if has_more else UNSET
+        after = urlsafe_b64encode(page[-1].encode()).decode() if has_more else UNSET
+        return [self[key] for key in page], after
 
     def _after(self, cursor: str, keys: list[str]) -> int:
         try:
@@ -192,10 +193,6 @@ class Registry(dict[str, _T]):
         except (Base64Error, ValueError):
             why = f"unknown cursor for the list of {self.what}s"
             raise refusals.invalid_params(why) from None
-
-
-def _cursor(key: str) -> str:
-    return urlsafe_b64encode(key.encode()).decode()
 
 
 def require_tool_name(name: str) -> str:

@@ -12,12 +12,18 @@ from contextlib import (
 from typing import TYPE_CHECKING, Final
 
 from mcp_runtime.auth.client.authorizer import Authorizer
+from mcp_runtime.auth.fetch import GuardedFetch
 from mcp_runtime.auth.messages import AuthResponse
 from mcp_runtime.client.http.http import HttpResponse, HttpSender
 from mcp_runtime.errors import LocalError, SessionError
+from mcp_runtime.limits import Limits
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx2
+
+    from mcp_runtime.auth.client.oauth import OAuth
 
 _CHALLENGES: Final = 6
 """How often one request may be answered by a challenge; the last answer stands."""
@@ -84,3 +90,18 @@ class AuthorizedHttpClient:
     async def close(self) -> None:
         await self._authorizer.close()
         await self._http.close()
+
+
+def authorized(
+    http: HttpSender,
+    auth: OAuth,
+    tls: ssl.SSLContext | None,
+    limits: Limits,
+    paused: Callable[[], AbstractContextManager[None]],
+) -> AuthorizedHttpClient:
+    """Sends by `http`, authorized as `auth` says."""
+    url = str(http.url)
+    fetch = GuardedFetch(
+        url, tls=tls, body_bytes=limits.authorization_bytes, seconds=limits.deadline
+    )
+    return AuthorizedHttpClient(http, Authorizer(auth, url, fetch), paused)

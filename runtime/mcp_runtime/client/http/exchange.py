@@ -227,7 +227,7 @@ class Exchanges(ClientConnection):
             is_only_stream = self._facts.mode == "HTTP+SSE"
             self.handle(self.session.too_long(message, None if is_only_stream else answers))
         else:
-            self.handle(self.session.receive_message(message, self.loop.time()))
+            self.handle(self.session.handle(self.session.read(message), self.loop.time()))
         while len(self._posts) >= self.session.limits.posts:
             await asyncio.wait(self._posts, return_when=asyncio.FIRST_COMPLETED)
 

@@ -13,8 +13,8 @@ call whose connection breaks fails with Disconnected; the next call tries to rea
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, AsyncExitStack
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from mcp_runtime.client.connection import ClientConnection, ConnectionOwner
@@ -22,7 +22,6 @@ from mcp_runtime.client.http.connection import HttpConnection
 from mcp_runtime.client.http.http import HttpClient, HttpSender
 from mcp_runtime.client.http.server_facts import ServerFacts
 from mcp_runtime.client.transports import TransportFactory
-from mcp_runtime.limits import Limits
 
 if TYPE_CHECKING:
     from mcp_runtime.auth.client.oauth import OAuth
@@ -45,28 +44,11 @@ def over_http(
             url, headers=headers or {}, tls=tls, proxy=proxy, limits=limits
         )
         if auth is not None:
-            http = _authorized(http, auth, tls, limits, lambda: connection.deadlines_paused())
+            from mcp_runtime.client.http.authorized import authorized
+
+            http = authorized(http, auth, tls, limits, lambda: connection.deadlines_paused())
         connection = HttpConnection(owner, http, facts)
         stack.push_async_callback(connection.close)
         return connection
 
     return connect
-
-
-def _authorized(
-    http: HttpSender,
-    auth: OAuth,
-    tls: ssl.SSLContext | None,
-    limits: Limits,
-    paused: Callable[[], AbstractContextManager[None]],
-) -> HttpSender:
-    """The modules of authorization are imported only where it is asked for."""
-    from mcp_runtime.auth.client.authorizer import Authorizer
-    from mcp_runtime.auth.fetch import GuardedFetch
-    from mcp_runtime.client.http.authorized import AuthorizedHttpClient
-
-    url = str(http.url)
-    fetch = GuardedFetch(
-        url, tls=tls, body_bytes=limits.authorization_bytes, seconds=limits.deadline
-    )
-    return AuthorizedHttpClient(http, Authorizer(auth, url, fetch), paused)

@@ -101,7 +101,7 @@ class EventResponse:
 
     def _start(self) -> None:
         self._last_sent = now = self._loop.time()
-        self.request.free_headers()
+        self.request.headers.clear()  # the response may stay open for hours
         self.stream.listen(self.reader, self._wake)
         self._task = self._loop.create_task(self._send_waiting(begins=True))
         self._tick_at(now + self.stream.limits.keep_alive)

@@ -165,10 +165,6 @@ class HttpRequest:
         while (await self._receive())["type"] != "http.disconnect":
             pass
 
-    def free_headers(self) -> None:
-        """Frees the headers; the response may stay open for hours."""
-        self.headers.clear()
-
     async def reply(
         self, status: int, body: bytes, headers: tuple[Header, ...], held: HeldBytes | None = None
     ) -> None:
