@@ -136,8 +136,9 @@ def is_per_request(headers: Mapping[str, str], body: bytes) -> bool:
 
 def status(data: bytes, at_once: bool) -> int:
     """The status of a single response of the per-request era; `at_once` if the form was wrong."""
-    frame = jsonrpc.read(data) if b'"error":{"code":' in data else None
-    if not isinstance(frame, jsonrpc.ErrorResponse):
+    if b'"error":{"code":' not in data:
         return 200
-    is_unfit = at_once and frame.code == error_codes.INVALID_PARAMS
-    return 400 if is_unfit else _STATUS.get(frame.code, 200)
+    frame = jsonrpc.read(data)
+    code = frame.code if isinstance(frame, jsonrpc.ErrorResponse) else 0
+    is_unfit = at_once and code == error_codes.INVALID_PARAMS
+    return 400 if is_unfit else _STATUS.get(code, 200)
