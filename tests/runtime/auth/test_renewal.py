@@ -12,7 +12,7 @@ from mcp_runtime.auth.client import storage as storage_module
 from mcp_runtime.auth.client.authorizer import Authorizer
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.client.storage import FileStorage, MemoryStorage
-from mcp_runtime.auth.errors import AuthorizationError
+from mcp_runtime.auth.errors import AuthorizationError, LoginAbandoned
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse
 from tests.runtime.auth.test_authorizer import authorizer, signed_in, token
 from tests.support.authorization_server import ISSUER, SERVER, Clock, World, refused, reply
@@ -149,6 +149,25 @@ async def test_a_client_that_the_authorization_server_forgot_registers_anew() ->
     world.places[place] = forgetful
     assert await answered(client, refused())
     assert world.visited[1]["client_id"] != world.visited[0]["client_id"]
+
+
+async def test_a_client_whom_the_sign_in_page_does_not_know_registers_anew_the_next_time() -> None:
+    """The page of an unknown client leads nowhere: the person gives up."""
+    world = World(refresh=False)
+    client = authorizer(world)
+    await signed_in(client)
+    visit, dead = world.visit, world.visited[0]["client_id"]
+
+    def page(url: str) -> str:
+        if f"client_id={dead}" in url:
+            raise LoginAbandoned("nobody came back")
+        return visit(url)
+
+    world.visit = page
+    with pytest.raises(LoginAbandoned):
+        await answered(client, refused())
+    assert await answered(client, refused())
+    assert world.visited[-1]["client_id"] != dead
 
 
 async def test_an_error_of_a_token_endpoint_counts_whatever_its_status() -> None:

@@ -18,7 +18,13 @@ from mcp_runtime.auth.client.redirect import Visit
 from mcp_runtime.auth.client.registered import AuthMethod, ClientRegistration
 from mcp_runtime.auth.client.registration import register
 from mcp_runtime.auth.client.tokens import TokenRequest, TokenSet, refreshed
-from mcp_runtime.auth.errors import AuthorizationError, LoginNeeded, OAuthError, RegistrationRefused
+from mcp_runtime.auth.errors import (
+    AuthorizationError,
+    LoginAbandoned,
+    LoginNeeded,
+    OAuthError,
+    RegistrationRefused,
+)
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse, Fetch, Flow
 
 _T = TypeVar("_T")
@@ -75,14 +81,14 @@ class TokenSource:
         except OAuthError as error:
             self.report(f"the refresh token is not accepted: {error}")
             if error.code == "invalid_client":
-                await self._settings.storage.delete(f"client {issuer}")
+                await self._forget_client(issuer)
             return None
 
     async def _by_person(self, discovery: Discovered, scopes: tuple[str, ...]) -> TokenSet:
         redirect = self._settings.redirect
         if redirect is None:
             raise LoginNeeded(discovery.server.issuer)
-        client = await self._known_client(discovery)
+        client = known = await self._known_client(discovery)
         async with redirect(client.redirect_uri if client is not None else None) as visit:
             if client is None or client.redirect_uri not in (None, visit.uri):
                 client = await self._registered(discovery, visit.uri)
@@ -90,7 +96,12 @@ class TokenSource:
             flow = code_flow(
                 self._request(discovery, client), visit.uri, asked, self._settings.draw
             )
-            return await self._run(flow, visit)
+            try:
+                return await self._run(flow, visit)
+            except LoginAbandoned:
+                if client is known:  # whom the page may have refused, without a redirect
+                    await self._forget_client(discovery.server.issuer)
+                raise
 
     def _request(self, discovery: Discovered, client: ClientRegistration) -> TokenRequest:
         return TokenRequest(
@@ -156,6 +167,10 @@ class TokenSource:
         key = f"client {discovery.server.issuer}"
         await self._settings.storage.set(key, msgspec.json.encode(client))
         return client
+
+    async def _forget_client(self, issuer: str) -> None:
+        """Drops a registration that its issuer may no longer know, so that the next is new."""
+        await self._settings.storage.delete(f"client {issuer}")
 
     # ---- doing what a flow asks for
 
