@@ -60,6 +60,8 @@ class ServerNotifications(ABC):
 
     def about(self, change: Change) -> list[bytes]:
         """The notifications of a change, for those who subscribed to it."""
+        if change.principal not in (None, self.principal):
+            return []
         if change.notice is not None:
             return self._published(change.notice)
         if uri := change.uri:
@@ -86,8 +88,6 @@ class ServerNotifications(ABC):
 
     def _published(self, notice: Notice) -> list[bytes]:
         method, params, sent = notice.method, notice.params, list[bytes]()
-        if notice.principal not in (None, self.principal):
-            return sent
         for id in self.subscriptions.of_member(notice.member, notice.value):
             if method in self.running[id].terms.translation.methods:
                 meta = {**params.get("_meta", {}), "io.modelcontextprotocol/subscriptionId": id}

@@ -27,22 +27,25 @@ LISTS: Final[Mapping[str, str]] = {
 class Notice(Struct, frozen=True):
     """A notification of an extension, to subscribers that have `value` in `member` of their filter.
 
-    `params` is parsed JSON. Only clients that act for `principal` get it, unless that is None.
+    `params` is parsed JSON.
     """
 
     method: str
     params: dict[str, Any]
     member: str
     value: str
-    principal: str | None = None
 
 
 class Change(Struct, omit_defaults=True):
-    """The name of a list that changed, the URI of a resource that changed, or a notice."""
+    """The name of a list that changed, the URI of a resource that changed, or a notice.
+
+    Only clients that act for `principal` are notified, unless that is None.
+    """
 
     list: str = ""
     uri: str = ""
     notice: Notice | None = None
+    principal: str | None = None
     sender: str = ""
     """The process in which it happened."""
 

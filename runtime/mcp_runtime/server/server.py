@@ -167,9 +167,12 @@ class Server(Decorators):
         for name in lists:
             self._broadcaster.broadcast(Change(list=name))
 
-    def resource_updated(self, uri: str) -> None:
-        """Notifies subscribers of a resource that it has changed."""
-        self._broadcaster.broadcast(Change(uri=uri))
+    def resource_updated(self, uri: str, *, principal: str | None = None) -> None:
+        """Notifies subscribers of a resource that it has changed; of one principal, if it is given.
+
+        Anyone may subscribe to a URI that the server has: who may read it is up to its handler.
+        """
+        self._broadcaster.broadcast(Change(uri=uri, principal=principal))
 
     def publish(
         self, method: str, params: Any, member: str, value: str, *, principal: str | None = None
@@ -183,8 +186,8 @@ class Server(Decorators):
         if owner is None:
             raise ValueError(f"{method}: no extension of this server has that method")
         body = parse(owner.write("params", params))
-        notice = Notice(method, body, member, value, principal)
-        self._broadcaster.broadcast(Change(notice=notice))
+        notice = Notice(method, body, member, value)
+        self._broadcaster.broadcast(Change(notice=notice, principal=principal))
 
     def mirrored(self, name: object) -> ParamHeaders:
         """The headers that repeat arguments of a tool, with the paths of those arguments."""

@@ -41,6 +41,9 @@ TOKENS: Final = {
 }
 
 
+TOKEN_OF_ANN: Final = VerifiedToken(subject="ann", issuer=ISSUER)
+
+
 class Known:
     """Verifies the tokens of the table."""
 
@@ -228,6 +231,42 @@ def test_another_person_cannot_post_to_a_session_of_http_with_sse() -> None:
             assert answer["result"]["content"][0]["text"] == "ann read"
 
     run(main)
+
+
+# ---- changes
+
+
+def test_another_person_does_not_hear_of_a_change_that_is_for_one() -> None:
+    async def main() -> None:
+        store = shared()
+        async with serving(store) as (one, _), serving(store) as (other, _):
+            for app in (one, other):
+                app._service.server.resource("notes://{who}")(lambda who: who)
+            async with people(one, "ann-token") as (ann,), people(other, "eve-token") as (eve,):
+                heard = list[Response]()
+                for person in (ann, eve):
+                    wanted = {"notifications": {"resourceSubscriptions": ["notes://ann"]}}
+                    heard.append(person.request("subscriptions/listen", wanted))
+                    session = await person.session()
+                    watch = session.request("resources/subscribe", {"uri": "notes://ann"})
+                    assert (await watch.until_over()).json["result"] == {}
+                    heard.append(session.get())
+                    await heard[-2].until_events(1)
+                    await heard[-1].until_begun()
+                updated = one._service.server.resource_updated
+                updated("notes://ann", principal=TOKEN_OF_ANN.principal)
+                updated("notes://ann")
+                counts = [2, 2, 1, 1]  # what is for all comes after what is for one
+                for stream, count in zip(heard, counts, strict=True):
+                    await stream.until(lambda it, count=count: len(_updates(it)) >= count)
+                assert [len(_updates(stream)) for stream in heard] == counts
+
+    run(main)
+
+
+def _updates(stream: Response) -> list[Any]:
+    method = "notifications/resources/updated"
+    return [message for message in stream.messages if message["method"] == method]
 
 
 # ---- request states
