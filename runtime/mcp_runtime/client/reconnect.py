@@ -23,6 +23,7 @@ from mcp_runtime.errors import (
     SessionError,
     TimedOut,
 )
+from mcp_runtime.shared.threads import require_asyncio
 
 log: Final = logging.getLogger("mcp_runtime.client")
 
@@ -53,9 +54,10 @@ class Reconnector:
         return self._connection is not None and not self._connection.is_gone
 
     async def open(self) -> None:
-        """Raises Disconnected, NoCommonRevision, and what starting the server raises."""
+        """Raises LocalError, NoCommonRevision, and what starting the server raises."""
         if self._connection is not None:
             raise LocalError("the client is open already: share it, or make another client")
+        require_asyncio()
         try:
             await self._open(self.settings.log_level)
         except BaseException:

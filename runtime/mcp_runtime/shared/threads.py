@@ -19,6 +19,7 @@ from queue import SimpleQueue
 from typing import Any, Final
 from weakref import WeakSet
 
+from mcp_runtime.errors import LocalError
 from mcp_runtime.limits import THREADS
 
 
@@ -28,6 +29,12 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
+
+
+def require_asyncio() -> None:
+    """Raises LocalError where another library, such as trio, runs the event loop."""
+    if running_loop() is None:
+        raise LocalError("an event loop of asyncio must run: that of trio does not do")
 
 
 class _State(Enum):

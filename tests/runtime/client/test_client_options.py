@@ -9,6 +9,7 @@ import pytest
 
 from mcp_runtime import Client, Server
 from mcp_runtime.client.options import ClientOptions
+from mcp_runtime.errors import LocalError
 
 
 def test_stdio_and_http_take_the_keyword_arguments_of_the_class() -> None:
@@ -28,3 +29,10 @@ def test_an_unknown_option_is_refused_before_anything_is_started() -> None:
     ):
         with pytest.raises(TypeError, match="timeouts"):
             make()
+
+
+def test_a_client_under_another_event_loop_than_that_of_asyncio_starts_nothing() -> None:
+    """As `trio.run` does: it drives the coroutine itself."""
+    for client in (Client.stdio(["no-such-program"]), Client(Server("s", "1"))):
+        with pytest.raises(LocalError, match="asyncio"):
+            client.__aenter__().send(None)

@@ -43,6 +43,7 @@ from mcp_runtime.server.http.session_table import SessionTable, own_sessions
 from mcp_runtime.server.http.shared_table import SharedTable
 from mcp_runtime.server.http.streaming import StreamingConnection
 from mcp_runtime.shared.connection import Trace
+from mcp_runtime.shared.threads import require_asyncio
 from mcp_runtime.stores import Store, StoreUnavailable, opening
 
 if TYPE_CHECKING:
@@ -281,6 +282,7 @@ class HttpApp:
 
         Raises HttpError after a shutdown, until another event loop runs the application.
         """
+        require_asyncio()
         if self._draining is not None:
             if self._draining is asyncio.get_running_loop():
                 raise _shutting_down()

@@ -14,6 +14,7 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Context, Server
+from mcp_runtime.errors import LocalError
 from mcp_runtime.server.http.uvicorn import address
 from tests.support.asgi_client import (
     POST,
@@ -370,6 +371,21 @@ def test_a_lifespan_that_fails_is_told() -> None:
         assert sent == [{"type": "lifespan.startup.failed", "message": "RuntimeError: no database"}]
 
     run(main)
+
+
+def test_another_event_loop_than_that_of_asyncio_is_refused_at_the_start() -> None:
+    """As the trio worker of hypercorn: it drives the application itself."""
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "lifespan.startup"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    with pytest.raises(LocalError, match="asyncio"):
+        lived([]).asgi()({"type": "lifespan"}, receive, send).send(None)
+    assert [message["type"] for message in sent] == ["lifespan.startup.failed"]
 
 
 @pytest.mark.parametrize(
