@@ -6,13 +6,14 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from mcp_bindgen import emit, manifest, paths, pins
-from mcp_bindgen.cli.generate_choices import Choices, Target
+from mcp_bindgen.cli.generate_choices import Choices, Target, read_choices
 from mcp_bindgen.cli.generate_files import make_files
 from tests.support.command import checkout, invoke, run
 
@@ -71,6 +72,22 @@ def test_a_run_removes_nothing_that_another_has_written_meanwhile(
     assert invoke(*words, "2025-11-25", "--check").exit_code == 0
     assert invoke(*words, REVISION).exit_code == 0
     assert invoke(*words, "--check", "2025-11-25", REVISION).stdout == ""
+
+
+def test_what_another_has_written_since_the_folder_was_read_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("generate", *MODELS, "--out", tmp_path / "out")
+
+    def slowly(out: Path, given: Mapping[str, str | None], *, prune: bool) -> Choices:
+        monkeypatch.undo()
+        assert invoke(*words, "2025-11-25").exit_code == 0
+        return read_choices(out, given, prune=prune)
+
+    monkeypatch.setattr("mcp_bindgen.cli.generate.read_choices", slowly)
+    ended = invoke(*words, REVISION)
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert invoke(*words, "2025-11-25", "--check").stdout == ""
 
 
 def test_nothing_is_written_twice(out: Path) -> None:

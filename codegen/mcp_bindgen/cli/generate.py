@@ -158,6 +158,7 @@ def command(
         )
     else:
         target = extension_target(extension, core, out, revision, imports, decisions)
+    there = manifest.read(target.out)
     choices = read_choices(
         target.out,
         {
@@ -171,7 +172,7 @@ def command(
     )
     if confirm:
         confirm_rows(target)
-    outcome = _check(target, choices) if check else _write(target, choices, force)
+    outcome = _check(target, choices) if check else _write(target, choices, force, there)
     _warn_of_tags(target)
     say(_report(report, target, outcome, check), nl=False)
     return FINDINGS if outcome.diffs else OK
@@ -196,8 +197,10 @@ def _scoped(files: Mapping[str, str], within: frozenset[str] | None) -> dict[str
     }
 
 
-def _write(target: Target, choices: Choices, force: bool) -> _Outcome:
-    there = manifest.read(target.out)
+def _write(
+    target: Target, choices: Choices, force: bool, there: manifest.Manifest | None
+) -> _Outcome:
+    """Writes what the folder lacks; `there` is what it had when the target was chosen."""
     inputs = input_digest(target, choices) if target.only is None else ""
     same = there is not None and there.revisions == tuple(target.schema_files)
     if there and inputs and same and manifest.fresh(target.out, there, inputs):

@@ -44,12 +44,12 @@ def write(
     """
     try:
         _require_ours(out, force)
+        orphans = [path for path in _extras(out, files, within) if _ours(out / path)]
         changed = [path for path, text in files.items() if not _same(_target(out, path), text)]
         _require_python({path: files[path] for path in changed if _is_python(path, unparsed)})
-        orphans = [path for path in _extras(out, files, within) if _ours(out / path)]
         _replace(out, {path: files[path] for path in changed})
         for path in orphans:
-            (out / path).unlink()
+            (out / path).unlink(missing_ok=True)
         _prune(out, orphans)
     except OSError as error:
         raise OutputError(
