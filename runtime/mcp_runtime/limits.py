@@ -49,7 +49,8 @@ class Limits:
     held_bytes: int = 64 * 1024 * 1024
     """Of one peer: requests that are not answered, and answers that are not sent.
 
-    While there are more, requests and answers over 4 KiB become the error "busy"."""
+    While there are more, requests and answers over 4 KiB become the error "busy". The bodies that
+    one principal is sending count together, where clients authenticate."""
     process_bytes: int = 512 * 1024 * 1024
     """The same, of all peers of the process together."""
     threads: int = 64

@@ -20,7 +20,7 @@ SMALL: Final = 4096
 """Bytes of a message that is not counted; the number of such messages is limited."""
 
 
-class HeldBytes(Struct):
+class HeldBytes(Struct, weakref=True):
     """Bytes of large messages that are held: not answered yet, or not sent yet."""
 
     count: int = 0

@@ -242,7 +242,7 @@ class HttpApp:
 
         Raises HttpError.
         """
-        await request.read_body(self._service.limits)
+        await request.read_body(self._service.limits, self._service.held_by)
         frame = jsonrpc.read(request.content)
         if not isinstance(frame, Response | ErrorResponse | Notification):
             raise _shutting_down()
@@ -264,7 +264,7 @@ class HttpApp:
         return await self._answer(request)
 
     async def _answer(self, request: HttpRequest) -> EventResponse | None:
-        await request.read_body(self._service.limits)
+        await request.read_body(self._service.limits, self._service.held_by)
         if not self._has_sessions or http_rules.is_per_request(request.headers, request.content):
             return await self._per_request.post(request)
         return await self._in_session.post(request)

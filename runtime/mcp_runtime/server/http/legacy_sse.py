@@ -111,7 +111,7 @@ class LegacySseEndpoint:
         session, number = self.sessions.get(id), await self._elsewhere(id)
         if number is None and (session is None or session.principal != principal):
             raise HttpError(404, "there is no such session")
-        await request.read_body(self._service.limits)
+        await request.read_body(self._service.limits, self._service.held_by)
         body = request.pop_content()
         if session is not None:
             session.receive(body)

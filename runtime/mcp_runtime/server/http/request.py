@@ -95,10 +95,10 @@ class HttpRequest:
         content, self.content = self.content, b""
         return content
 
-    async def read_body(self, limits: Limits) -> None:
+    async def read_body(self, limits: Limits, held_by: Callable[[HttpRequest], HeldBytes]) -> None:
         """Raises HttpError for a body that is too large or too slow, and ClientGone.
 
-        What is not read yet is counted as held, of all peers of the process together.
+        What is not read yet is counted as held, by whoever sends it and by the process.
         """
         if self._is_read:
             return
@@ -107,7 +107,7 @@ class HttpRequest:
         if size > limit or len(length) > _LENGTH_DIGITS:
             raise _too_large(limit)
         size = limit if "transfer-encoding" in self.headers else size
-        hold = _held(size, limits) if size > SMALL else None
+        hold = _held(held_by(self), size, limits) if size > SMALL else None
         try:
             content = begin(self._read(limit))
             if isinstance(content, Waiting):
@@ -216,9 +216,8 @@ def _start(status: int, headers: tuple[Header, ...]) -> dict[str, Any]:
     return {"type": "http.response.start", "status": status, "headers": [*headers]}
 
 
-def _held(size: int, limits: Limits) -> Hold:
-    """Raises HttpError while the process holds too much."""
-    held = HeldBytes()
+def _held(held: HeldBytes, size: int, limits: Limits) -> Hold:
+    """Raises HttpError while the sender or the process holds too much."""
     if crossed := held.crossed(limits):
         why = f"busy: too much is not answered yet ({crossed})"
         raise HttpError(503, why, headers=retry_after(1))

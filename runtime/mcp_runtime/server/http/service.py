@@ -8,7 +8,9 @@ import math
 import secrets
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias
+from weakref import WeakValueDictionary
 
+from mcp_runtime.core.running import HeldBytes
 from mcp_runtime.limits import Limits
 from mcp_runtime.server.connection import Dispatcher, ServerConnection
 from mcp_runtime.server.http.request import HttpError, HttpRequest, Scope, retry_after
@@ -40,6 +42,7 @@ class HttpService:
         if inspect.iscoroutinefunction(principal):
             raise TypeError("principal is called and not awaited; give a function without `async`")
         self._principal = principal
+        self._held = WeakValueDictionary[str, HeldBytes]()
         self._sessions: list[Mapping[str, ServerConnection]] = []
 
     def count(self, sessions: Mapping[str, ServerConnection]) -> None:
@@ -67,6 +70,11 @@ class HttpService:
         if self.protection is not None:
             return self.protection.principal()
         return "" if self._principal is None else self._principal(request.scope)
+
+    def held_by(self, request: HttpRequest) -> HeldBytes:
+        """What counts the bodies that a principal is sending; anonymous ones count alone."""
+        principal = "" if self.is_anonymous else self.principal(request)
+        return self._held.setdefault(principal, HeldBytes()) if principal else HeldBytes()
 
     def expires(self) -> float:
         """When the token of this request expires, by the clock of the event loop."""

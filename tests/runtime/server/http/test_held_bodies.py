@@ -13,8 +13,18 @@ from mcp_runtime import Server
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.running import OF_PROCESS
 from mcp_runtime.limits import Limits
-from tests.support.asgi_client import POST, SHAKEN, Client, initialize, mirrors, request, serving
+from tests.support.asgi_client import (
+    POST,
+    SHAKEN,
+    Client,
+    Response,
+    initialize,
+    mirrors,
+    request,
+    serving,
+)
 from tests.support.session_pair import held_by_process
+from tests.support.wires import until
 
 SIZE: Final = 3_000_000
 
@@ -70,6 +80,29 @@ async def test_a_body_that_is_being_read_counts_for_the_process() -> None:
         for response in begun:
             await response.drop()
         assert OF_PROCESS.count == before
+
+
+async def test_bodies_that_one_principal_does_not_send_leave_room_for_others() -> None:
+    before = held_by_process()
+    limits = Limits(held_bytes=2 * SIZE - 1, process_bytes=before + 3 * SIZE)
+    server = Server("s", "1", limits=limits)
+
+    async def post(user: str) -> Response:
+        return await client.ask("POST", "/mcp", _headers(), [b"x" * SIZE], user=user)
+
+    async with serving(server, principal=lambda scope: scope["user"]) as client:
+        begun = [_begin(client, user="eve") for _ in range(2)]
+        await until(lambda: OF_PROCESS.count == before + 2 * SIZE)
+        refused = await post("eve")
+        assert (refused.status, "Limits.held_bytes" in refused.error["message"]) == (503, True)
+        assert (await post("ann")).status == 400
+        nobody = [_begin(client, user="") for _ in range(2)]
+        await until(lambda: OF_PROCESS.count == before + 4 * SIZE)
+        for response in begun + nobody:
+            await response.drop()
+        assert OF_PROCESS.count == before
+        assert (await post("eve")).status == 400
+        assert not client.app._service._held
 
 
 def large(**limits: Any) -> Server:
@@ -133,8 +166,8 @@ async def test_a_session_is_not_begun_by_a_body_over_the_limit(padded: str) -> N
         await client.session()
 
 
-def _begin(client: Client) -> Any:
-    return client.begin("POST", "/mcp", _headers(), [b"{"], ends=False)
+def _begin(client: Client, **scope: Any) -> Any:
+    return client.begin("POST", "/mcp", _headers(), [b"{"], ends=False, **scope)
 
 
 def _headers() -> dict[str, str]:
