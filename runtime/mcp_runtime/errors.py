@@ -26,7 +26,7 @@ the model what went wrong.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 
 def printable(text: str) -> str:
@@ -87,10 +87,10 @@ class LocalError(SessionError):
 
 
 class NotOffered(LocalError):
-    """The peer did not offer `capability`, which `method` needs. Nothing was sent."""
+    """The side `who` did not offer `capability`, which `method` needs. Nothing was sent."""
 
-    def __init__(self, method: str, capability: str) -> None:
-        super().__init__(f"{method}: the peer does not offer {capability}")
+    def __init__(self, method: str, capability: str, who: Literal["client", "server"]) -> None:
+        super().__init__(f"{method}: the {who} does not offer {capability}")
         self.method = method
         self.capability = capability
 

@@ -340,4 +340,4 @@ WORK: Final = '{"result":["file:///work","file:///home"]}'
 
 
 def _cannot(method: str, capability: str) -> list[str]:
-    return ["failed", f"{method}: the peer does not offer {capability}"]
+    return ["failed", f"{method}: the client does not offer {capability}"]

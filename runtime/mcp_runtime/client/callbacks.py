@@ -104,7 +104,7 @@ class ClientCallbacks:
         written: Mapping[str, Any] = {} if params is t.UNSET else t.to_wire(params)
         for path in needed(request.method, request.method.partition("/")[0], written):
             if not declares(self.declared or {}, path):
-                raise NotOffered(request.method, f"{path}: we have not declared it")
+                raise NotOffered(request.method, path, "client")
 
     def _rejected(self, method: str) -> Any:
         if method == "elicitation/create":

@@ -330,7 +330,7 @@ class Client:
     async def set_roots(self, roots: Roots) -> None:
         """Replaces the roots, and tells the server. Raises NotOffered if there never were any."""
         if self._callbacks.roots is None:
-            raise NotOffered("roots/list", "roots: the client was created without roots")
+            raise NotOffered("roots/list", "roots: it was created without them", "client")
         self._callbacks.set_roots(roots)
         await self.roots_changed()
 

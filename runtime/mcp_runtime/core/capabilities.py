@@ -44,4 +44,4 @@ def require_client(method: str, capability: str, params: Any, declared: Mapping[
     body: Mapping[str, Any] = {} if params is UNSET else latest.to_wire(params)
     for path in needed(method, capability, body):
         if not declares(declared, path):
-            raise NotOffered(method, path)
+            raise NotOffered(method, path, "client")

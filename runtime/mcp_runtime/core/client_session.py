@@ -345,12 +345,12 @@ class ClientSession(Session):
         if known is None:
             owner = self.offer.extensions.owner(method)
             what = "it" if owner is None else f"the extension {owner.identifier}"
-            raise NotOffered(method, f"{what} in {terms.translation.revision.name}")
+            raise NotOffered(method, f"{what} in {terms.translation.revision.name}", "server")
         theirs = known.direction == "client-to-server" and known.kind == "request"
         roots = {"roots": {"listChanged": self.offer.roots_change}}
         declared = terms.capabilities if theirs else {**self.offer.declared, **roots}
         if known.direction != "both" and not declares(declared, known.capability):
-            raise NotOffered(method, known.capability)
+            raise NotOffered(method, known.capability, "server" if theirs else "client")
 
 
 _objects: Final = msgspec.json.Decoder(dict[str, Any])

@@ -274,7 +274,7 @@ class ServerSession(Session, ServerNotifications):
     def _gate(self, method: str, params: Any, terms: Terms) -> None:
         known = terms.translation.methods.get(method)
         if known is None:
-            raise NotOffered(method, f"it in {terms.translation.revision.name}")
+            raise NotOffered(method, f"it in {terms.translation.revision.name}", "client")
         if known.kind == "notification":
             self._require_declared(known, terms)
         else:
@@ -285,4 +285,4 @@ class ServerSession(Session, ServerNotifications):
         sides = self.offer().declared, terms.capabilities
         is_declared = any(declares(side, method.capability) for side in sides)
         if method.direction != "both" and not is_declared:
-            raise NotOffered(method.name, f"{method.capability}: the server declares none")
+            raise NotOffered(method.name, method.capability, "server")

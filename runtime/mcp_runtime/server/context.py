@@ -305,7 +305,7 @@ class Context:
             models = self.called.terms.translation.revision.models
             gated = hasattr(models, "ClientCapabilitiesSampling")
             if gated and not declares(self.client_capabilities, "sampling.context"):
-                raise NotOffered("sampling/createMessage", "sampling.context")
+                raise NotOffered("sampling/createMessage", "sampling.context", "client")
 
     async def roots(self, **asked: Unpack[Asked]) -> list[t.Root]:
         """The client's roots, remembered until the client reports a change.

@@ -427,10 +427,10 @@ def test_who_waits_hears_that_the_peer_is_gone() -> None:
 
 def test_nothing_is_sent_for_which_the_peer_declares_no_capability() -> None:
     session = client_session(SHAKEN)
-    with pytest.raises(NotOffered, match="prompts"):
+    with pytest.raises(NotOffered, match="prompts/list: the server does not offer prompts"):
         session.call("prompts/list", meta(session), now=0.0)
     server = server_session(SHAKEN)
-    with pytest.raises(NotOffered, match="roots"):
+    with pytest.raises(NotOffered, match="roots/list: the client does not offer roots"):
         server.call("roots/list", UNSET, now=0.0)
     assert len(session.pending) == len(server.pending) == 0
 

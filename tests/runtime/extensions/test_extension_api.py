@@ -173,7 +173,7 @@ async def test_a_client_without_the_extension_has_the_core_alone() -> None:
     async with Client(shop()) as client:
         assert [tool.name for tool in await client.list_tools()] == ["look"]
         assert text(await client.call_tool("buy")) == "bought"
-        with pytest.raises(NotOffered, match="receipts/get: the peer does not offer it in"):
+        with pytest.raises(NotOffered, match="receipts/get: the server does not offer it in"):
             await client.request("receipts/get", GetParams(receipt_id="a"))
 
 
