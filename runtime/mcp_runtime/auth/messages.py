@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, TypeVar
 from urllib.parse import urlencode
@@ -93,16 +93,19 @@ def form(
     return AuthRequest("POST", url, purpose, kinds, urlencode(fields).encode())
 
 
-def oauth_error(what: str, response: AuthResponse) -> OAuthError:
-    """The error of an endpoint of OAuth, as far as its body says one.
+def oauth_error(
+    what: str, response: AuthResponse, secrets: Iterable[str | None] = ()
+) -> OAuthError:
+    """The error of an endpoint of OAuth, as far as its body says one, without what we sent it.
 
     Source: RFC 6749 section 5.2.
     """
     body = response.members() or {}
-    code = body.get("error")
-    description = body.get("error_description")
-    return OAuthError(
-        what,
+    code, description = body.get("error"), body.get("error_description")
+    said = [
         code if isinstance(code, str) else f"HTTP {response.status}",
         description if isinstance(description, str) else "",
-    )
+    ]
+    for secret in filter(None, secrets):
+        said = [text.replace(secret, "***") for text in said]
+    return OAuthError(what, *said)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import StringIO
 from typing import Any, Final
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 import pytest
 
@@ -22,6 +22,7 @@ from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.client.registered import ClientRegistration
 from mcp_runtime.auth.client.storage import FileStorage, MemoryStorage
 from mcp_runtime.auth.client.tokens import TokenSet
+from mcp_runtime.auth.errors import OAuthError
 from mcp_runtime.auth.messages import Authorize, AuthRequest, AuthResponse
 from mcp_runtime.auth.server.introspection import IntrospectionVerifier
 from mcp_runtime.auth.server.verifier import CachedVerifier, StaticVerifier, VerifiedToken
@@ -239,3 +240,39 @@ async def test_a_challenge_that_quotes_a_secret_is_shown_masked() -> None:
     challenge = refused(error="invalid_token", error_description=f"token {first} is over")
     await client.recover(challenge, SERVER, {"Authorization": f"Bearer {first}"})
     assert first not in "\n".join(lines)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("field", ["code", "code_verifier", "refresh_token"])
+async def test_an_error_that_repeats_what_was_sent_is_shown_without_it(field: str) -> None:
+    world, lines = World(), list[str]()
+    client = authorizer(world, report=lines.append)
+    place = f"{ISSUER}/token"
+    endpoint, sent = world.places[place], list[str]()
+
+    def echo(request: AuthRequest) -> AuthResponse:
+        value = dict(parse_qsl(request.body.decode())).get(field)
+        if value is None:
+            return endpoint(request)
+        sent.append(value)
+        return reply({"error": "invalid_grant", "error_description": f"unknown: {value}"}, 400)
+
+    world.places[place] = echo
+    if field == "refresh_token":
+        await signed_in(client)
+        client_headers = await client.headers("POST", SERVER)
+        assert await client.recover(refused(), SERVER, client_headers)
+    else:
+        with pytest.raises(OAuthError, match=r"unknown: \*\*\*") as caught:
+            await signed_in(client)
+        assert sent[0] not in shown(caught.value)
+    assert sent
+    assert not [line for line in lines if sent[0] in line]
+
+
+@pytest.mark.anyio
+async def test_a_step_is_one_line_whatever_the_peer_names_its_members() -> None:
+    world, lines = World(metadata={"a\n\x1b[2Jb": 1}), list[str]()
+    await signed_in(authorizer(world, report=lines.append))
+    assert [line for line in lines if "[2Jb=***" in line]
+    assert all(line.isprintable() for line in lines)

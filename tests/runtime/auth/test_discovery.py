@@ -8,7 +8,7 @@ import pytest
 
 from mcp_runtime.auth.client.discovery import Discovered, discover
 from mcp_runtime.auth.errors import DiscoveryFailed, IssuerMismatch, ResourceMismatch
-from mcp_runtime.auth.messages import AuthRequest, Flow
+from mcp_runtime.auth.messages import AuthRequest, AuthResponse, Flow
 from mcp_runtime.revisions import LATEST
 from tests.support.authorization_server import ISSUER, SERVER, World, reply
 
@@ -135,6 +135,22 @@ async def test_a_mismatch_is_taken_only_on_request() -> None:
 async def test_a_slash_at_the_end_of_the_resource_is_sent_as_it_was_written() -> None:
     world = World(protected={"resource": f"{SERVER}/"})
     assert (await discovered(world)).resource == f"{SERVER}/"
+
+
+async def test_a_page_at_a_place_of_metadata_is_no_metadata() -> None:
+    """Some hosts answer each path with the page of their application."""
+    world = World(issuer=HOST, protected=None)
+    page = AuthResponse(200, {"content-type": "text/html; charset=utf-8"}, b"<!doctype html>")
+    world.places[f"{HOST}/.well-known/oauth-protected-resource/mcp"] = lambda _: page
+    assert (await discovered(world)).server.issuer == HOST
+
+
+async def test_a_place_of_metadata_that_is_in_trouble_is_named() -> None:
+    world = World()
+    place = f"{ISSUER}/.well-known/oauth-authorization-server"
+    world.places[place] = lambda _: reply({}, 503)
+    with pytest.raises(DiscoveryFailed, match=f"{place} answers HTTP 503"):
+        await discovered(world)
 
 
 async def test_a_member_that_is_null_is_left_out() -> None:

@@ -14,6 +14,7 @@ from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.client.storage import FileStorage, MemoryStorage
 from mcp_runtime.auth.errors import AuthorizationError, LoginAbandoned
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse
+from mcp_runtime.errors import Disconnected
 from tests.runtime.auth.test_authorizer import authorizer, signed_in, token
 from tests.support.authorization_server import ISSUER, SERVER, Clock, World, refused, reply
 
@@ -195,6 +196,27 @@ async def test_a_token_of_no_lifetime_lasts_until_the_server_says_otherwise(last
     issued = await signed_in(client)
     assert await token(client) == issued
     assert grants(world) == ["authorization_code"]
+
+
+async def test_an_authorization_server_that_is_away_costs_no_call_while_the_token_lasts() -> None:
+    world, clock = World(lasts=100), Clock()
+
+    class Away(Slow):
+        is_away = False
+
+        async def __call__(self, request: AuthRequest, /) -> AuthResponse:
+            if self.is_away:
+                raise Disconnected("the authorization server is away")
+            return await super().__call__(request)
+
+    way = Away(world)
+    client = Authorizer(OAuth(redirect=world.redirect, now=clock), SERVER, way)
+    issued = await signed_in(client)
+    clock.now += 90
+    way.is_away = True
+    assert await token(client) == issued
+    way.is_away = False
+    assert await token(client) != issued
 
 
 # ---- step-up

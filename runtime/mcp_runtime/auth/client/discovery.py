@@ -121,7 +121,7 @@ def _protected_resource(url: str, named: str | None) -> Flow[ProtectedResource |
     for place in resource_urls(url, named):
         require_secure(place, "the metadata of the server")
         response = yield get(place, "asks for the metadata of the server")
-        if _is_there(response):
+        if _is_there(response, place):
             document = response.json(f"the server's metadata at {place}")
             return _fitting(_read(ProtectedResource, document, place), url)
     return None
@@ -161,7 +161,7 @@ def _authorization_server(
     for place in authorization_server_urls(issuer):
         purpose = "asks for the metadata of the authorization server"
         response = yield get(place, purpose, {"MCP-Protocol-Version": LATEST})
-        if _is_there(response):
+        if _is_there(response, place):
             document = response.json(f"the authorization server's metadata at {place}")
             return _checked(_read(AuthorizationServer, document, place), names)
     return None
@@ -202,14 +202,14 @@ def _at_origin(base: str, lenient: bool) -> Flow[AuthorizationServer]:
 # ---- both
 
 
-def _is_there(response: AuthResponse) -> bool:
-    """Whether metadata came; a place that answers otherwise is passed over.
+def _is_there(response: AuthResponse, place: str) -> bool:
+    """Whether metadata came; a place that answers otherwise, or with a page, is passed over.
 
     Raises DiscoveryFailed where the server itself is in trouble.
     """
     if response.status >= 500:
-        raise DiscoveryFailed(f"a place of metadata answers HTTP {response.status}")
-    return response.ok
+        raise DiscoveryFailed(f"the metadata at {place} answers HTTP {response.status}; try later")
+    return response.ok and not response.headers.get("content-type", "").startswith("text/html")
 
 
 def _read(kind: type[_T], document: Mapping[str, Any], place: str) -> _T:

@@ -131,7 +131,8 @@ class EnterpriseManaged:
             place, "asks the identity provider for a grant", body, headers
         )
         if not response.ok:
-            raise oauth_error("the identity provider gives no grant", response)
+            secrets = (self.idp_client_secret, fields["subject_token"])
+            raise oauth_error("the identity provider gives no grant", response, secrets)
         return _grant_of(response.json("the identity provider's answer"))
 
 

@@ -53,7 +53,10 @@ def register(
     )
     if not response.ok:
         error = oauth_error(f"{server.issuer} does not register this client", response)
-        raise RegistrationRefused(f"{error} (redirect_uri {redirect_uri!r})") from error
+        raise RegistrationRefused(
+            f"{error} (redirect_uri {redirect_uri!r}); give the `client_id` that it knows you by,"
+            " or the header with the key that the server wants"
+        ) from error
     return _registered(response.json("the registration"), method, redirect_uri)
 
 

@@ -26,6 +26,7 @@ from mcp_runtime.auth.errors import (
     RegistrationRefused,
 )
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse, Fetch, Flow
+from mcp_runtime.errors import printable
 
 _T = TypeVar("_T")
 
@@ -202,7 +203,7 @@ class TokenSource:
     def report(self, line: str) -> None:
         """Reports one step, if anybody listens."""
         if self._settings.report is not None:
-            self._settings.report(line)
+            self._settings.report(printable(line.replace("\n", " ")))
 
 
 def _with_offline_access(discovery: Discovered, scopes: Sequence[str]) -> tuple[str, ...]:

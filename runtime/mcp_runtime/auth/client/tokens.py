@@ -19,6 +19,8 @@ from mcp_runtime.auth.messages import AuthResponse, Flow, form, oauth_error
 
 _USE_NONCE: Final = "use_dpop_nonce"
 _MAX_TOKEN: Final = 65_536
+_SECRETS: Final = ("code", "code_verifier", "refresh_token", "assertion")
+"""Fields of a grant that an error may not repeat."""
 
 
 class TokenSet(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,13 +77,14 @@ class TokenRequest:
         """
         fields = {**grant, "resource": self.discovery.resource}
         what = f"{self.discovery.server.issuer} gives no token"
+        secrets = (self.client.client_secret, *map(grant.get, _SECRETS))
         response = yield from self._posted(fields, purpose, None)
         nonce = response.headers.get("dpop-nonce")
         demands = not response.ok and oauth_error(what, response).code == _USE_NONCE
         if demands and nonce and self.proof is not None:
             response = yield from self._posted(fields, purpose, nonce)
         if not response.ok or (response.members() or {}).get("error"):
-            raise oauth_error(what, response)
+            raise oauth_error(what, response, secrets)
         return self._read(response, asked)
 
     def _posted(
