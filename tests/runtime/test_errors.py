@@ -11,7 +11,7 @@ from mcp_runtime import errors
 from mcp_runtime.auth import errors as auth_errors
 
 EACH: list[Exception] = [
-    errors.NotOffered("tools/call", "tools"),
+    errors.NotOffered("tools/call", "tools", "server"),
     errors.NotOpen("the client is not open"),
     errors.TimedOut("ping", 1.5),
     errors.NotReached("no connection"),
