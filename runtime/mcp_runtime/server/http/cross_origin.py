@@ -12,8 +12,11 @@ from mcp_runtime.core.http_rules import Hosts
 from mcp_runtime.server.http.request import App, Receive, Scope, Send
 
 _ORIGIN: Final = b"access-control-allow-origin"
-_METHODS: Final = b"GET, POST, DELETE"
-_EXPOSED: Final = b"Mcp-Session-Id, WWW-Authenticate"
+_EXPOSED: Final = b"Mcp-Session-Id, WWW-Authenticate, Retry-After"
+_PREFLIGHT: Final = (
+    (b"access-control-allow-methods", b"GET, POST, DELETE"),
+    (b"access-control-max-age", b"600"),
+)
 
 
 def cross_origin(app: App, origins: Collection[str]) -> App:
@@ -31,8 +34,7 @@ def cross_origin(app: App, origins: Collection[str]) -> App:
         allowed = [(_ORIGIN, origin), (b"vary", b"origin")]
         if scope["method"] == "OPTIONS" and b"access-control-request-method" in headers:
             wanted = headers.get(b"access-control-request-headers", b"")
-            methods = (b"access-control-allow-methods", _METHODS)
-            allowed += [methods, (b"access-control-allow-headers", wanted)]
+            allowed += [*_PREFLIGHT, (b"access-control-allow-headers", wanted)]
             await send({"type": "http.response.start", "status": 204, "headers": allowed})
             await send({"type": "http.response.body"})
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from pathlib import Path
 from typing import Final
 
 import httpx2
@@ -34,6 +35,7 @@ async def test_a_preflight_of_a_named_origin_is_answered() -> None:
     assert response.headers["access-control-allow-origin"] == PAGE
     assert response.headers["access-control-allow-headers"] == "content-type,mcp-param-city"
     assert "DELETE" in response.headers["access-control-allow-methods"]
+    assert response.headers["access-control-max-age"] == "600"
 
 
 @pytest.mark.parametrize("origin", ["https://other.example.com", "null", "http://localhost:3000"])
@@ -43,10 +45,13 @@ async def test_a_preflight_of_another_origin_is_not_answered(origin: str) -> Non
     assert "access-control-allow-origin" not in response.headers
 
 
-async def test_the_page_may_read_the_answer_and_the_id_of_the_session() -> None:
+async def test_the_page_may_read_the_answer_and_what_its_headers_ask_for() -> None:
     response = await client_of([PAGE]).post(initialize(SHAKEN[0]), {"origin": PAGE}).until_over()
     assert (response.status, response.headers["access-control-allow-origin"]) == (200, PAGE)
-    assert "Mcp-Session-Id" in response.headers["access-control-expose-headers"]
+    exposed = response.headers["access-control-expose-headers"]
+    assert exposed == "Mcp-Session-Id, WWW-Authenticate, Retry-After"
+    middleware = f"expose_headers={exposed.split(', ')}".replace("'", '"')
+    assert middleware in (Path(__file__).parents[4] / "docs/HTTP.md").read_text("utf-8")
 
 
 async def test_without_a_named_origin_nothing_is_added() -> None:
