@@ -72,6 +72,21 @@ def test_a_person_signs_in_once_and_is_remembered_until_the_logout(tmp_path: Pat
     beside_a_server(act)
 
 
+def test_a_file_that_holds_no_tokens_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "mcp-bindgen" / "tokens.json"
+    file.parent.mkdir()
+    file.write_text("nonsense")
+
+    def act(issuer: Issuer) -> None:
+        for arguments in (("--logout",), ("whoami",)):
+            status, _, stderr = said(tmp_path, issuer.world.resource, *arguments)
+            assert status == 2
+            assert f"{file} is not a token file; move it away" in stderr
+            assert "Traceback" not in stderr
+
+    beside_a_server(act)
+
+
 def test_each_step_can_be_shown_without_its_secrets(tmp_path: Path) -> None:
     def act(issuer: Issuer) -> None:
         _, _, stderr = signed_in(tmp_path, issuer, "--auth-trace")

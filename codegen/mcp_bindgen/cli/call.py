@@ -154,10 +154,13 @@ def _and_older(revisions: Sequence[str]) -> Sequence[str]:
 
 
 def _log_out(words: Sequence[str]) -> int:
-    """Raises InputError for a command, which nobody signs in to."""
+    """Raises InputError for a command, which nobody signs in to, and a file without tokens."""
     if not words[0].startswith(_SCHEMES):
         raise InputError("one signs in to, and out of, a server that has a URL")
-    asyncio.run(forget(words[0]))
+    try:
+        asyncio.run(forget(words[0]))
+    except ValueError as error:
+        raise InputError(str(error)) from None
     return OK
 
 

@@ -47,7 +47,7 @@ def authorization(how: SigningIn) -> OAuth:
 
     def pasted() -> str:
         warn("paste the address that the browser was sent to, and press Enter:")
-        return sys.stdin.readline()
+        return sys.stdin.readline() if sys.stdin is not None else ""
 
     redirect = LoopbackRedirect(page) if how.browser else PastedRedirect(page, pasted)
     return OAuth(

@@ -185,6 +185,8 @@ async def test_an_issuer_that_nobody_promised_may_be_missing_but_not_wrong() -> 
         lambda url: url.partition("&state")[0],
         lambda url: f"{url}&code=another",
         lambda url: url.replace("code=", "kode="),
+        lambda _: "http://[::1",
+        lambda url: url.replace("state=", "state=\udcff"),
     ],
 )
 @pytest.mark.requirement("auth.state")

@@ -74,12 +74,18 @@ def read_redirect(request: CodeRequest, redirected: str) -> str:
     Raises RedirectRefused for another's redirect, OAuthError for a refusal. `iss` is compared
     before anything else of the redirect is believed.
     """
-    query = parse_qs(urlsplit(redirected).query, keep_blank_values=True)
+    try:
+        query = parse_qs(urlsplit(redirected).query, keep_blank_values=True)
+    except ValueError as error:
+        raise RedirectRefused(f"what came back is no URL: {error}") from None
     answer = {name: values[0] for name, values in query.items()}
     if any(len(values) > 1 for values in query.values()):
         raise RedirectRefused("the redirect has a parameter twice")
-    if not compare_digest(answer.get("state", "").encode(), request.state.encode()):
-        raise RedirectRefused("the redirect has another `state` than our request")
+    if not compare_digest(answer.get("state", "").encode(errors="replace"), request.state.encode()):
+        raise RedirectRefused(
+            "the redirect has another `state` than our request: it is of another sign-in, or not"
+            " the whole address"
+        )
     _require_issuer(request, answer.get("iss"))
     if "error" in answer:
         what = f"{request.issuer} does not authorize this client"
