@@ -233,6 +233,25 @@ def test_another_person_cannot_post_to_a_session_of_http_with_sse() -> None:
     run(main)
 
 
+def test_no_cache_keeps_what_one_client_was_refused() -> None:
+    """A proxy that caches refusals would give them to the owner of the session too."""
+
+    async def main() -> None:
+        async with serving() as (app, _), people(app, "ann-token", "eve-token", "") as asking:
+            ann, eve, nobody = asking
+            session = await ann.session()
+            for response, status in (
+                (seen_by(eve, session).get(), 404),
+                (seen_by(nobody, session).get(), 401),
+                (ann.begin("GET", "/nothing", {"host": "localhost"}), 404),
+                (ann.begin("PUT", "/mcp", {"host": "localhost"}), 405),
+            ):
+                await response.until_over()
+                assert (response.status, response.headers["cache-control"]) == (status, "no-store")
+
+    run(main)
+
+
 # ---- changes
 
 

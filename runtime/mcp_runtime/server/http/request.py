@@ -20,6 +20,8 @@ App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 Header: TypeAlias = tuple[bytes, bytes]
 
 JSON: Final[Header] = (b"content-type", b"application/json")
+_NOT_KEPT: Final[Header] = (b"cache-control", b"no-store")
+"""A cache that does not look at tokens would refuse everyone what one client was refused."""
 _LENGTH_DIGITS: Final = 15
 """A Content-Length with more digits is too large, whatever they are."""
 _BUFFERED: Final = 64 * 1024
@@ -191,7 +193,7 @@ class HttpRequest:
 
     async def refuse(self, error: HttpError) -> None:
         """Sends an error as the whole response. Raises ClientGone."""
-        await self.reply(error.status, error.body, (JSON, *error.headers))
+        await self.reply(error.status, error.body, (JSON, _NOT_KEPT, *error.headers))
 
     async def start(self, status: int, headers: tuple[Header, ...]) -> None:
         """Starts a response that is sent in parts. Raises ClientGone."""
