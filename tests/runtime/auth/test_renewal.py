@@ -171,6 +171,50 @@ async def test_a_client_whom_the_sign_in_page_does_not_know_registers_anew_the_n
     assert world.visited[-1]["client_id"] != dead
 
 
+async def given_up(client: Authorizer, world: World, refusal: AuthResponse) -> None:
+    """A sign-in that the person ends on the page."""
+    visit = world.visit
+
+    def page(url: str) -> str:
+        world.visit = visit
+        raise LoginAbandoned("nobody came back")
+
+    world.visit = page
+    with pytest.raises(LoginAbandoned):
+        await answered(client, refusal)
+
+
+async def test_a_sign_in_that_a_person_ends_costs_no_refresh_token() -> None:
+    world = World(grants=("a",))
+    client = authorizer(world)
+    await signed_in(client)
+    missing = refused(403, error="insufficient_scope", scope="b")
+    await given_up(client, world, missing)
+    assert await answered(client, refused())
+    assert grants(world) == ["authorization_code", "refresh_token"]
+    world.refresh_tokens.clear()
+    await answered(client, refused())
+    assert world.visited[-1]["client_id"] == world.visited[0]["client_id"]
+
+
+async def test_a_person_is_asked_once_for_one_request() -> None:
+    world, clock = World(lasts=100), Clock()
+    client = authorizer(world, clock)
+    await signed_in(client)
+    world.refresh_tokens.clear()
+    clock.now += 90
+    await given_up(client, world, refused())
+    assert len(world.visited) == 1
+
+
+async def test_a_folder_that_cannot_be_written_to_still_lets_tokens_be_refreshed(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "tokens.json.refresh").mkdir()  # no lock can be opened there
+    async with FileStorage(tmp_path / "tokens.json").refreshing():
+        pass
+
+
 async def test_an_error_of_a_token_endpoint_counts_whatever_its_status() -> None:
     """Some answer 200 with an error, and with null where there is none."""
     world = World()

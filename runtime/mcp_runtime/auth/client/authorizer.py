@@ -17,7 +17,7 @@ from mcp_runtime.auth.client.token_source import TokenSource, decoded
 from mcp_runtime.auth.client.tokens import TokenSet
 from mcp_runtime.auth.errors import AuthorizationError, TokenRefused
 from mcp_runtime.auth.messages import AuthResponse, Fetch
-from mcp_runtime.errors import SessionError
+from mcp_runtime.errors import Disconnected
 
 _LEEWAY: Final = 30.0
 """Seconds before its end at which a token counts as expired."""
@@ -161,7 +161,7 @@ class Authorizer:
         try:
             discovery = await self._source.discovered(_NO_CHALLENGE)
             await self._obtain(discovery, tokens.scopes, tokens)
-        except SessionError as error:
+        except (AuthorizationError, Disconnected) as error:
             self._source.report(f"the token could not be renewed: {error}")
 
     def _has_new_nonce(self, response: AuthResponse, url: str, named: Sequence[Challenge]) -> bool:

@@ -13,13 +13,15 @@ AuthMethod: TypeAlias = Literal[
 
 class ClientRegistration(msgspec.Struct, frozen=True, kw_only=True):
     """A client as one authorization server knows it. `redirect_uri` is the one registered;
-    `expires_at` is in seconds since 1970, 0 for never."""
+    `expires_at` is in seconds since 1970, 0 for never. `is_doubted` after a sign-in that ended on
+    a page of the authorization server, which may not know the client any more."""
 
     client_id: str
     client_secret: str | None = None
     auth_method: AuthMethod = "none"
     redirect_uri: str | None = None
     expires_at: int = 0
+    is_doubted: bool = False
 
     def __repr__(self) -> str:
         return f"ClientRegistration(client_id={self.client_id!r}, auth_method={self.auth_method!r})"

@@ -12,7 +12,13 @@ import os
 import tempfile
 import threading
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    ExitStack,
+    asynccontextmanager,
+    contextmanager,
+    suppress,
+)
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
@@ -125,8 +131,10 @@ class FileStorage:
 
     @asynccontextmanager
     async def refreshing(self) -> AsyncGenerator[None]:
-        with self._opened(".refresh") as lock:
-            await _acquired(partial(_lock, lock, waits=False))
+        with ExitStack() as stack:
+            with suppress(OSError):  # a folder that cannot be written to still has tokens to use
+                lock = stack.enter_context(self._opened(".refresh"))
+                await _acquired(partial(_lock, lock, waits=False))
             yield
 
     @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from mcp_runtime.auth.challenge import Challenge
 from mcp_runtime.auth.client.auth_trace import masked_url, request_line, response_line
@@ -78,12 +79,15 @@ class TokenSource:
         if before.issuer != issuer or before.refresh_token is None or client is None:
             return None
         try:
-            return await self._run(refreshed(self._request(discovery, client), before))
+            newer = await self._run(refreshed(self._request(discovery, client), before))
         except OAuthError as error:
             self.report(f"the refresh token is not accepted: {error}")
             if error.code == "invalid_client":
-                await self._forget_client(issuer)
+                await self._settings.storage.delete(f"client {issuer}")
             return None
+        if client.is_doubted:
+            await self._keep_client(issuer, replace(client, is_doubted=False))
+        return newer
 
     async def _by_person(self, discovery: Discovered, scopes: tuple[str, ...]) -> TokenSet:
         redirect = self._settings.redirect
@@ -91,7 +95,8 @@ class TokenSource:
             raise LoginNeeded(discovery.server.issuer)
         client = known = await self._known_client(discovery)
         async with redirect(client.redirect_uri if client is not None else None) as visit:
-            if client is None or client.redirect_uri not in (None, visit.uri):
+            fits = client is not None and client.redirect_uri in (None, visit.uri)
+            if client is None or not fits or client.is_doubted:
                 client = await self._registered(discovery, visit.uri)
             asked = _with_offline_access(discovery, scopes)
             flow = code_flow(
@@ -100,8 +105,9 @@ class TokenSource:
             try:
                 return await self._run(flow, visit)
             except LoginAbandoned:
-                if client is known:  # whom the page may have refused, without a redirect
-                    await self._forget_client(discovery.server.issuer)
+                if client is known and client.redirect_uri is not None:
+                    doubted = replace(client, is_doubted=True)
+                    await self._keep_client(discovery.server.issuer, doubted)
                 raise
 
     def _request(self, discovery: Discovered, client: ClientRegistration) -> TokenRequest:
@@ -165,13 +171,11 @@ class TokenSource:
     async def _registered(self, discovery: Discovered, uri: str) -> ClientRegistration:
         name = self._settings.client_name
         client = await self._run(register(discovery.server, client_name=name, redirect_uri=uri))
-        key = f"client {discovery.server.issuer}"
-        await self._settings.storage.set(key, msgspec.json.encode(client))
+        await self._keep_client(discovery.server.issuer, client)
         return client
 
-    async def _forget_client(self, issuer: str) -> None:
-        """Drops a registration that its issuer may no longer know, so that the next is new."""
-        await self._settings.storage.delete(f"client {issuer}")
+    async def _keep_client(self, issuer: str, client: ClientRegistration) -> None:
+        await self._settings.storage.set(f"client {issuer}", msgspec.json.encode(client))
 
     # ---- doing what a flow asks for
 
