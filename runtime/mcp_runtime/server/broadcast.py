@@ -40,7 +40,8 @@ class ChangeBroadcaster:
         self.connections: Final[set[ChangeListener]] = set()
         self._bus: Bus | None = None
         self._bus_loop: asyncio.AbstractEventLoop | None = None
-        self._name: Final = secrets.token_hex(8)
+        self._name = ""
+        """Of this process on the bus: one that made the server may fork others."""
 
     def broadcast(self, change: Change) -> None:
         """Notifies the clients of this process, and of those on the bus, of a change.
@@ -63,6 +64,7 @@ class ChangeBroadcaster:
     @asynccontextmanager
     async def shared(self, bus: Bus) -> AsyncGenerator[None]:
         """While entered, the clients of all processes on this bus are notified of changes."""
+        self._name = secrets.token_hex(8)
         async with bus.subscribed(_TOPIC, self._receive):
             self._bus, self._bus_loop = bus, asyncio.get_running_loop()
             try:

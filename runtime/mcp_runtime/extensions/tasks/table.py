@@ -54,7 +54,8 @@ class TaskTable:
         touched: Callable[[str, str], None],
         runs: Callable[[str], bool],
     ) -> None:
-        self.process: Final = secrets.token_hex(8)
+        self.process = ""
+        """The name of this process among those that share tasks: one may fork others before."""
         self.limits: Final = limits
         self._sealer = sealer
         self._changed = changed
@@ -229,6 +230,7 @@ class TaskTable:
     @asynccontextmanager
     async def sharing(self, store: Store) -> AsyncGenerator[None]:
         """While entered, other processes on this store know the tasks of this one."""
+        self.process = secrets.token_hex(8)
         async with store.bus.subscribed(_TOPIC, self._receive):
             await store.leases.hold(_lease(self.process), self.limits.lease)
             self._shared = store

@@ -71,7 +71,8 @@ class Cluster:
     """One per application that has a store; `receive` gets what others forward."""
 
     def __init__(self, store: Store, limits: Limits, receive: Callable[[Forwarded], None]) -> None:
-        self.number: Final = 1 << (_PROCESS_BITS - 1) | secrets.randbits(_PROCESS_BITS - 1)
+        self.number = -1
+        """Of this process, once it has joined: one that made the application may fork others."""
         self.store: Final = store
         self._lease: Final = limits.lease
         self._receive = receive
@@ -89,6 +90,7 @@ class Cluster:
     @asynccontextmanager
     async def joined(self) -> AsyncGenerator[None]:
         """While entered, others know that this process lives, and can reach it."""
+        self.number = 1 << (_PROCESS_BITS - 1) | secrets.randbits(_PROCESS_BITS - 1)
         name, bus = _topic(self.number), self.store.bus
         async with AsyncExitStack() as stack:
             for topic in (name, _EVERYBODY):

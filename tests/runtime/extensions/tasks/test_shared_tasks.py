@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from mcp_runtime import Limits
 from mcp_runtime.errors import RemoteError
 from mcp_runtime.extensions.tasks import TaskCancelled, TaskHandle
+from mcp_runtime.stores.memory import MemoryStore
 from mcp_runtime.stores.opening import store_at
 from tests.support.redis_server import RedisServer
 from tests.support.task_server import Place, started, text, working
@@ -23,6 +25,16 @@ async def process(store: str, **options: Any) -> AsyncGenerator[Place]:
     place, opened = Place(**options), store_at(store)
     async with opened, place.server.sharing(opened):
         yield place
+
+
+def test_processes_that_were_forked_from_one_have_names_of_their_own() -> None:
+    async def main() -> None:
+        table, store = Place().tasks._table, MemoryStore()
+        forked = copy.copy(table)
+        async with table.sharing(store), forked.sharing(store):
+            assert table.process != forked.process
+
+    asyncio.run(main())
 
 
 def test_any_process_answers_for_a_task(store: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 import logging
 from collections.abc import AsyncGenerator
@@ -13,7 +14,9 @@ import msgspec
 import pytest
 
 from mcp_runtime import Context, Server
+from mcp_runtime.core.subscriptions import Change
 from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.server.broadcast import ChangeBroadcaster
 from mcp_runtime.server.http.cluster import Cluster, Forwarded
 from mcp_runtime.stores import Kept
 from mcp_runtime.stores.memory import MemoryBus, MemorySessions, MemoryStore
@@ -549,6 +552,39 @@ def test_what_is_known_of_other_processes_is_bounded_and_the_oldest_is_forgotten
     for sender in (9_999, 5_905, 5_904):
         hear(sender, 1)
     assert received[10_000:] == [(5_904, 1)]
+
+
+def test_processes_that_were_forked_from_one_have_numbers_of_their_own() -> None:
+    """As the workers of gunicorn with --preload, which make the application before they fork."""
+
+    async def main() -> None:
+        cluster = Cluster(MemoryStore(), DEFAULT, lambda message: None)
+        forked = copy.copy(cluster)
+        async with cluster.joined(), forked.joined():
+            assert cluster.number != forked.number
+
+    asyncio.run(main())
+
+
+def test_changes_reach_a_process_that_was_forked_from_the_one_that_announces_them() -> None:
+    class Listener:
+        def __init__(self) -> None:
+            self.loop = asyncio.get_running_loop()
+            self.uris: list[str] = []
+
+        def notify_change(self, change: Change, /) -> None:
+            self.uris.append(change.uri)
+
+    async def main() -> None:
+        one, bus = ChangeBroadcaster(), MemoryBus()
+        forked = copy.deepcopy(one)
+        async with one.shared(bus), forked.shared(bus):
+            listener = Listener()
+            forked.connections.add(listener)
+            one.broadcast(Change(uri="note://one"))
+            await until(lambda: listener.uris == ["note://one"])
+
+    asyncio.run(main())
 
 
 # ---- the stores of one process
