@@ -183,6 +183,17 @@ def test_the_tools_of_real_servers_are_written_as_they_are_linted(
         assert done.returncode == 0, done.stdout
 
 
+def test_a_tool_may_be_called_as_a_test_of_the_project_is(tmp_path: Path) -> None:
+    tools = read(tool_lists.listing({"name": "server", "inputSchema": {"type": "object"}}), "f")
+    files = project(ANSWERS, templates(True), {}, tools)
+    tests = [path for path in files if path.startswith("tests/") and path.endswith(".py")]
+    assert {"tests/test_server.py", "tests/tools/test_server.py"} <= set(tests)
+    write({**files, **dict.fromkeys(tests, "def test_it() -> None: ...\n")}, tmp_path)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.parametrize(
     ("names", "said"),
     [
