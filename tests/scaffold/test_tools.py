@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from symtable import symtable
 from typing import Any, Final
 
 import msgspec
@@ -181,6 +182,20 @@ def test_the_tools_of_real_servers_are_written_as_they_are_linted(
             text=True,
         )
         assert done.returncode == 0, done.stdout
+
+
+def test_a_tool_may_be_called_as_what_the_joining_module_defines() -> None:
+    def joining(*names: str) -> ast.Module:
+        schema = {"type": "object"}
+        tools = read(tool_lists.listing(*({"name": n, "inputSchema": schema} for n in names)), "f")
+        return ast.parse(project(ANSWERS, templates(True), {}, tools)[f"{HOME}/__init__.py"])
+
+    names = symtable(ast.unparse(joining("a")), "tools", "exec").get_identifiers()
+    lower = sorted(name for name in {*names} - {"a"} if name == name.lower() and name[0] != "_")
+    assert {"json", "offer", "types"} <= set(lower)
+    imports = [node for node in joining(*lower).body if isinstance(node, ast.ImportFrom)]
+    (modules,) = ([alias.name for alias in node.names] for node in imports if node.module is None)
+    assert sorted(modules) == [f"{name}_" for name in lower]
 
 
 def test_a_tool_may_be_called_as_a_test_of_the_project_is(tmp_path: Path) -> None:

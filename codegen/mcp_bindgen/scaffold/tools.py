@@ -92,6 +92,10 @@ def loose_places(tools: Sequence[Tool]) -> list[str]:
     ]
 
 
+_TAKEN: Final = frozenset({*keyword.kwlist, *keyword.softkwlist, "json", "offer", "str", "types"})
+"""What no module may be called: words of Python, and names of the module that joins them."""
+
+
 def _modules(nodes: Sequence[Node]) -> dict[str, str]:
     """The module of each tool by name. Raises InputError for two of one module."""
     modules: dict[str, str] = {}
@@ -116,7 +120,7 @@ def _module(name: str) -> str | None:
         return None
     if module[0].isdigit():
         module = f"n{module}"
-    return f"{module}_" if keyword.iskeyword(module) or keyword.issoftkeyword(module) else module
+    return f"{module}_" if module in _TAKEN else module
 
 
 def _tool(node: Node, module: str, whole: Surface) -> Tool:
