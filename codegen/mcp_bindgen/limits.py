@@ -70,4 +70,5 @@ MAX_NAME_CHARS: Final = 40
 """Length of a new project's name; with it, each line that is written stays within its width."""
 
 MAX_PROJECT_BYTES: Final = 64 * 1024 * 1024
-"""Size of all texts that a project remembers; one of all revisions has about 2 MiB."""
+"""Size of all texts that a project remembers, and of any file that is read whole; a project of
+all revisions has about 2 MiB."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mcp_bindgen import pins
+from mcp_bindgen.pins import table
 from tests.support.command import invoke, run
 
 
@@ -125,6 +126,16 @@ def test_what_cannot_be_inspected(args: tuple[str, ...], text: str) -> None:
     result = invoke("inspect", *args)
     assert (result.exit_code, result.stdout) == (2, "")
     assert text in result.stderr
+
+
+def test_a_file_without_an_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "MAX_PROJECT_BYTES", 100_000)
+    (tmp_path / "long.ts").write_text("type A = 1;\n".ljust(100_001))
+    (tmp_path / "endless.ts").symlink_to("/dev/zero")
+    for name in ("long.ts", "endless.ts"):
+        done = invoke("inspect", tmp_path / name)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert f"{name}: has more than 100000 bytes" in done.stderr
 
 
 def test_a_reader_that_has_gone_is_no_error() -> None:

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from mcp_bindgen import paths
 from mcp_bindgen.errors import InputError
+from mcp_bindgen.limits import MAX_PROJECT_BYTES
 
 __all__ = [
     "CORE",
@@ -154,14 +155,19 @@ def revisions() -> list[str]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The bytes of a file. Raises InputError if it cannot be read."""
+    """The bytes of a file. Raises InputError if it cannot be read, or has no end."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(MAX_PROJECT_BYTES + 1)
     except OSError as error:
         raise InputError(
             f"{path}: cannot be read: {error.strerror or error}",
             remedy="Give a file that exists and that you may read.",
         ) from None
+    if len(data) > MAX_PROJECT_BYTES:
+        message = f"{path}: has more than {MAX_PROJECT_BYTES} bytes"
+        raise InputError(message, remedy="Nothing that is read here is so large; look at the file.")
+    return data
 
 
 def read_text(path: Path) -> str:
