@@ -82,5 +82,9 @@ class ChangeBroadcaster:
             self._notify_clients(change)
 
     def _notify_clients(self, change: Change) -> None:
+        here = running_loop()
         for connection in [*self.connections]:
-            connection.notify_change(change)
+            if connection.loop is here:
+                connection.notify_change(change)
+            elif not connection.loop.is_closed():  # of another thread
+                connection.loop.call_soon_threadsafe(connection.notify_change, change)

@@ -6,6 +6,7 @@ import asyncio
 import copy
 import json
 import logging
+import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -566,25 +567,51 @@ def test_processes_that_were_forked_from_one_have_numbers_of_their_own() -> None
     asyncio.run(main())
 
 
+class Listener:
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self.uris: list[str] = []
+        self.threads: list[int] = []
+
+    def notify_change(self, change: Change, /) -> None:
+        self.uris.append(change.uri)
+        self.threads.append(threading.get_ident())
+
+
 def test_changes_reach_a_process_that_was_forked_from_the_one_that_announces_them() -> None:
-    class Listener:
-        def __init__(self) -> None:
-            self.loop = asyncio.get_running_loop()
-            self.uris: list[str] = []
-
-        def notify_change(self, change: Change, /) -> None:
-            self.uris.append(change.uri)
-
     async def main() -> None:
         one, bus = ChangeBroadcaster(), MemoryBus()
         forked = copy.deepcopy(one)
         async with one.shared(bus), forked.shared(bus):
-            listener = Listener()
+            listener = Listener(asyncio.get_running_loop())
             forked.connections.add(listener)
             one.broadcast(Change(uri="note://one"))
             await until(lambda: listener.uris == ["note://one"])
 
     asyncio.run(main())
+
+
+def test_a_client_on_the_event_loop_of_another_thread_is_notified_there() -> None:
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    listener, changes = Listener(loop), ChangeBroadcaster()
+    changes.connections.add(listener)
+
+    async def main() -> None:
+        changes.broadcast(Change(uri="note://one"))
+        await until(lambda: bool(listener.uris))
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+        changes.broadcast(Change(uri="note://two"))
+
+    thread.start()
+    try:
+        asyncio.run(main())
+    finally:
+        if thread.is_alive():
+            loop.call_soon_threadsafe(loop.stop)
+    assert (listener.uris, listener.threads) == (["note://one"], [thread.ident])
 
 
 # ---- the stores of one process
