@@ -82,8 +82,8 @@ class ClientConnection(Connection):
         """Whether a failed probe may have spoiled the connection, so that another is needed."""
         return False
 
-    def diagnosis(self) -> str:
-        """What else is known of a server that could not be opened; ends an error's text."""
+    def diagnosis(self, error: SessionError) -> str:
+        """What else is known of a server that was not opened for this; ends the error's text."""
         return ""
 
     @property

@@ -70,7 +70,7 @@ class Reconnector:
         except SessionError as error:
             await self._stack.aclose()
             if self._connection is not None:
-                error.explain(self._connection.diagnosis())
+                error.explain(self._connection.diagnosis(error))
             raise
         await self._restore_log_level()
 

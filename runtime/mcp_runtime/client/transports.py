@@ -11,6 +11,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from mcp_runtime.client.connection import ClientConnection, ClientWireConnection, ConnectionOwner
+from mcp_runtime.errors import Disconnected, SessionError
 from mcp_runtime.transports.wire import Wire
 
 if TYPE_CHECKING:
@@ -102,9 +103,10 @@ class ChildConnection(ClientWireConnection):
         """Not if it never read the probe: then something else has ended it."""
         return not self._process.is_unread()
 
-    def diagnosis(self) -> str:
-        code = self._process.returncode if self.is_gone else None
-        ended = f" (exit code {code})" if code is not None and code >= 0 else ""
+    def diagnosis(self, error: SessionError) -> str:
+        code = self._process.returncode
+        has_ended = isinstance(error, Disconnected)  # before it was told to
+        ended = f" (exit code {code})" if has_ended and code is not None and code >= 0 else ""
         if code == 0 and self._process.is_unread():
             ended = " (exit code 0, having read nothing: does it serve on standard input?)"
         if self.ignored:

@@ -12,7 +12,13 @@ import pytest
 
 from mcp_runtime import Client
 from mcp_runtime.client import eras
-from mcp_runtime.errors import Disconnected, NoCommonRevision, SessionError, TimedOut
+from mcp_runtime.errors import (
+    BadAnswer,
+    Disconnected,
+    NoCommonRevision,
+    SessionError,
+    TimedOut,
+)
 from mcp_runtime.limits import DEFAULT, REMEMBERED_SERVERS, Limits
 from tests.support.json_peers import NEWEST
 
@@ -284,6 +290,17 @@ async def test_a_slow_command_has_as_long_as_the_timeout(tmp_path: Path) -> None
     server = OldServer(tmp_path, "slow", wait=1.5)
     async with server.client(limits=Limits(first_answer=0.5), timeout=20) as client:
         await client.list_tools()
+
+
+async def test_only_a_server_that_ended_by_itself_has_an_exit_code_in_the_error() -> None:
+    script = """
+import sys
+for line in sys.stdin:
+    print('{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}', flush=True)
+"""
+    with pytest.raises(BadAnswer, match=r"protocolVersion`$"):
+        async with Client.stdio([sys.executable, "-S", "-c", script], era="handshake"):
+            pass
 
 
 async def test_what_a_server_said_before_it_ended_is_in_the_error() -> None:
