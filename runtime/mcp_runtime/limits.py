@@ -56,9 +56,7 @@ class Limits:
     threads: int = 64
     """Plain functions of one server that run at one time, each in a thread; the next one waits."""
     session_threads: int = 16
-    """Plain functions that run at one time for one session, or for one client on a stream.
-
-    Where clients authenticate over HTTP, for one principal."""
+    """Plain functions that run at one time for one session, or for one client on a stream."""
     deadline: float = 30.0
     """Wait for the response to a request of ours, unless its caller names another."""
     total: float = 300.0

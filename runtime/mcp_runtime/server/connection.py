@@ -89,11 +89,9 @@ class ServerConnection(Connection):
 
     @property
     def thread_room(self) -> asyncio.Semaphore:
-        """The places of the client in the server's threads: its principal's, if it has one."""
+        """The places of the session in the server's threads."""
         if self._thread_room is None:
-            owner = (self.loop, self.principal) if self.principal else None
-            places = self.server.limits.session_threads
-            self._thread_room = self.server.threads.room_of(owner, places)
+            self._thread_room = asyncio.Semaphore(self.server.limits.session_threads)
         return self._thread_room
 
     async def _run(self, called: Called) -> Any:

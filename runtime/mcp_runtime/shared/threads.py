@@ -17,7 +17,7 @@ from enum import Enum
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, Final
-from weakref import WeakSet, WeakValueDictionary
+from weakref import WeakSet
 
 from mcp_runtime.errors import LocalError
 from mcp_runtime.limits import THREADS
@@ -89,12 +89,6 @@ class Threads:
         self._jobs: SimpleQueue[_Job] = SimpleQueue()
         self._idle = self._count = self._left = 0
         self._lock = threading.Lock()
-        self._rooms = WeakValueDictionary[object, asyncio.Semaphore]()
-
-    def room_of(self, owner: object, places: int) -> asyncio.Semaphore:
-        """The places of an owner in these threads, as long as anyone uses them; None owns none."""
-        room = asyncio.Semaphore(places)
-        return room if owner is None else self._rooms.setdefault(owner, room)
 
     async def run(
         self,

@@ -62,27 +62,6 @@ async def test_calls_of_one_client_do_not_stall_those_of_another() -> None:
         hangs.end.set()
 
 
-@pytest.mark.parametrize("era", ["per-request", "handshake"])
-async def test_calls_of_one_principal_do_not_stall_those_of_another(era: str) -> None:
-    hangs = Hangs(threads=8, session_threads=3)
-    async with serving(hangs.server, principal=lambda scope: scope["user"]) as client:
-        try:
-            if era == "per-request":
-                calls = [client.call("hang", user="eve") for _ in range(20)]
-            else:
-                sessions = [await client.session(user="eve") for _ in range(4)]
-                calls = [session.call("hang") for session in sessions * 5]
-            await until(lambda: hangs.running == 3)
-            assert (await client.call("quick", user="ann").until_over()).status == 200
-            assert (await client.call("quick", user="").until_over()).status == 200
-            assert hangs.running == 3
-        finally:
-            hangs.end.set()
-        for call in calls:
-            await call.until_over()
-        assert (await client.call("quick", user="eve").until_over()).status == 200
-
-
 async def test_a_client_that_has_gone_gives_its_places_back() -> None:
     hangs = Hangs(threads=2, session_threads=2)
     try:
