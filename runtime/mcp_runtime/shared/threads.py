@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
+from functools import cached_property, partial
 from queue import SimpleQueue
 from typing import Any, Final
 from weakref import WeakSet
@@ -72,15 +72,22 @@ class _Job:
 _pools: Final[WeakSet[Threads]] = WeakSet()
 
 
+_around: Final = contextvars.ContextVar["Threads | None"]("_around", default=None)
+"""The threads of the plain function that waits for what runs now."""
+
+
 class Threads:
     """At most `most` functions run at one time; the next one waits.
 
     After a cancellation of its caller a function runs on, for a thread cannot be ended. Its place
     is given to the next one, unless `most` functions run on like that.
+
+    What such a function waits for runs in threads beside these: here all might wait for a place.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, outermost: Threads | None = None) -> None:
         self._most = most
+        self._outermost = outermost or self
         _pools.add(self)
         self.forget()
 
@@ -89,6 +96,10 @@ class Threads:
         self._jobs: SimpleQueue[_Job] = SimpleQueue()
         self._idle = self._count = self._left = 0
         self._lock = threading.Lock()
+
+    @cached_property
+    def _inner(self) -> Threads:
+        return Threads(self._most, self._outermost)
 
     async def run(
         self,
@@ -99,10 +110,14 @@ class Threads:
         **given: Any,
     ) -> Any:
         """Returns or raises what the function does; it sees the caller's context variables."""
+        if (around := _around.get()) is not None and around._outermost is self:
+            return await around._inner.run(None, function, *args, **given)
         if room is not None:
             await room.acquire()
         loop = asyncio.get_running_loop()
-        call = partial(contextvars.copy_context().run, function, *args, **given)
+        context = contextvars.copy_context()
+        context.run(_around.set, self)
+        call = partial(context.run, function, *args, **given)
         job = _Job(call, loop, loop.create_future(), room)
         with self._lock:
             self._jobs.put(job)

@@ -11,6 +11,7 @@ import pytest
 from mcp_runtime import Client, Context, Server
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import ALL
+from mcp_runtime.revisions import latest as t
 from tests.support.asgi_client import serving
 from tests.support.raw_peer import RawPeer, connected
 from tests.support.session_pair import HANDSHAKE, cancelled, request
@@ -159,7 +160,7 @@ async def test_a_plain_function_may_change_the_lists_and_the_client_is_told(revi
 
 
 @pytest.mark.parametrize(
-    "error", [SystemExit(3), StopIteration(), KeyboardInterrupt(), GeneratorExit()]
+    "error", [SystemExit(60), StopIteration(), KeyboardInterrupt(), GeneratorExit()]
 )
 async def test_a_function_that_ends_strangely_keeps_no_place(error: BaseException) -> None:
     server = Server("s", "1", limits=Limits(threads=1, session_threads=1))
@@ -169,6 +170,36 @@ async def test_a_function_that_ends_strangely_keeps_no_place(error: BaseExceptio
         raise error
 
     async with connected(server, SHAKEN) as peer:
-        for id in range(3):
+        for id in range(60):
             async with asyncio.timeout(5):
                 await peer.asks(id, "tools/call", {"name": "fails"})
+
+
+@pytest.mark.parametrize("limits", [{"threads": 2}, {"session_threads": 2}])
+async def test_plain_functions_that_wait_for_plain_functions_do_not_wait_for_a_place(
+    limits: dict[str, int],
+) -> None:
+    server = Server("s", "1", limits=Limits(**limits))
+    both = threading.Barrier(2)
+
+    def text(ctx: Context, uri: str) -> str:
+        (content,) = ctx.wait(ctx.read(uri))
+        assert isinstance(content, t.TextResourceContents)
+        return content.text
+
+    @server.resource("a://inner")
+    def inner() -> str:
+        return "text"
+
+    @server.resource("a://outer")
+    def outer(ctx: Context) -> str:
+        return text(ctx, "a://inner")
+
+    @server.tool
+    def read(ctx: Context) -> str:
+        both.wait(60)  # until no place is left
+        return text(ctx, "a://outer")
+
+    async with Client(server) as client, asyncio.timeout(60):
+        results = await asyncio.gather(*(client.call_tool("read", {}) for _ in range(8)))
+    assert [result.content for result in results] == [[t.TextContent(text="text")]] * 8
