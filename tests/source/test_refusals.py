@@ -239,3 +239,7 @@ def test_what_follows_a_lost_brace_is_no_fault_of_its_own() -> None:
 def test_no_more_faults_are_shown_than_one_reads() -> None:
     said = faults(*(f"export interface A{n} {{ a:: string; }}" for n in range(50)))
     assert len([line for line in said if line.startswith("and at")]) == 9
+
+
+def test_a_file_that_is_one_fault_is_refused_at_its_begin() -> None:
+    assert faults("( export :")[0] == "a.ts:1:1: not TypeScript"

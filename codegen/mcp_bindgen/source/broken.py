@@ -32,7 +32,7 @@ def faults(root: Node) -> list[Node]:
     Where a declaration has lost its end, the parser takes the next ones for parts of it: what
     follows is not looked at.
     """
-    return list(islice(_faults(root), _MOST))
+    return list(islice(_faults(root), _MOST)) or [_innermost(root)]
 
 
 def _faults(root: Node) -> Iterator[Node]:
