@@ -56,6 +56,16 @@ async def test_a_token_that_another_client_renewed_before_its_end_is_used() -> N
     assert grants(world) == ["authorization_code", "refresh_token"]
 
 
+async def test_a_token_of_another_client_that_has_expired_is_refreshed_before_it_is_sent() -> None:
+    world, clock = World(lasts=100), Clock()
+    first, second = await two_clients(world, clock)
+    clock.now += 90
+    renewed = await token(first)
+    clock.now += 110
+    assert await token(second) not in ("", renewed)
+    assert grants(world) == ["authorization_code", "refresh_token", "refresh_token"]
+
+
 class Slow:
     """A way to the world on which the other client has its turn meanwhile."""
 

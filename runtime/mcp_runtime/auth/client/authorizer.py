@@ -56,7 +56,7 @@ class Authorizer:
         if self._renewal is not None:
             await asyncio.shield(self._renewal)
         tokens = self._tokens
-        if tokens is not None and not tokens.lasts(self._settings.now(), _LEEWAY):
+        if tokens is not None and not self._lasts(_LEEWAY):
             await self._renewed(self._before_expiry(tokens))
             tokens = self._tokens
         if tokens is None:
@@ -118,6 +118,9 @@ class Authorizer:
         stored = await self._settings.storage.get(self._storage_key)
         if stored is not None:
             self._tokens = decoded(stored, TokenSet) or self._tokens
+
+    def _lasts(self, leeway: float) -> bool:
+        return self._tokens is not None and self._tokens.lasts(self._settings.now(), leeway)
 
     async def _adopted(self) -> bool:
         """Whether another client of the storage has renewed the tokens, which are ours from now on.
@@ -214,9 +217,9 @@ class Authorizer:
     async def _is_refreshed(self, discovery: Discovered, before: TokenSet) -> bool:
         storage = self._settings.storage
         async with storage.refreshing() if isinstance(storage, SharedStorage) else nullcontext():
-            if await self._adopted():
+            if await self._adopted() and self._lasts(0):
                 return True
-            tokens = await self._source.refreshed(discovery, before)
+            tokens = await self._source.refreshed(discovery, self._tokens or before)
             if tokens is not None:
                 await self._keep(tokens)
         return tokens is not None or await self._adopted()
