@@ -230,7 +230,8 @@ class TaskTable:
     @asynccontextmanager
     async def sharing(self, store: Store) -> AsyncGenerator[None]:
         """While entered, other processes on this store know the tasks of this one."""
-        self.process = secrets.token_hex(8)
+        if self._shared is None:  # another application of the server may share them already
+            self.process = secrets.token_hex(8)
         async with store.bus.subscribed(_TOPIC, self._receive):
             await store.leases.hold(_lease(self.process), self.limits.lease)
             self._shared = store

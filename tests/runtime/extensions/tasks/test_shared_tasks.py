@@ -37,6 +37,17 @@ def test_processes_that_were_forked_from_one_have_names_of_their_own() -> None:
     asyncio.run(main())
 
 
+def test_two_applications_of_one_server_have_one_name() -> None:
+    async def main() -> None:
+        table, store = Place().tasks._table, MemoryStore()
+        async with table.sharing(store):
+            name = table.process
+            async with table.sharing(store):
+                assert table.process == name
+
+    asyncio.run(main())
+
+
 def test_any_process_answers_for_a_task(store: str) -> None:
     async def main() -> None:
         async with (
