@@ -76,8 +76,9 @@ class _Database:
         await self._in_thread(self._open)
 
     def _open(self) -> None:
-        with suppress(OSError):  # SQLite says what is wrong; its journal gets the file's mode
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+        if self._path != ":memory:":
+            with suppress(OSError):  # SQLite says what is wrong; its journal gets the file's mode
+                os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
         wait = self.limits.store_wait / 2  # for a lock; what is queued behind it waits too
         self._connection = sqlite3.connect(self._path, timeout=wait, isolation_level=None)
         end = time.monotonic() + wait

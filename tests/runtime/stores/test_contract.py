@@ -307,6 +307,16 @@ def test_what_sqlite_keeps_is_its_owners_alone(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+def test_sqlite_in_memory_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        async with SQLiteStore(":memory:") as store:
+            assert await store.sessions.put("id", b"record", 0)
+
+    monkeypatch.chdir(tmp_path)
+    asyncio.run(main())
+    assert not [*tmp_path.iterdir()]
+
+
 def test_a_sqlite_file_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
     async def main() -> None:
         path = tmp_path / "store.db"
