@@ -54,7 +54,9 @@ class Limits:
     process_bytes: int = 512 * 1024 * 1024
     """The same, of all peers of the process together."""
     threads: int = 64
-    """Plain functions of one server that run at one time, each in a thread; the next one waits."""
+    """Plain functions of one server that run at one time, each in a thread; the next one waits.
+
+    One that another of them waits for, as a tool does for a resource, does not count."""
     session_threads: int = 16
     """Plain functions that run at one time for one session, or for one client on a stream."""
     deadline: float = 30.0
