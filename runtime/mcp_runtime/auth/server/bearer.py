@@ -136,9 +136,11 @@ class BearerAuth:
         if not token or scheme not in ("bearer", "dpop"):
             raise self._unauthorized("a token is needed")
         try:
-            verified = self._widened(await self._verifier.verify(token))
+            verified = await self._verifier.verify(token)
         except InvalidToken as error:
             raise self._unauthorized(str(error), "invalid_token") from None
+        if self._includes:
+            verified = self._widened(verified)
         if scheme == "dpop" or self._dpop or verified.key_thumbprint is not None:
             self._require_proof(verified, scheme, token, headers, method, path)
         self.require_scopes(verified, self.scopes)
@@ -150,7 +152,8 @@ class BearerAuth:
         Source: 2026-07-28 basic/authorization, "Runtime Insufficient Scope Errors".
         """
         needed = tuple(scopes)
-        if missing := sorted(set(needed) - verified.scopes):
+        if not verified.scopes.issuperset(needed):
+            missing = sorted({*needed} - verified.scopes)
             message = f"the token lacks scope {' '.join(missing)}"
             challenge = self._challenge("Bearer", "insufficient_scope", message, needed)
             raise AccessDenied(403, message, challenge)

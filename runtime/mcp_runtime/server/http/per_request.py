@@ -6,7 +6,6 @@ Source: 2026-07-28 basic/transports/streamable-http.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
@@ -164,7 +163,7 @@ class PerRequestEndpoint:
         self.service: Final = service
         self.open: Final[set[RequestConnection]] = set()
         """Requests that are not answered yet."""
-        self._counts: Final = Counter[str]()
+        self._counts: Final[dict[str, int]] = {}
         """How many each principal has open."""
         self.rates: Final[dict[str, Bucket]] = {}
         """The rate limits of all requests together, by method."""
@@ -176,17 +175,16 @@ class PerRequestEndpoint:
         """Counts a request as open."""
         self.open.add(connection)
         if not self.service.is_anonymous:
-            self._counts[connection.principal] += 1
+            principal = connection.principal
+            self._counts[principal] = self._counts.get(principal, 0) + 1
 
     def remove(self, connection: RequestConnection) -> None:
         """Counts a request as open no more."""
         if connection not in self.open:
             return
         self.open.remove(connection)
-        if not self.service.is_anonymous:
-            self._counts[connection.principal] -= 1
-            if not self._counts[connection.principal]:
-                del self._counts[connection.principal]
+        if (count := self._counts.pop(connection.principal, 0)) > 1:
+            self._counts[connection.principal] = count - 1
 
     async def post(self, request: HttpRequest) -> EventResponse | None:
         """Replies, or returns the stream that is the response. Raises HttpError, ClientGone."""
@@ -194,8 +192,8 @@ class PerRequestEndpoint:
             why = f"{most} requests are open (Limits.sessions)"
             raise HttpError(503, why, headers=retry_after(1))
         connection = RequestConnection(self, request)
-        if self._counts:
-            self.service.require_share(self._counts[connection.principal], "requests", 1)
+        if self._counts.get(connection.principal, 0) >= self.service.limits.principal_sessions:
+            raise self.service.no_share("requests", 1)
         connection.receive(request.pop_content())
         called, response = connection.called, None
         try:

@@ -57,13 +57,13 @@ class HttpService:
             raise HttpError(503, why, headers=retry_after(60))
         if count >= self.limits.principal_sessions and not self.is_anonymous:
             each = (session for sessions in self._sessions for session in sessions.values())
-            self.require_share(sum(one.principal == principal for one in each), "sessions", 60)
+            if sum(one.principal == principal for one in each) >= self.limits.principal_sessions:
+                raise self.no_share("sessions", 60)
 
-    def require_share(self, count: int, what: str, seconds: int) -> None:
-        """Raises HttpError if a principal has that many open, and may have no more."""
-        if count >= (most := self.limits.principal_sessions):
-            why = f"you have {most} {what} open (Limits.principal_sessions)"
-            raise HttpError(429, why, headers=retry_after(seconds))
+    def no_share(self, what: str, seconds: int) -> HttpError:
+        """The answer to a principal that has as many open as it may have."""
+        why = f"you have {self.limits.principal_sessions} {what} open (Limits.principal_sessions)"
+        return HttpError(429, why, headers=retry_after(seconds))
 
     def principal(self, request: HttpRequest) -> str:
         """Whom the request belongs to; empty for an anonymous one."""
