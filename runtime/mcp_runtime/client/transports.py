@@ -105,7 +105,7 @@ class ChildConnection(ClientWireConnection):
 
     def diagnosis(self, error: SessionError) -> str:
         code = self._process.returncode
-        has_ended = isinstance(error, Disconnected)  # before it was told to
+        has_ended = isinstance(error, Disconnected)  # by itself, before we closed its input
         ended = f" (exit code {code})" if has_ended and code is not None and code >= 0 else ""
         if code == 0 and self._process.is_unread():
             ended = " (exit code 0, having read nothing: does it serve on standard input?)"

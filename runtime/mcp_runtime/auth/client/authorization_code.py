@@ -77,7 +77,7 @@ def read_redirect(request: CodeRequest, redirected: str) -> str:
     try:
         query = parse_qs(urlsplit(redirected).query, keep_blank_values=True)
     except ValueError as error:
-        raise RedirectRefused(f"what came back is no URL: {error}") from None
+        raise RedirectRefused(f"the address of the redirect cannot be read: {error}") from None
     answer = {name: values[0] for name, values in query.items()}
     if any(len(values) > 1 for values in query.values()):
         raise RedirectRefused("the redirect has a parameter twice")

@@ -30,7 +30,7 @@ from mcp_runtime.errors import NotInstalled, TooMuch
 _MAX_FILE = 4 * 1024 * 1024
 _POLL: Final = 0.05
 _REFRESH: Final = 60.0
-"""Seconds after which a client that holds a refresh up is no longer waited for."""
+"""Seconds that a client waits for another one that refreshes; then it refreshes too."""
 
 
 class TokenStorage(Protocol):

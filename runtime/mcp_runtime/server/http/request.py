@@ -100,7 +100,7 @@ class HttpRequest:
     async def read_body(self, limits: Limits, held_by: Callable[[HttpRequest], HeldBytes]) -> None:
         """Raises HttpError for a body that is too large or too slow, and ClientGone.
 
-        What is not read yet is counted as held, by whoever sends it and by the process.
+        While it is read, the body counts as held bytes of its sender and of the process.
         """
         if self._is_read:
             return
