@@ -83,7 +83,7 @@ class TokenSource:
         except OAuthError as error:
             self.report(f"the refresh token is not accepted: {error}")
             if error.code == "invalid_client":
-                await self._settings.storage.delete(f"client {issuer}")
+                await self._settings.storage.delete(_client_key(issuer))
             return None
         if client.is_doubted:
             await self._keep_client(issuer, replace(client, is_doubted=False))
@@ -155,7 +155,7 @@ class TokenSource:
             return self._given_client(settings.client_id)
         if settings.client_metadata_url and server.client_id_metadata_document_supported:
             return ClientRegistration(client_id=settings.client_metadata_url)
-        kept = await settings.storage.get(f"client {server.issuer}")
+        kept = await settings.storage.get(_client_key(server.issuer))
         client = None if kept is None else decoded(kept, ClientRegistration)
         return client if client is not None and client.is_usable(settings.now()) else None
 
@@ -175,7 +175,7 @@ class TokenSource:
         return client
 
     async def _keep_client(self, issuer: str, client: ClientRegistration) -> None:
-        await self._settings.storage.set(f"client {issuer}", msgspec.json.encode(client))
+        await self._settings.storage.set(_client_key(issuer), msgspec.json.encode(client))
 
     # ---- doing what a flow asks for
 
@@ -208,6 +208,11 @@ class TokenSource:
         """Reports one step, if anybody listens."""
         if self._settings.report is not None:
             self._settings.report(printable(line.replace("\n", " ")))
+
+
+def _client_key(issuer: str) -> str:
+    """Under what the registration at an issuer is stored."""
+    return f"client {issuer}"
 
 
 def _with_offline_access(discovery: Discovered, scopes: Sequence[str]) -> tuple[str, ...]:
