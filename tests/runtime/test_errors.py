@@ -30,6 +30,7 @@ EACH: list[Exception] = [
     auth_errors.IssuerMismatch("https://a.example/", "https://a.example"),
     auth_errors.ResourceMismatch("https://a.example", "https://b.example"),
     auth_errors.OAuthError("the token endpoint", "invalid_grant"),
+    auth_errors.IssuerUnavailable("the token endpoint", "HTTP 503"),
 ]
 
 

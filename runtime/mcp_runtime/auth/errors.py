@@ -11,6 +11,7 @@ PeerError
     RegistrationRefused  the authorization server gives us no client id
     RedirectRefused      the redirect back to us does not belong to our request
     OAuthError           the authorization server answered with an OAuth error code
+      IssuerUnavailable  it has a fault of its own, or too much to do; tokens are kept
     TokenRefused         the server refuses a token that was just issued for it
 """
 
@@ -91,6 +92,14 @@ class OAuthError(AuthorizationError):
         super().__init__(f"{what}: {code[:_MAX_SHOWN]}{said}")
         self.code = code
         self.description = description
+
+
+class IssuerUnavailable(OAuthError):
+    """The authorization server cannot answer now; a refresh token that it has issued is kept."""
+
+    def __init__(self, what: str, code: str, description: str = "") -> None:
+        super().__init__(what, code, description)
+        self.explain("; try again later")
 
 
 class TokenRefused(AuthorizationError):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
 
-from mcp_runtime.auth.errors import DiscoveryFailed, OAuthError
+from mcp_runtime.auth.errors import DiscoveryFailed, IssuerUnavailable, OAuthError
 
 _T = TypeVar("_T")
+_FAULTS: Final = ("server_error", "temporarily_unavailable")
+"""Codes of OAuth by which an authorization server says that it cannot answer now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,4 +110,6 @@ def oauth_error(
     ]
     for secret in filter(None, secrets):
         said = [text.replace(secret, "***") for text in said]
-    return OAuthError(what, *said)
+    is_busy = response.status >= 500 or response.status == 429
+    is_fault = code in _FAULTS or (is_busy and not said[0].startswith("invalid_"))
+    return IssuerUnavailable(what, *said) if is_fault else OAuthError(what, *said)

@@ -12,7 +12,7 @@ from mcp_runtime.auth.client import storage as storage_module
 from mcp_runtime.auth.client.authorizer import Authorizer
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.client.storage import FileStorage, MemoryStorage
-from mcp_runtime.auth.errors import AuthorizationError, LoginAbandoned
+from mcp_runtime.auth.errors import AuthorizationError, IssuerUnavailable, LoginAbandoned
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse
 from mcp_runtime.errors import Disconnected
 from tests.runtime.auth.test_authorizer import authorizer, signed_in, token
@@ -237,6 +237,48 @@ async def test_an_error_of_a_token_endpoint_counts_whatever_its_status() -> None
         if b"refresh_token" in request.body:
             return reply({"error": "bad_refresh_token"})
         return reply({**(endpoint(request).members() or {}), "error": None})
+
+    world.places[place] = odd
+    assert await answered(client, refused())
+    assert len(world.visited) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (500, {}),
+        (503, {"error": "a word that OAuth does not have"}),
+        (429, {}),
+        (400, {"error": "temporarily_unavailable"}),
+        (500, {"error": "server_error"}),
+    ],
+)
+async def test_a_fault_of_the_authorization_server_costs_no_refresh_token(
+    status: int, body: dict[str, str]
+) -> None:
+    world = World()
+    client = authorizer(world)
+    await signed_in(client)
+    place = f"{ISSUER}/token"
+    endpoint = world.places[place]
+    world.places[place] = lambda _: reply(body, status)
+    with pytest.raises(IssuerUnavailable, match="try again later"):
+        await answered(client, refused())
+    world.places[place] = endpoint
+    assert await answered(client, refused())
+    assert len(world.visited) == 1
+
+
+async def test_a_refresh_token_that_is_refused_is_used_up_whatever_the_status() -> None:
+    world = World()
+    client = authorizer(world)
+    await signed_in(client)
+    place = f"{ISSUER}/token"
+    endpoint = world.places[place]
+
+    def odd(request: AuthRequest) -> AuthResponse:
+        is_refresh = b"refresh_token" in request.body
+        return reply({"error": "invalid_grant"}, 500) if is_refresh else endpoint(request)
 
     world.places[place] = odd
     assert await answered(client, refused())

@@ -21,6 +21,7 @@ from mcp_runtime.auth.client.registration import register
 from mcp_runtime.auth.client.tokens import TokenRequest, TokenSet, refreshed
 from mcp_runtime.auth.errors import (
     AuthorizationError,
+    IssuerUnavailable,
     LoginAbandoned,
     LoginNeeded,
     OAuthError,
@@ -73,13 +74,18 @@ class TokenSource:
         return await self._by_person(discovery, scopes)
 
     async def refreshed(self, discovery: Discovered, before: TokenSet) -> TokenSet | None:
-        """Newer tokens; None where the issuer is another, or accepts no refresh token of ours."""
+        """Newer tokens; None where the issuer is another, or accepts no refresh token of ours.
+
+        Raises IssuerUnavailable, Disconnected: the refresh token may still be good.
+        """
         client = await self._known_client(discovery)
         issuer = discovery.server.issuer
         if before.issuer != issuer or before.refresh_token is None or client is None:
             return None
         try:
             newer = await self._run(refreshed(self._request(discovery, client), before))
+        except IssuerUnavailable:
+            raise
         except OAuthError as error:
             self.report(f"the refresh token is not accepted: {error}")
             if error.code == "invalid_client":

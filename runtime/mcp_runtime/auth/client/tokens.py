@@ -123,7 +123,8 @@ class TokenRequest:
 def refreshed(request: TokenRequest, tokens: TokenSet) -> Flow[TokenSet]:
     """Newer tokens for older ones; a refresh token that is not replaced stays.
 
-    Raises OAuthError: the authorization server wants the person again.
+    Raises OAuthError: the authorization server wants the person again, unless it is
+    IssuerUnavailable.
     """
     grant = {"grant_type": "refresh_token", "refresh_token": tokens.refresh_token or ""}
     newer = yield from request.send(grant, purpose="refreshes the token", asked=tokens.scopes)
