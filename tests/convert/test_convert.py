@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import subprocess
 import sys
 from contextlib import suppress
@@ -275,6 +277,23 @@ def test_unknown_revisions_have_no_steps() -> None:
 
 
 # ---- methods that one side lacks
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Refused("$.method", -32601, "no method 'x'", "nothing has it"),
+        NotAMessageMatter("$", "mcp_runtime.core.lifecycle", "no ping", "it is gone"),
+        NeedsContext("client_info", "a request needs it"),
+        UnknownRevision("no steps"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_is_pickled_and_copied_with_its_text_and_members(error: StepError) -> None:
+    error.add_note("seen by a proxy")
+    pickled = [pickle.loads(pickle.dumps(error, protocol)) for protocol in range(6)]
+    for other in (*pickled, copy.copy(error), copy.deepcopy(error)):
+        assert (type(other), str(other), vars(other)) == (type(error), str(error), vars(error))
 
 
 def test_a_method_unknown_to_all_is_carried() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from .._wire.faults import path
 from .._wire.values import At, Json
@@ -46,6 +46,10 @@ class Context:
 
 class StepError(Exception):
     """A message that cannot be converted."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Its `args` are the text, which is not what its constructor takes."""
+        return type(self).__new__, (type(self), *self.args), vars(self)
 
 
 class Refused(StepError):
