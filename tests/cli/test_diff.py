@@ -47,3 +47,33 @@ def test_a_side_may_be_a_pipe(tmp_path: Path, format: str) -> None:
     )
     assert (done.returncode, done.stderr) == (1, "")
     assert "MEMBER_REMOVED_REQUIRED" in done.stdout
+
+
+def test_a_report_is_not_written_over_what_was_read(tmp_path: Path) -> None:
+    """Named in another way too: from elsewhere, by a link, by its folder."""
+    file = tmp_path / "schema.ts"
+    text = (paths.schema() / f"{PAIR[1]}/schema.ts").read_text("utf-8")
+    file.write_text(text, "utf-8")
+    link = tmp_path / "link.ts"
+    link.symlink_to(file)
+    other = tmp_path / "sub/../schema.ts"
+    (tmp_path / "sub").mkdir()
+    for new, output in ((file, file), (file, other), (file, link), (link, file), (tmp_path, file)):
+        result = invoke("diff", PAIR[0], new, "--output", output)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr.startswith(f"mcp-bindgen: {output}: is read for this comparison")
+    assert file.read_text("utf-8") == text
+
+
+def test_a_report_is_not_written_over_rows_or_imports(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.toml"
+    rows.write_text("", "utf-8")
+    for option in (("--ignore", rows), ("--import", f"./x.js={rows}")):
+        result = invoke("diff", *PAIR, *option, "--output", rows)
+        assert (result.exit_code, rows.read_text("utf-8")) == (2, "")
+        assert "is read for this comparison" in result.stderr
+
+
+def test_a_report_replaces_the_one_before(tmp_path: Path) -> None:
+    for _ in range(2):
+        assert invoke("diff", PAIR[0], PAIR[0], "--output", tmp_path / "report").exit_code == 0

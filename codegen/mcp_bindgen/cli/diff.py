@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,6 +15,7 @@ from mcp_bindgen.cli import FINDINGS, OK
 from mcp_bindgen.cli.options import imports_option
 from mcp_bindgen.cli.show import columns, heading, safe, safe_text, say, warn
 from mcp_bindgen.cli.sides import sides
+from mcp_bindgen.errors import OutputError
 
 if TYPE_CHECKING:
     from mcp_bindgen.compare.judge.rules import Rule
@@ -117,6 +118,9 @@ def command(
         return OK
     if len(names) != 2:
         raise click.UsageError("OLD and NEW are needed: two revisions, files or folders.")
+    if output is not None:
+        imported = (row.rpartition("=")[2] for row in imports)
+        _require_apart(Path(output), (*names, *imported, ignore))
     report = _of_tools(*names) if tools else _of_schemas(names, imports, extension)
     report = _narrowed(report, audience)
     if ignore is not None:
@@ -124,6 +128,17 @@ def command(
     shown = _FORMATS[format](report, _Manner(verbose, tools))
     _say(shown if format == "text" else safe_text(shown), output)
     return FINDINGS if _fails(report, fail_on) else OK
+
+
+def _require_apart(output: Path, read: Iterable[str | None]) -> None:
+    """Raises OutputError if the report would replace one of the files that are read for it."""
+    for name in filter(None, read):
+        file = Path(name, "schema.ts") if Path(name).is_dir() else Path(name)
+        if output.is_file() and file.is_file() and output.samefile(file):
+            raise OutputError(
+                f"{output}: is read for this comparison",
+                remedy="Give --output another file.",
+            )
 
 
 def _narrowed(report: Report, audience: str) -> Report:
