@@ -55,6 +55,25 @@ def test_what_was_just_written_passes_the_check(out: Path) -> None:
     assert {"MANIFEST.json", "_wire/text.py", "py.typed"} <= set(tree(out))
 
 
+def test_a_folder_may_be_named_by_way_of_one_that_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`new/../out` is `out`, and makes no `new`; where a link is, `..` leads out of its target."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "target/inner").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("target/inner")
+    monkeypatch.chdir(tmp_path / "here")
+    absolute = tmp_path / "new/../absolute"
+    for out in ("../new/../out", "../link/../new/../out", absolute):
+        result = invoke("generate", REVISION, *MODELS, "--out", out)
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert invoke("generate", REVISION, *MODELS, "--out", out, "--check").exit_code == 0
+    assert invoke("new", "weather", "--into", "../new/../weather", "--yes").exit_code == 0
+    made = {"absolute", "here", "link", "out", "target", "weather"}
+    assert {path.name for path in tmp_path.iterdir()} == made
+    assert {path.name for path in (tmp_path / "target").iterdir()} == {"inner", "out"}
+
+
 def test_a_run_removes_nothing_that_another_has_written_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

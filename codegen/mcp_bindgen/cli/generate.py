@@ -24,7 +24,7 @@ from mcp_bindgen.cli.generate_choices import (
 )
 from mcp_bindgen.cli.generate_extension import extension_target
 from mcp_bindgen.cli.generate_files import confirm_rows, folders_written, input_digest, make_files
-from mcp_bindgen.cli.options import imports_option
+from mcp_bindgen.cli.options import FOLDER, imports_option
 from mcp_bindgen.cli.show import near, safe, safe_text, say, warn
 from mcp_bindgen.cli.unknown_tags import unknown_tags
 from mcp_bindgen.errors import OutputError
@@ -78,7 +78,7 @@ class _Outcome:
 @click.option(
     "--out",
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=FOLDER,
     help="Write into this folder (default: generated/mcp_wire in a checkout).",
 )
 @click.option(

@@ -16,6 +16,7 @@ import click
 
 from mcp_bindgen import pins
 from mcp_bindgen.cli import OK
+from mcp_bindgen.cli.options import FOLDER
 from mcp_bindgen.cli.show import near, safe, say, warn
 from mcp_bindgen.errors import InputError, OutputError
 from mcp_bindgen.scaffold.answers import (
@@ -41,7 +42,7 @@ __all__ = ["command"]
 @click.option(
     "--into",
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=FOLDER,
     help="Write the project into DIR (default: ./NAME).",
 )
 @click.option(

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import AbstractContextManager
 from errno import EBADF
-from typing import IO, Final
+from pathlib import Path
+from typing import IO, Any, Final
 
 import click
 
-__all__ = ["STDIN", "imports_option", "open_input"]
+__all__ = ["FOLDER", "STDIN", "imports_option", "open_input"]
 
 STDIN: Final = "-"
 """What stands for standard input where a file may be named."""
+
+
+class _Folder(click.Path):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        path = Path(value)
+        if ".." not in path.parts or path.exists():
+            return path
+        real = os.path.realpath(path)
+        return Path(real if path.is_absolute() else os.path.relpath(real))
+
+
+FOLDER: Final = _Folder(path_type=Path)
+"""A folder to write into, which need not exist: in `new/../x` neither `new` nor `x`."""
 
 imports_option = click.option(
     "--import",

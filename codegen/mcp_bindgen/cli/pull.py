@@ -11,6 +11,7 @@ import click
 
 from mcp_bindgen import paths, pins
 from mcp_bindgen.cli import FINDINGS, OK
+from mcp_bindgen.cli.options import FOLDER
 from mcp_bindgen.cli.show import near, progress, safe, say
 from mcp_bindgen.errors import InputError
 
@@ -52,7 +53,7 @@ _SAID = {
 @click.option(
     "--into",
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=FOLDER,
     help="Write below this schema folder (default: schema/ of the checkout).",
 )
 @click.option(
