@@ -108,6 +108,36 @@ def test_the_method_of_a_response_is_one_that_a_revision_has(
 
 
 @pytest.mark.parametrize(
+    ("method", "message", "near"),
+    [
+        ("tools/cal", {"content": []}, "tools/call"),
+        (None, {"method": "sampling/createMesage", "params": {}}, "sampling/createMessage"),
+    ],
+)
+def test_what_has_no_envelope_and_a_misspelt_method_is_told_the_right_one(
+    tmp_path: Path, method: str | None, message: Any, near: str
+) -> None:
+    named = () if method is None else ("--method", method)
+    down = ("--from", "2025-03-26", "--to", "2024-11-05", *named)
+    ended = invoke("convert", *down, written(tmp_path, message))
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert ended.stderr.endswith(f"\nDid you mean {near}?\n")
+
+
+def test_a_request_whose_method_is_almost_a_known_one_passes_with_a_warning(tmp_path: Path) -> None:
+    """An extension may have such a method, so nothing is refused."""
+    down = ("convert", "--from", "2025-03-26", "--to", "2024-11-05")
+    ended = invoke(*down, written(tmp_path, CALL | {"method": "tools/cal"}))
+    assert (ended.exit_code, json.loads(ended.stdout)["method"]) == (0, "tools/cal")
+    assert ended.stderr == (
+        "mcp-bindgen: neither 2025-03-26 nor 2024-11-05 has a method 'tools/cal', so the message"
+        " passes as it is\nDid you mean tools/call?\n"
+    )
+    ended = invoke(*down, written(tmp_path, CALL | {"method": "ui/open-link"}))
+    assert (ended.exit_code, ended.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ('{"clientName": 1}', "'clientName'"),

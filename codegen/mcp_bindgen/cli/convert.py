@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any, Final
 
 import click
@@ -24,6 +25,9 @@ _CONTEXT: Final = {
     "resultTypes": "result_types",
 }
 """The members of a context file, and what they are called in Python."""
+
+_ALMOST: Final = 0.85
+"""How like a known method one is that may be a slip, and no method of an extension."""
 
 
 @click.command("convert")
@@ -76,10 +80,13 @@ def _converted(message: Any, from_: str, to: str, method: str | None, context: A
     """What `mcp_wire.convert` makes of it, its errors as ours."""
     from mcp_wire.convert import DecodeError, NeedsContext, StepError, convert
 
+    known = _methods(from_, to)
+    _require_method(method, known, from_, to)
     try:
         converted = convert(message, from_, to, method=method, context=context)
     except DecodeError as error:
-        raise InputError(f"no valid message of {from_}: {error}") from None
+        remedy = _meant(_method(message), known) if error.path == "$.method" else ""
+        raise InputError(f"no valid message of {from_}: {error}", remedy=remedy) from None
     except NeedsContext as error:
         raise InputError(
             str(error),
@@ -90,23 +97,50 @@ def _converted(message: Any, from_: str, to: str, method: str | None, context: A
         raise InputError(str(error)) from None
     except TypeError as error:
         raise InputError(str(error), remedy="Give --method METHOD.") from None
-    _require_method(from_, to, method)
+    _warn_of_method(_method(message), known, from_, to)
     return converted
 
 
-def _require_method(from_: str, to: str, method: str | None) -> None:
+# ---- methods
+
+
+def _methods(from_: str, to: str) -> list[str]:
+    """The methods of both revisions. Raises InputError for a revision that there is not."""
+    from mcp_wire.steps import UnknownRevision, methods_of
+
+    try:
+        return [name for revision in (from_, to) for name in methods_of(revision)]
+    except UnknownRevision as error:
+        raise InputError(str(error)) from None
+
+
+def _require_method(method: str | None, known: Sequence[str], from_: str, to: str) -> None:
     """Refuses a method that neither revision has: what answers it would pass unread."""
+    if method is not None and method not in known:
+        raise InputError(
+            f"neither {from_} nor {to} has a method {method!r}",
+            remedy=_meant(method, known) or "Give the method of its request.",
+        )
+
+
+def _warn_of_method(method: str, known: Sequence[str], from_: str, to: str) -> None:
+    """Says that a message passed unread, if its method is almost one of theirs."""
+    if method not in known and (meant := _meant(method, known, _ALMOST)):
+        what = f"neither {from_} nor {to} has a method {method!r}, so the message passes as it is"
+        warn(f"mcp-bindgen: {safe(what)}\n{meant}")
+
+
+def _method(message: Any) -> str:
+    """The method that a message names itself, empty for none."""
+    method = message.get("method", "")
+    return method if method.__class__ is str else ""
+
+
+def _meant(method: str, known: Sequence[str], cutoff: float = 0.6) -> str:
     from difflib import get_close_matches
 
-    from mcp_wire import load
-
-    if method is None:
-        return
-    known = [name for revision in (from_, to) for name in load(revision).METHODS]
-    if method not in known:
-        near = get_close_matches(method, known, n=1)
-        remedy = f"Did you mean {near[0]}?" if near else "Give the method of its request."
-        raise InputError(f"neither {from_} nor {to} has a method {method!r}", remedy=remedy)
+    near = get_close_matches(method[:80], known, n=1, cutoff=cutoff)
+    return f"Did you mean {near[0]}?" if near else ""
 
 
 def _context(file: str | None) -> Any:
