@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
 
 from mcp_runtime.auth.client import storage as storage_module
-from mcp_runtime.auth.client.authorizer import Authorizer
+from mcp_runtime.auth.client.authorizer import Authorizer, tokens_key
 from mcp_runtime.auth.client.oauth import OAuth
-from mcp_runtime.auth.client.storage import FileStorage, MemoryStorage
+from mcp_runtime.auth.client.storage import (
+    FileStorage,
+    KeyringStorage,
+    MemoryStorage,
+    SharedStorage,
+    TokenStorage,
+)
 from mcp_runtime.auth.errors import AuthorizationError, IssuerUnavailable, LoginAbandoned
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse
 from mcp_runtime.errors import Disconnected
 from tests.runtime.auth.test_authorizer import authorizer, signed_in, token
+from tests.runtime.auth.test_storage import Keyring
 from tests.support.authorization_server import ISSUER, SERVER, Clock, World, refused, reply
 
 pytestmark = pytest.mark.anyio
@@ -80,31 +89,148 @@ class Slow:
         """There is nothing to close."""
 
 
-@pytest.mark.parametrize("kind", ["memory", "file"])
+def slow_client(world: World, storage: TokenStorage) -> Authorizer:
+    return Authorizer(
+        OAuth(redirect=world.redirect, now=Clock(), storage=storage), SERVER, Slow(world)
+    )
+
+
+@pytest.fixture(params=["memory", "file", "keyring"])
+def opened(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], TokenStorage]:
+    """Opens a storage that is shared: in one process the object, else what it stands for."""
+    memory = MemoryStorage()
+    monkeypatch.setitem(sys.modules, "keyring", Keyring())
+    return {
+        "memory": lambda: memory,
+        "file": lambda: FileStorage(tmp_path / "tokens.json"),
+        "keyring": lambda: KeyringStorage(locks=tmp_path),
+    }[request.param]
+
+
 async def test_clients_that_refresh_at_one_time_use_a_refresh_token_once(
-    kind: str, tmp_path: Path
+    opened: Callable[[], TokenStorage],
 ) -> None:
-    world, clock, memory = World(), Clock(), MemoryStorage()
-
-    def client() -> Authorizer:
-        storage = memory if kind == "memory" else FileStorage(tmp_path / "tokens.json")
-        auth = OAuth(redirect=world.redirect, now=clock, storage=storage)
-        return Authorizer(auth, SERVER, Slow(world))
-
-    clients = [client() for _ in range(4)]
+    world = World()
+    clients = [slow_client(world, opened()) for _ in range(4)]
     await signed_in(clients[0])
     issued = await asyncio.gather(*(answered(one, refused()) for one in clients))
     assert len(set(issued)) == 1
     assert grants(world) == ["authorization_code", "refresh_token"]
 
 
+async def test_clients_that_first_sign_in_together_open_one_page(
+    opened: Callable[[], TokenStorage],
+) -> None:
+    world = World()
+    clients = [slow_client(world, opened()) for _ in range(4)]
+    issued = await asyncio.gather(*map(signed_in, clients))
+    assert len(set(issued)) == 1
+    assert grants(world) == ["authorization_code"]
+    assert len(world.visited) == 1
+
+
+async def test_clients_whose_refresh_token_is_used_up_open_one_page() -> None:
+    world, storage = World(), MemoryStorage()
+    clients = [slow_client(world, storage) for _ in range(3)]
+    await asyncio.gather(*map(signed_in, clients))
+    world.refresh_tokens.clear()
+    issued = await asyncio.gather(*(answered(one, refused()) for one in clients))
+    assert len(set(issued)) == 1
+    assert len(world.visited) == 2
+
+
+async def test_after_a_sign_in_that_fails_the_next_client_asks_the_person(
+    opened: Callable[[], TokenStorage],
+) -> None:
+    world = World()
+    first, second = (slow_client(world, opened()) for _ in range(2))
+    failed = given_up(first, world, refused())
+    _, issued = await asyncio.gather(failed, signed_in(second))
+    assert issued in world.valid
+    assert len(world.visited) == 1
+
+
+async def test_after_a_sign_in_that_is_cancelled_the_next_client_asks_the_person(
+    opened: Callable[[], TokenStorage],
+) -> None:
+    world = World()
+    first, second = (slow_client(world, opened()) for _ in range(2))
+    cancelled = asyncio.create_task(signed_in(first))
+    waits = asyncio.create_task(signed_in(second))
+    await asyncio.sleep(0.02)
+    await first.close()
+    with pytest.raises(asyncio.CancelledError):
+        await cancelled
+    assert await waits in world.valid
+    assert len(world.visited) == 1
+
+
+async def test_a_client_that_is_closed_waits_for_no_other(
+    opened: Callable[[], TokenStorage],
+) -> None:
+    client = slow_client(World(), storage := opened())
+    assert isinstance(storage, SharedStorage)
+    async with storage.renewing(tokens_key(SERVER)), asyncio.timeout(60):
+        waits = asyncio.create_task(signed_in(client))
+        await asyncio.sleep(0.1)
+        await client.close()
+        with pytest.raises(asyncio.CancelledError):
+            await waits
+
+
+async def test_the_tokens_of_another_server_are_not_waited_for(
+    opened: Callable[[], TokenStorage],
+) -> None:
+    storage = opened()
+    assert isinstance(storage, SharedStorage)
+    async with storage.renewing(tokens_key("https://other.example")), asyncio.timeout(60):
+        assert await signed_in(slow_client(World(), storage))
+
+
+async def test_clients_that_miss_one_scope_open_one_page() -> None:
+    world, storage = World(grants=("a",)), MemoryStorage()
+    clients = [slow_client(world, storage) for _ in range(3)]
+    await asyncio.gather(*map(signed_in, clients))
+    world.grants = ("a", "b")
+    missing = refused(403, error="insufficient_scope", scope="b")
+    issued = await asyncio.gather(*(answered(one, missing) for one in clients))
+    assert len(set(issued)) == 1
+    assert len(world.visited) == 2
+
+
+async def test_clients_that_miss_different_scopes_ask_for_those_of_the_others_too() -> None:
+    world, storage = World(grants=("a",)), MemoryStorage()
+    clients = [slow_client(world, storage) for _ in range(2)]
+    await asyncio.gather(*map(signed_in, clients))
+    visit = world.visit
+
+    def page(url: str) -> str:
+        redirected = visit(url)
+        world.grants = tuple(world.visited[-1]["scope"].split())
+        return redirected
+
+    world.visit = page
+    lacking = (refused(403, error="insufficient_scope", scope=scope) for scope in "bc")
+    await asyncio.gather(*map(answered, clients, lacking))
+    assert [asked["scope"] for asked in world.visited[1:]] == ["a b", "a b c"]
+
+
+async def test_clients_whose_tokens_are_bound_to_a_key_do_not_wait_for_each_other() -> None:
+    world, storage = World(), MemoryStorage()
+    auth = OAuth(redirect=world.redirect, now=Clock(), storage=storage, dpop=True)
+    async with storage.renewing(tokens_key(SERVER)), asyncio.timeout(60):
+        assert await signed_in(Authorizer(auth, SERVER, world))
+
+
 async def test_a_client_that_holds_a_refresh_up_is_not_waited_for_for_ever(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(storage_module, "_REFRESH", 0.01)
+    monkeypatch.setattr(storage_module, "_WAIT", 0.01)
     for storage in (MemoryStorage(), FileStorage(tmp_path / "tokens.json")):
-        async with storage.refreshing(), asyncio.timeout(60):
-            async with storage.refreshing():
+        async with storage.renewing(tokens_key(SERVER)), asyncio.timeout(60):
+            async with storage.renewing(tokens_key(SERVER)):
                 pass
             client = authorizer(World(), storage=storage)
             await signed_in(client)
@@ -220,8 +346,8 @@ async def test_a_person_is_asked_once_for_one_request() -> None:
 async def test_a_folder_that_cannot_be_written_to_still_lets_tokens_be_refreshed(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "tokens.json.refresh").mkdir()  # no lock can be opened there
-    async with FileStorage(tmp_path / "tokens.json").refreshing():
+    (tmp_path / "file").touch()  # no lock can be opened there
+    async with FileStorage(tmp_path / "file" / "tokens.json").renewing("a"):
         pass
 
 

@@ -46,7 +46,7 @@ def storage(
         return FileStorage(tmp_path / "deep" / "tokens.json")
     if request.param == "keyring":
         monkeypatch.setitem(sys.modules, "keyring", Keyring())
-        return KeyringStorage()
+        return KeyringStorage(locks=tmp_path)
     return MemoryStorage()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, Final
 
 import msgspec
@@ -106,8 +106,12 @@ class Authorizer:
         return self._tokens.access_token if self._tokens is not None else ""
 
     @property
+    def _scopes(self) -> tuple[str, ...]:
+        return self._tokens.scopes if self._tokens is not None else ()
+
+    @property
     def _granted(self) -> frozenset[str]:
-        return frozenset(self._tokens.scopes if self._tokens is not None else ())
+        return frozenset(self._scopes)
 
     @property
     def _issuer(self) -> str:
@@ -163,7 +167,7 @@ class Authorizer:
             return
         try:
             discovery = await self._source.discovered(_NO_CHALLENGE)
-            await self._obtain(discovery, tokens.scopes, tokens)
+            await self._obtain(discovery, tokens.scopes)
         except (AuthorizationError, Disconnected) as error:
             self._source.report(f"the token could not be renewed: {error}")
 
@@ -184,9 +188,7 @@ class Authorizer:
                 f"{self._url} refuses the token that {self._issuer} has just issued for it{why}"
             )
         discovery = await self._source.discovered(challenge)
-        await self._obtain(
-            discovery, (*(challenge.scopes or discovery.scopes or ()),), self._tokens
-        )
+        await self._obtain(discovery, (*(challenge.scopes or discovery.scopes or ()),))
 
     async def _step_up(self, challenge: Challenge) -> None:
         """Answers a 403 that names missing scopes, each set of them once until it is granted.
@@ -202,27 +204,34 @@ class Authorizer:
             )
         self._step_ups.add(missing)
         discovery = await self._source.discovered(challenge)
-        granted = self._tokens.scopes if self._tokens is not None else ()
-        await self._obtain(discovery, (*granted, *self._asked, *challenge.scopes), None)
+        await self._obtain(discovery, (*self._asked, *challenge.scopes), missing)
 
     async def _obtain(
-        self, discovery: Discovered, scopes: tuple[str, ...], before: TokenSet | None
+        self, discovery: Discovered, scopes: tuple[str, ...], more: frozenset[str] = frozenset()
     ) -> None:
-        """New tokens: refreshed from those before, by us or another client, else asked for."""
-        self._asked = tuple(dict.fromkeys((*scopes, *self._settings.scopes)))
-        if before is not None and await self._is_refreshed(discovery, before):
-            return
-        await self._keep(await self._source.obtain(discovery, self._asked))
+        """New tokens: refreshed from those of now unless more scopes are needed, else asked for.
 
-    async def _is_refreshed(self, discovery: Discovered, before: TokenSet) -> bool:
+        Those that another client of the storage gets meanwhile do too.
+        """
+        self._asked = tuple(dict.fromkeys((*scopes, *self._settings.scopes)))
+        async with self._turn():
+            if await self._adopted() and self._lasts(0) and self._granted >= more:
+                return
+            tokens = None
+            if more:
+                self._asked = tuple(dict.fromkeys((*self._scopes, *self._asked)))
+            elif self._tokens is not None:
+                tokens = await self._source.refreshed(discovery, self._tokens)
+                if tokens is None and await self._adopted():
+                    return
+            await self._keep(tokens or await self._source.obtain(discovery, self._asked))
+
+    def _turn(self) -> AbstractAsyncContextManager[None]:
+        """Of all clients of the storage one at a time; tokens that are bound to a key are ours."""
         storage = self._settings.storage
-        async with storage.refreshing() if isinstance(storage, SharedStorage) else nullcontext():
-            if await self._adopted() and self._lasts(0):
-                return True
-            tokens = await self._source.refreshed(discovery, self._tokens or before)
-            if tokens is not None:
-                await self._keep(tokens)
-        return tokens is not None or await self._adopted()
+        if self._source.key is None and isinstance(storage, SharedStorage):
+            return storage.renewing(self._storage_key)
+        return nullcontext()
 
 
 def tokens_key(url: str) -> str:

@@ -11,6 +11,7 @@ import asyncio
 import os
 import tempfile
 import threading
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import (
     AbstractAsyncContextManager,
@@ -20,6 +21,7 @@ from contextlib import (
     suppress,
 )
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -29,8 +31,8 @@ from mcp_runtime.errors import NotInstalled, TooMuch
 
 _MAX_FILE = 4 * 1024 * 1024
 _POLL: Final = 0.05
-_REFRESH: Final = 60.0
-"""Seconds that a client waits for another one that refreshes; then it refreshes too."""
+_WAIT: Final = 300.0
+"""Seconds that a client waits for another one that renews the same tokens; then it does so too."""
 
 
 class TokenStorage(Protocol):
@@ -45,9 +47,13 @@ class TokenStorage(Protocol):
 
 @runtime_checkable
 class SharedStorage(TokenStorage, Protocol):
-    """A storage of several clients, of which one at a time uses a refresh token up."""
+    """A storage of several clients, of which one at a time renews the tokens under `key`.
 
-    def refreshing(self) -> AbstractAsyncContextManager[None]: ...
+    So one of them uses a refresh token up, or has the person sign in, and the others use what it
+    got. Who waits goes on when the first one has ended, and after a while in any case.
+    """
+
+    def renewing(self, key: str, /) -> AbstractAsyncContextManager[None]: ...
 
 
 class MemoryStorage:
@@ -55,16 +61,17 @@ class MemoryStorage:
 
     def __init__(self) -> None:
         self._values: dict[str, bytes] = {}
-        self._lock = threading.Lock()
+        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
     @asynccontextmanager
-    async def refreshing(self) -> AsyncGenerator[None]:
-        is_ours = await _acquired(partial(self._lock.acquire, blocking=False))
+    async def renewing(self, key: str, /) -> AsyncGenerator[None]:
+        lock = self._locks[key]
+        is_ours = await _acquired(partial(lock.acquire, blocking=False))
         try:
             yield
         finally:
             if is_ours:
-                self._lock.release()
+                lock.release()
 
     async def get(self, key: str, /) -> bytes | None:
         return self._values.get(key)
@@ -79,8 +86,8 @@ class MemoryStorage:
 class FileStorage:
     """One file of JSON that only its owner may read (mode 0600), locked while it is changed.
 
-    Several processes may share it, and one at a time refreshes tokens. It is replaced whole, so a
-    reader never sees half of it.
+    Several processes may share it, and one at a time renews the tokens of a server, by a file
+    beside it. It is replaced whole, so a reader never sees half of it.
     Raises TooMuch for a file over 4 MiB, ValueError for one that is not ours, OSError.
     """
 
@@ -129,29 +136,37 @@ class FileStorage:
                 os.unlink(new)
             raise
 
-    @asynccontextmanager
-    async def refreshing(self) -> AsyncGenerator[None]:
-        with ExitStack() as stack:
-            with suppress(OSError):  # a folder that cannot be written to still has tokens to use
-                lock = stack.enter_context(self._opened(".refresh"))
-                await _acquired(partial(_lock, lock, waits=False))
-            yield
+    def renewing(self, key: str, /) -> AbstractAsyncContextManager[None]:
+        return _renewing(self._path, key)
 
     @contextmanager
     def _locked(self) -> Generator[None]:
-        with self._opened(".lock") as lock:
+        with _opened(self._path, "lock") as lock:
             _lock(lock)
             yield
 
-    @contextmanager
-    def _opened(self, suffix: str) -> Generator[int]:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
-        lock = os.open(f"{self._path}{suffix}", flags, 0o600)
-        try:
-            yield lock
-        finally:
-            os.close(lock)
+
+@asynccontextmanager
+async def _renewing(path: Path, key: str) -> AsyncGenerator[None]:
+    """The turn of one of all that renew the tokens under `key`, by a file beside `path`."""
+    with ExitStack() as stack:
+        # where there is no home, or no file can be written, there still are tokens to use
+        with suppress(OSError, RuntimeError):
+            name = sha256(key.encode()).hexdigest()[:16]
+            lock = stack.enter_context(_opened(path.expanduser(), name))
+            await _acquired(partial(_lock, lock, waits=False))
+        yield
+
+
+@contextmanager
+def _opened(path: Path, suffix: str) -> Generator[int]:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
+    lock = os.open(f"{path}.{suffix}", flags, 0o600)
+    try:
+        yield lock
+    finally:
+        os.close(lock)
 
 
 def _lock(descriptor: int, *, waits: bool = True) -> bool:
@@ -170,7 +185,7 @@ def _lock(descriptor: int, *, waits: bool = True) -> bool:
 async def _acquired(acquire: Callable[[], bool]) -> bool:
     """Whether a lock could be had in time."""
     with suppress(TimeoutError):
-        async with asyncio.timeout(_REFRESH):
+        async with asyncio.timeout(_WAIT):
             while not acquire():
                 await asyncio.sleep(_POLL)
             return True
@@ -178,15 +193,27 @@ async def _acquired(acquire: Callable[[], bool]) -> bool:
 
 
 class KeyringStorage:
-    """The keyring of the system, by the library `keyring`. Raises NotInstalled."""
+    """The keyring of the system, by the library `keyring`. Raises NotInstalled.
 
-    def __init__(self, service: str = "mcp-bindgen") -> None:
+    A keyring has no locks: processes that renew the tokens of one server wait for each other by an
+    empty file in the folder `locks`.
+    """
+
+    def __init__(
+        self,
+        service: str = "mcp-bindgen",
+        locks: str | os.PathLike[str] = "~/.cache/mcp-bindgen",
+    ) -> None:
         try:
             import keyring
         except ModuleNotFoundError:
             raise NotInstalled("tokens in the system's keyring", "keyring", "keyring") from None
         self._keyring: Any = keyring
         self._service = service
+        self._locks = Path(locks)
+
+    def renewing(self, key: str, /) -> AbstractAsyncContextManager[None]:
+        return _renewing(self._locks / "keyring", f"{self._service} {key}")
 
     async def get(self, key: str, /) -> bytes | None:
         value: str | None = await asyncio.to_thread(self._keyring.get_password, self._service, key)
