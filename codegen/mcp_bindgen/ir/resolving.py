@@ -20,6 +20,7 @@ class Resolving(Protocol):
 
     source: Source
     declared: dict[str, syntax.Declaration]
+    names: Mapping[str, str]
 
     def error(self, at: int, message: str, remedy: str) -> SchemaError: ...
     def resolve(self, type: syntax.Type, env: Env = ...) -> syntax.Type: ...

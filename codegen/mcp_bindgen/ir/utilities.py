@@ -12,6 +12,7 @@ from mcp_bindgen.ir.keys import Keys, mapping, unlisted, without_undefined
 from mcp_bindgen.ir.meet import admits
 from mcp_bindgen.ir.resolving import Resolving
 from mcp_bindgen.ir.sameness import is_keyword, same
+from mcp_bindgen.ir.undeclared import undeclared
 from mcp_bindgen.limits import MAX_DEPTH
 from mcp_bindgen.source import syntax
 from mcp_bindgen.source.text import printable
@@ -31,9 +32,10 @@ def utility(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -
     """What a name stands for that the file does not declare. Raises SchemaMeaningError."""
     known = _UTILITIES.get(type.name)
     if known is None:
-        remedy = _REMEDIES.get(type.name, "Declare it in this file, or import it.")
-        what = "has no JSON form" if type.name in _REMEDIES else "is not declared"
-        what = "is not read here" if remedy == _WRITTEN_OUT else what
+        remedy = _REMEDIES.get(type.name)
+        if remedy is None:
+            raise undeclared(scope, type, {*_UTILITIES, *_REMEDIES})
+        what = "is not read here" if remedy == _WRITTEN_OUT else "has no JSON form"
         raise scope.error(type.at, f"`{printable(type.name)}` {what}", remedy)
     if len(args) != known.arity:
         raise scope.error(type.at, f"`{type.name}` takes {known.arity} arguments", "Give it those.")

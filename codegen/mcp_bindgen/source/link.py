@@ -18,7 +18,7 @@ from mcp_bindgen.errors import SchemaMeaningError
 from mcp_bindgen.source import syntax
 from mcp_bindgen.source.joined import Joined
 from mcp_bindgen.source.reader import read_source
-from mcp_bindgen.source.text import Source, printable
+from mcp_bindgen.source.text import Source, meant, printable
 
 __all__ = ["link"]
 
@@ -110,12 +110,14 @@ class _Linker:
         return target
 
     def _exported(self, file: Source, module: str, name: str, at: int) -> _Name:
-        exported = self._lookup(self._file(file, module, at), name)
+        target = self._file(file, module, at)
+        exported = self._lookup(target, name)
         if exported is None:
             raise file.error(
                 SchemaMeaningError,
                 at,
-                f"{printable(module)!r} declares no `{printable(name)}`",
+                f"{printable(module)!r} declares no `{printable(name)}`"
+                + meant(name, self.declared[target]),
                 "Import a name that it has, or map the import to another file.",
             )
         return exported
@@ -188,15 +190,8 @@ def _modules(node: Any) -> Iterator[syntax.Ref]:
     """The references of the form `import("module").Name`."""
     if isinstance(node, syntax.Ref) and node.module:
         yield node
-    for child in _children(node):
+    for child in syntax.children(node):
         yield from _modules(child)
-
-
-def _children(node: Any) -> Iterator[Any]:
-    if isinstance(node, Struct):
-        yield from (getattr(node, name) for name in node.__struct_fields__)
-    elif node.__class__ is tuple:
-        yield from node
 
 
 def _moved(node: Any, by: int, named: Callable[[Struct], dict[str, Any]]) -> Any:

@@ -96,15 +96,8 @@ class _Reader(Types):
         """Says where a tree is broken: the first place, and those of later declarations."""
         node, *others = faults(root)
         what, remedy, kind = self.fault(node)
-        excerpts = [self.source.excerpt(node.start_byte)]
-        for other in others:
-            _, line, column = self.source.place(other.start_byte).rsplit(":", 2)
-            excerpts += [
-                f"and at {line}:{column}: {self.fault(other)[0]}",
-                self.source.excerpt(other.start_byte),
-            ]
-        place = self.source.place(node.start_byte)
-        return kind(what, place=place, excerpt="\n".join(excerpts), remedy=remedy)
+        rest = [(other.start_byte, self.fault(other)[0]) for other in others]
+        return self.source.error(kind, node.start_byte, what, remedy, rest)
 
     def fault(self, node: Node) -> tuple[str, str, type[SchemaError]]:
         """What is wrong at an ERROR or MISSING node, and what to do."""

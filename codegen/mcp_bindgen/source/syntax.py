@@ -6,8 +6,8 @@ back to itself, so the garbage collector has nothing to look for in them (`gc=Fa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
@@ -40,6 +40,7 @@ __all__ = [
     "TypeOf",
     "TypeParam",
     "Union",
+    "children",
 ]
 
 LiteralValue: TypeAlias = str | int | float | bool
@@ -290,3 +291,11 @@ class Module(Struct, frozen=True, gc=False):
     imports: tuple[Import, ...] = ()
     names: Mapping[str, str] = {}
     foreign: Mapping[str, str] = {}
+
+
+def children(node: Any) -> Iterator[Any]:
+    """What stands directly in a node, or in a tuple of nodes."""
+    if isinstance(node, Struct):
+        yield from (getattr(node, name) for name in node.__struct_fields__)
+    elif node.__class__ is tuple:
+        yield from node

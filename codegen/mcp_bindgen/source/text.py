@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Final, TypeVar
 
 from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaSyntaxError
 from mcp_bindgen.limits import MAX_DEPTH, MAX_SCHEMA_BYTES
 
-__all__ = ["Source", "printable"]
+__all__ = ["Source", "meant", "printable"]
 
 _E = TypeVar("_E", bound=SchemaError)
 
@@ -37,6 +38,14 @@ _EXCERPT_WIDTH: Final = 96
 def printable(text: str) -> str:
     """`text` with control characters as JSON escapes, so that it cannot steer a terminal."""
     return _CONTROL.sub(lambda match: _escape(match[0]), text)
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """The end of a message about a name that is none of the known: the one that is most like it."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, sorted(known), n=1)
+    return f"; did you mean `{near[0]}`?" if near else ""
 
 
 def _escape(character: str) -> str:
@@ -130,6 +139,16 @@ class Source:
         left = before[-_EXCERPT_WIDTH // 2 :]
         return f"    {left}{after[: _EXCERPT_WIDTH - len(left)]}\n    {' ' * len(left)}^"
 
-    def error(self, kind: type[_E], at: int, message: str, remedy: str = "") -> _E:
-        """An error of `kind` that points at byte offset `at`."""
-        return kind(message, place=self.place(at), excerpt=self.excerpt(at), remedy=remedy)
+    def error(
+        self,
+        kind: type[_E],
+        at: int,
+        message: str,
+        remedy: str = "",
+        others: Iterable[tuple[int, str]] = (),
+    ) -> _E:
+        """An error of `kind` that points at byte offset `at`; `others` are more places of it."""
+        rows = [self.excerpt(at)]
+        for place, what in others:
+            rows += [f"and at {self.place(place)}: {what}", self.excerpt(place)]
+        return kind(message, place=self.place(at), excerpt="\n".join(rows), remedy=remedy)
