@@ -145,7 +145,8 @@ def _member(missing: bool, name: str, schemas: Iterator[Schema]) -> str:
     if missing:
         return f"expected the member {excerpt(name)}, found none"
     known = [excerpt(each) for schema in schemas for each in schema.get("properties", ())]
-    return f"expected no member but {_list(known)}, found {excerpt(name)}"
+    besides = f" but {_list(known)}" if known else ""
+    return f"expected no member{besides}, found {excerpt(name)}"
 
 
 def _list(values: list[str]) -> str:

@@ -770,6 +770,13 @@ def test_missing_and_unknown_arguments_are_told() -> None:
         of(tool).read({"a": 1, "c": 2})
 
 
+def test_a_tool_without_parameters_says_that_it_takes_none() -> None:
+    def tool() -> None: ...
+
+    with pytest.raises(BadArguments, match=r'^\$: expected no member, found "c"$'):
+        of(tool).read({"c": 2})
+
+
 def test_hostile_arguments_are_bad_arguments_and_their_message_is_short() -> None:
     endless: Any = {"name": "n", "below": []}
     endless["below"].append(endless)
