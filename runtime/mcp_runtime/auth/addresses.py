@@ -24,7 +24,7 @@ def require_secure(url: str, what: str) -> str:
     if "@" in parts.netloc or parts.fragment or not parts.hostname:
         raise DiscoveryFailed(f"{what} is {_short(url)}: it needs a host, no user and no fragment")
     if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname)):
-        raise DiscoveryFailed(f"{what} is {_short(url)}: https is needed but on the loopback")
+        raise DiscoveryFailed(f"{what} is {_short(url)}: https is needed, except on the loopback")
     return url
 
 

@@ -459,3 +459,11 @@ def test_principals_of_two_issuers_never_are_the_same() -> None:
     one = VerifiedToken(subject="b:c", issuer="a")
     two = VerifiedToken(subject="c", issuer="a:b")
     assert one.principal != two.principal
+
+
+def test_the_scopes_of_a_verified_token_may_be_any_list_but_no_text() -> None:
+    listed: Any = ["a", "b"]
+    assert VerifiedToken(subject="s", issuer=ISSUER, scopes=listed).scopes == frozenset("ab")
+    text: Any = "a b"
+    with pytest.raises(ValueError, match="scopes is a list"):
+        VerifiedToken(subject="s", issuer=ISSUER, scopes=text)

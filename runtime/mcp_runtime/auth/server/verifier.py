@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from hmac import compare_digest
 from typing import Any, Final, Protocol, TextIO
 
+from mcp_runtime.errors import texts
+
 PROOF_AGE: Final = 300.0
 """Seconds by which the time of a proof may differ from ours."""
 _CACHED: Final = 10_000
@@ -33,7 +35,7 @@ class VerifiedToken:
     """Who asks, and what they may do. `claims` is all that the token or its issuer says.
 
     `expires_at` is in seconds since 1970, None for never. `key_thumbprint` is that of the key
-    which the token is bound to, None for a bearer token.
+    which the token is bound to, None for a bearer token. Raises ValueError if `scopes` is one text.
     """
 
     subject: str
@@ -43,6 +45,9 @@ class VerifiedToken:
     expires_at: float | None = None
     key_thumbprint: str | None = None
     claims: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scopes", frozenset(texts("scopes", self.scopes)))
 
     @property
     def principal(self) -> str:
