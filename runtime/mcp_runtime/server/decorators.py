@@ -155,31 +155,32 @@ class Decorators(ABC):
 
     def raw_tool(
         self,
-        model: t.Tool,
+        tool: t.Tool | Mapping[str, Any],
         *,
         arguments: Any = None,
         scopes: Iterable[str] = (),
         options: Sequence[ToolOption] = (),
         rerun: bool = False,
     ) -> Callable[[_F], _F]:
-        """Registers a function as the tool that `model` describes, with the schemas of `model`.
+        """Registers a function as a tool whose schemas are given: a model, or the JSON of one.
 
         The function takes the arguments, checked against the schema, and the Context. If
         `arguments` is a type that msgspec can convert to, the function takes a value of that type,
-        and the schema is not checked. If `model` has an output schema, the function returns
+        and the schema is not checked. If the tool has an output schema, the function returns
         structured content.
 
-        Raises BadSchema for an invalid schema, ValueError as `tool` does and for an `x-mcp-header`
-        that clients would refuse.
+        Raises DecodeError for JSON that is no tool, BadSchema for an invalid schema, NotInstalled,
+        ValueError as `tool` does and for an `x-mcp-header` that clients would refuse.
         """
+        model = tool if isinstance(tool, t.Tool) else t.from_wire(t.Tool, tool)
 
         def register(function: _F) -> _F:
             schema: Mapping[str, Any] = t.to_wire(model.input_schema)
             require_tool_name(model.name)
             mirrored = _marks(model.name, schema)
             read = checked(schema) if arguments is None else converted(arguments)
-            tool = RawTool(model, read, function, mirrored)
-            self._add_tool(tool, texts("scopes", scopes), options, rerun)
+            raw = RawTool(model, read, function, mirrored)
+            self._add_tool(raw, texts("scopes", scopes), options, rerun)
             self._changed("tools")
             return function
 

@@ -9,6 +9,7 @@ import pytest
 from msgspec import Struct
 
 from mcp_runtime import Client, Context, Server, types
+from mcp_runtime.revisions import DecodeError
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 
@@ -75,6 +76,18 @@ def test_what_a_tool_with_an_output_schema_returns_is_structured() -> None:
     result = called(plain, {"a": 1}, arguments=Input, is_structured=True)
     assert result.structured_content == {"a": 1}
     assert text(result) == '{"a":1}'
+
+
+def test_a_tool_may_be_given_as_the_json_that_clients_see() -> None:
+    async def main() -> list[types.Tool]:
+        server = Server("raw", "1")
+        server.raw_tool({"name": "raw", "inputSchema": SCHEMA})(plain)
+        async with Client(server) as client:
+            return await client.list_tools()
+
+    assert asyncio.run(main()) == [model("raw", is_structured=False)]
+    with pytest.raises(DecodeError, match=r"^\$\.inputSchema: expected object, found nothing$"):
+        Server("raw", "1").raw_tool({"name": "raw"})
 
 
 def test_what_another_returns_is_content() -> None:
