@@ -575,6 +575,14 @@ async def test_a_server_sends_no_use_of_a_tool_without_its_result(revision: str)
         assert text(answer) == "m"
 
 
+@modes_of
+async def test_a_system_prompt_has_the_name_that_it_has_in_the_params(revision: str) -> None:
+    server, _ = sampler(HELLO, system_prompt="be brief")
+    async with connected(server, revision, TOOLS) as client:
+        (question,), _ = await asked(client, "ask", REPLY)
+        assert question["params"]["systemPrompt"] == "be brief"
+
+
 @pytest.mark.requirement("sampling.tool-result.structured-conforms")
 @modes_of
 async def test_a_structured_result_fits_the_schema_of_its_tool(revision: str) -> None:

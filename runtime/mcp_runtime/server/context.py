@@ -265,7 +265,7 @@ class Context:
         messages: str | Sequence[t.SamplingMessage],
         *,
         max_tokens: int,
-        system: str | None = None,
+        system_prompt: str | None = None,
         tools: Sequence[t.Tool] | None = None,
         tool_choice: t.ToolChoice | None = None,
         key: str | None = None,
@@ -283,7 +283,7 @@ class Context:
         params = t.CreateMessageRequestParams(
             messages=list(messages),
             max_tokens=max_tokens,
-            system_prompt=t.UNSET if system is None else system,
+            system_prompt=t.UNSET if system_prompt is None else system_prompt,
             tools=t.UNSET if tools is None else list(tools),
             tool_choice=t.UNSET if tool_choice is None else tool_choice,
             **more,
