@@ -41,11 +41,9 @@ class Confirmation:
     delete: bool
 
 
-def find(database: sqlite3.Connection, title: str) -> Note:
+def find(database: sqlite3.Connection, title: str) -> Note | None:
     row = database.execute("SELECT title, text FROM notes WHERE title = ?", [title]).fetchone()
-    if row is None:
-        raise ToolError(f"there is no note {title!r}")
-    return Note(*row)
+    return Note(*row) if row else None
 
 
 @server.tool
@@ -66,7 +64,8 @@ async def search_notes(words: str, ctx: Context) -> list[Note]:
 @server.tool
 async def delete_note(title: str, ctx: Context) -> str:
     """Deletes a note, if the user agrees."""
-    note = find(ctx.lifespan, title)
+    if (note := find(ctx.lifespan, title)) is None:
+        raise ToolError(f"there is no note {title!r}")
     answer = await ctx.elicit(f"Delete {note.title!r}?", Confirmation)
     if answer.content is None or not answer.content.delete:
         return f"{title!r} is kept."
@@ -75,9 +74,10 @@ async def delete_note(title: str, ctx: Context) -> str:
 
 
 @server.resource("note://{title}", mime_type="text/plain")
-def read_note(title: str, ctx: Context) -> str:
-    """The text of a note."""
-    return find(ctx.lifespan, title).text
+def read_note(title: str, ctx: Context) -> str | None:
+    """The text of a note; None if there is no such note."""
+    note = find(ctx.lifespan, title)
+    return note.text if note else None
 
 
 @server.completion("note://{title}", "title")
