@@ -144,6 +144,10 @@ HELD: Final = {
         "runtime/server/test_plain_functions.py",
         "test_calls_of_one_client_do_not_stall_those_of_another",
     ),
+    "principal_threads": (
+        "runtime/server/test_plain_functions.py",
+        "test_over_http_the_calls_of_one_principal_leave_places_for_those_of_another",
+    ),
     "deadline": (HERE, "test_an_answer_that_does_not_come_is_given_up_at_the_deadline"),
     "total": (HERE, "test_progress_does_not_hold_a_call_open_beyond_the_total"),
     "probe": (HERE, "test_a_probe_without_an_answer_is_given_up"),

@@ -89,9 +89,14 @@ class ServerConnection(Connection):
 
     @property
     def thread_room(self) -> asyncio.Semaphore:
-        """The places of the session in the server's threads."""
+        """The places in the server's threads: of the principal, or of an anonymous session."""
         if self._thread_room is None:
-            self._thread_room = asyncio.Semaphore(self.server.limits.session_threads)
+            threads, limits = self.server.threads, self.server.limits
+            self._thread_room = (
+                threads.room_of(self.principal, limits.principal_threads)
+                if self.principal
+                else asyncio.Semaphore(limits.session_threads)
+            )
         return self._thread_room
 
     async def _run(self, called: Called) -> Any:

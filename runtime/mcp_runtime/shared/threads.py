@@ -17,7 +17,7 @@ from enum import Enum
 from functools import cached_property, partial
 from queue import SimpleQueue
 from typing import Any, Final
-from weakref import WeakSet
+from weakref import WeakSet, WeakValueDictionary
 
 from mcp_runtime.errors import LocalError
 from mcp_runtime.limits import THREADS
@@ -49,7 +49,7 @@ class _State(Enum):
 
 @dataclass(slots=True)
 class _Job:
-    """A call of a function, which holds a place in the `room` of its session."""
+    """A call of a function, which holds a place in the `room` of its client."""
 
     call: Callable[[], Any]
     loop: asyncio.AbstractEventLoop
@@ -88,6 +88,7 @@ class Threads:
     def __init__(self, most: int, outermost: Threads | None = None) -> None:
         self._most = most
         self._outermost = outermost or self
+        self._rooms = WeakValueDictionary[object, asyncio.Semaphore]()
         _pools.add(self)
         self.forget()
 
@@ -100,6 +101,11 @@ class Threads:
     @cached_property
     def _inner(self) -> Threads:
         return Threads(self._most, self._outermost)
+
+    def room_of(self, principal: str, most: int) -> asyncio.Semaphore:
+        """The places of a principal, on the event loop that runs here."""
+        key = asyncio.get_running_loop(), principal
+        return self._rooms.setdefault(key, asyncio.Semaphore(most))
 
     async def run(
         self,

@@ -118,6 +118,23 @@ async def test_over_http_a_call_whose_client_has_gone_gives_its_place_back() -> 
         hangs.end.set()
 
 
+async def test_over_http_the_calls_of_one_principal_leave_places_for_those_of_another() -> None:
+    hangs = Hangs(threads=3, principal_threads=2)
+    try:
+        async with serving(hangs.server, principal=lambda scope: scope["user"]) as client:
+            calls = [client.call("hang", user="ann") for _ in range(5)]
+            await until(lambda: hangs.running == 2)
+            async with asyncio.timeout(5):
+                for user in ("eve", ""):
+                    assert b"quick" in (await client.call("quick", user=user).until_over()).body
+            assert hangs.running == 2
+            hangs.end.set()
+            for each in calls:
+                assert (await each.until_over()).status == 200
+    finally:
+        hangs.end.set()
+
+
 async def test_an_async_handler_runs_a_plain_function_in_a_thread() -> None:
     server = Server("s", "1")
 
