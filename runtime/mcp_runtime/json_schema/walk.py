@@ -32,6 +32,8 @@ _SINGLE: Final = (
     "unevaluatedProperties",
 )
 _LOCAL: Final = "#/$defs/"
+_NOTES: Final = frozenset(("default", "deprecated", "description", "examples", "title"))
+"""Keywords that judge no value: beside a reference they stand for those of the definition."""
 
 
 class Part(NamedTuple):
@@ -76,6 +78,23 @@ def resolved(schema: Schema, defs: Schema) -> Schema:
     name = str(schema["$ref"]).removeprefix(_LOCAL)
     beside = {at: one for at, one in schema.items() if at != "$ref"}
     return resolved({**defs.get(name, {}), **beside}, defs)
+
+
+def inline_leaves(schema: Schema) -> None:
+    """Puts definitions that hold no schema, as an enumeration does, where they are referred to.
+
+    Many clients do not look them up. What nothing refers to any more is left out.
+    """
+    defs: Schema = schema.get("$defs", {})
+    leaves = {name: one for name, one in defs.items() if "$ref" not in one and not any(parts(one))}
+    for each in every(schema):
+        leaf = leaves.get(str(each.get("$ref")).removeprefix(_LOCAL))
+        if leaf is not None and each.keys() & leaf.keys() <= _NOTES:
+            each |= {**leaf, **each}
+            del each["$ref"]
+    schema["$defs"] = {name: one for name, one in defs.items() if refers(schema, name)}
+    if not schema["$defs"]:
+        del schema["$defs"]
 
 
 def alternatives(schema: Schema, defs: Schema) -> Iterator[Schema]:

@@ -22,7 +22,7 @@ from mcp_runtime.json_schema.type_adapter import (
     mentions,
     native_schema,
 )
-from mcp_runtime.json_schema.walk import Schema, refers, resolved
+from mcp_runtime.json_schema.walk import Schema, inline_leaves, resolved
 from mcp_runtime.server.functions.parameters import Default, FunctionInfo, Header, Parameter
 
 
@@ -103,9 +103,8 @@ def arguments_reader(info: FunctionInfo, *, strict: bool = True) -> ArgumentsRea
             schema["properties"][each.name], foreign.get(each.name), each, info, defs
         )
     _check_headers(info, schema["properties"])
-    whole = {**schema, "$defs": defs}
-    defs = {name: one for name, one in defs.items() if refers(whole, name)}
-    schema |= {"$defs": defs} if defs else {}
+    schema["$defs"] = defs
+    inline_leaves(schema)
     return ArgumentsReader(
         MsgspecAdapter(struct, schema, strict),
         tuple(foreign.items()),

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from mcp_runtime.json_schema.mismatch import Mismatch
 from mcp_runtime.json_schema.to_json import BadResult, to_json, to_text
 from mcp_runtime.json_schema.type_adapter import TypeAdapter, adapter, arms_of, bare
-from mcp_runtime.json_schema.walk import Schema, alternatives, refers
+from mcp_runtime.json_schema.walk import Schema, alternatives, inline_leaves, refers
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.revisions import make
 from mcp_runtime.server.functions.content import BINARY, BYTES, CONTENT, blocks
@@ -74,6 +74,7 @@ def structured_output(info: FunctionInfo) -> StructuredOutput | None:
             " annotate it with a type that has, or with Any"
         ) from error
     body = dict(writer.schema)
+    inline_leaves(body)
     defs = body.pop("$defs", {})
     is_wrapped = any(each.get("type") != "object" for each in alternatives(body, defs))
     return StructuredOutput(info.name, writer, _object(body, defs, is_wrapped), is_wrapped)

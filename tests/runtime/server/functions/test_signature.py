@@ -277,7 +277,47 @@ def test_a_default_is_in_the_schema_if_json_can_say_it(default: object, shown: b
 
 def test_an_enum_names_the_type_of_its_values() -> None:
     schema = taking(Color).input_schema
-    assert schema["$defs"]["Color"] == {"title": "Color", "enum": ["red", "blue"], "type": "string"}
+    color = {"title": "Color", "enum": ["red", "blue"], "type": "string"}
+    assert schema["properties"]["value"] == color
+
+
+class Painted(pydantic.BaseModel):
+    color: Color = Color.RED
+    few: Annotated[Color, pydantic.Field(json_schema_extra={"enum": ["red"]})]
+
+
+@dataclass
+class Brush:
+    """Holds an enum and itself."""
+
+    color: Color
+    next: Brush | None = None
+
+
+def test_an_enum_stands_where_it_is_used_since_clients_lose_definitions() -> None:
+    def tool(color: Color, brush: Brush, others: list[Color | None]) -> dict[str, Color]: ...
+
+    signature = of(tool)
+    schema, output = signature.input_schema, signature.output
+    color = {"title": "Color", "enum": ["red", "blue"], "type": "string"}
+    assert schema["properties"]["color"] == color
+    assert schema["properties"]["others"]["items"]["anyOf"][0] == color
+    assert schema["$defs"]["Brush"]["properties"]["color"] == color
+    assert set(refs(schema)) == {"#/$defs/Brush"}
+    assert schema["$defs"].keys() == {"Brush"}
+    assert output is not None
+    assert list(refs(output.schema)) == []
+    assert "$defs" not in output.schema
+
+
+def test_what_stands_beside_a_reference_to_an_enum_is_kept() -> None:
+    schema = taking(list[Painted]).input_schema
+    painted = schema["$defs"]["Painted"]["properties"]
+    assert painted["color"] == {"title": "Color", "enum": ["red", "blue"], "type": "string"} | {
+        "default": "red"
+    }
+    assert painted["few"] == {"$ref": "#/$defs/Color", "enum": ["red"]}
+    assert schema["$defs"].keys() == {"Color", "Painted"}
 
 
 def test_choices_are_in_the_order_of_their_declaration() -> None:
