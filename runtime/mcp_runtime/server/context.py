@@ -77,7 +77,9 @@ class ServerView(Protocol):
 
     limits: Limits
     threads: Threads
-    state: Any
+
+    @property
+    def state(self) -> Any: ...
 
     async def read(
         self, uri: str, ctx: Context, /

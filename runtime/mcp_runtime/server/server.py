@@ -21,7 +21,7 @@ import logging
 import os
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from socket import socket
@@ -121,7 +121,6 @@ class Server(Decorators):
             website_url=or_unset(website_url),
             icons=UNSET if icons is None else list(icons),
         )
-        self.state: Any = None
         self.threads = Threads(limits.threads)
         self.sealer = _sealer(keys)
         self._draws_keys: Final = keys is None and not os.environ.get(_KEYS)
@@ -234,14 +233,14 @@ class Server(Decorators):
 
     # ---- serving
 
-    @asynccontextmanager
-    async def running(self) -> AsyncGenerator[None]:
+    def running(self) -> AbstractAsyncContextManager[object]:
         """Keeps the server's `lifespan` entered; all users at one time share one."""
-        if self._lifespan is None:
-            yield
-        else:
-            async with self._lifespan.entered() as self.state:
-                yield
+        return self._lifespan or nullcontext()
+
+    @property
+    def state(self) -> Any:
+        """What the lifespan has yielded."""
+        return None if self._lifespan is None else self._lifespan.state
 
     @asynccontextmanager
     async def sharing(self, store: Store) -> AsyncGenerator[None]:

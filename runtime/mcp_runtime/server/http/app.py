@@ -178,6 +178,8 @@ class HttpApp:
     def _start(self) -> None:
         """Begins a life of the application, on the event loop that will run it."""
         self._lifespan: AsyncExitStack | None = None
+        self._loop: asyncio.AbstractEventLoop
+        """The event loop on which it was entered."""
         self._entering = asyncio.Lock()
         self._draining: asyncio.AbstractEventLoop | None = None
         """The event loop on which it shuts down, or has done so."""
@@ -193,7 +195,7 @@ class HttpApp:
         try:
             request = HttpRequest(scope, receive, send)
             try:
-                if self._lifespan is None:
+                if self._lifespan is None or self._loop.is_closed():
                     await self._enter_lifespan()
                 handler = self._known.get(request.names)
                 if handler is None or self._draining is not None:
@@ -283,9 +285,13 @@ class HttpApp:
         Raises HttpError after a shutdown, until another event loop runs the application.
         """
         require_asyncio()
+        loop = asyncio.get_running_loop()
         if self._draining is not None:
-            if self._draining is asyncio.get_running_loop():
+            if self._draining is loop:
                 raise _shutting_down()
+            self._start()
+        elif self._lifespan is not None and self._loop.is_closed():
+            self._forget_connections()
             self._start()
         async with self._entering:
             if self._lifespan is None:
@@ -296,7 +302,23 @@ class HttpApp:
                         await stack.enter_async_context(cluster.joined())
                         shared = self._service.server.sharing(cluster.store)
                         await stack.enter_async_context(shared)
-                    self._lifespan = stack.pop_all()
+                    self._lifespan, self._loop = stack.pop_all(), loop
+
+    def _forget_connections(self) -> None:
+        """Those of an event loop that was closed without `drain`."""
+        if sessions := len(self.sessions) + len(self.sse_sessions):
+            log.warning(
+                "%d sessions have ended with their event loop: one event loop has to run the"
+                " application; in a test, enter `with TestClient(app) as client`",
+                sessions,
+            )
+        for connection in self._connections():
+            self._service.server.connections.discard(connection)
+        for request in [*self._per_request.open]:
+            self._per_request.remove(request)
+        self.sessions.clear()
+        self.sse_sessions.clear()
+        self._table.stop_sweeping()
 
     async def _run_lifespan(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "lifespan":

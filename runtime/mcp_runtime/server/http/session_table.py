@@ -81,14 +81,17 @@ class SessionTable(Generic[_S]):
 
     async def release(self) -> None:
         """On shutdown: closes all sessions here."""
-        if self._sweeper is not None:
-            self._sweeper.cancel()
-            self._sweeper = None
+        self.stop_sweeping()
         for session in [*self.open.values()]:
             await self._release(session)
 
     async def _release(self, session: _S) -> None:
         await self.end(session)
+
+    def stop_sweeping(self) -> None:
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            self._sweeper = None
 
     def _sweep_later(self) -> None:
         if self._sweeper is None:

@@ -255,6 +255,34 @@ def test_a_host_that_has_ended_can_be_started_again(host: Host, place: str) -> N
     assert log == ["entered", "left"] * 2
 
 
+@pytest.mark.parametrize("era", ["handshake", "per-request"])
+def test_an_application_goes_on_where_its_event_loop_has_ended(
+    era: str, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As with a TestClient that is not entered: each request has an event loop of its own."""
+    log: list[str] = []
+    client = Client(lived(log).asgi())
+    headers: dict[str, str] = {}
+
+    async def begin() -> None:
+        if era == "handshake":
+            headers.update((await client.session(SHAKEN[-1])).headers)
+        assert text((await client.call("state").until_over()).json) == "state"
+
+    async def again() -> None:
+        if headers:
+            assert (await client.ask("DELETE", "/mcp", {**GET, **headers})).status == 404
+        await begin()
+
+    for main in (begin, again, again):
+        asyncio.run(main())
+    assert log == ["entered", "left"] * 3
+    ended = [one.message for one in caplog.records]
+    assert all("`with TestClient(app)" in each for each in ended)
+    assert len(ended) == (2 if headers else 0)
+    assert capsys.readouterr().err == ""
+
+
 # ---- pages of other origins
 
 
