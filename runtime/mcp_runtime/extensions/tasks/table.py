@@ -61,7 +61,8 @@ class TaskTable:
         self._changed = changed
         self._touched = touched
         self._runs = runs
-        self._shared: Store | None = None
+        self._stores: list[Store] = []
+        """The store of each application of the server that shares the tasks."""
         self._own_tasks: TaskStore = MemoryTasks(limits)
         self._watchers: dict[str, set[asyncio.Event]] = {}
         self._cancelling: set[asyncio.Task[None]] = set()
@@ -69,6 +70,10 @@ class TaskTable:
     @property
     def is_shared(self) -> bool:
         return self._shared is not None
+
+    @property
+    def _shared(self) -> Store | None:
+        return self._stores[-1] if self._stores else None
 
     @property
     def _tasks(self) -> TaskStore:
@@ -234,16 +239,17 @@ class TaskTable:
             self.process = secrets.token_hex(8)
         async with store.bus.subscribed(_TOPIC, self._receive):
             await store.leases.hold(_lease(self.process), self.limits.lease)
-            self._shared = store
+            self._stores = [*self._stores, store]
             renewal = asyncio.create_task(self._renew(store.leases))
             try:
                 yield
             finally:
-                self._shared = None
+                self._stores.remove(store)
                 renewal.cancel()
                 await asyncio.wait({renewal})
-                with suppress(StoreUnavailable):
-                    await store.leases.release(_lease(self.process))
+                if not self.is_shared:
+                    with suppress(StoreUnavailable):
+                        await store.leases.release(_lease(self.process))
 
     async def _renew(self, leases: Leases) -> None:
         while True:

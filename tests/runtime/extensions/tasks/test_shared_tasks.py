@@ -48,6 +48,21 @@ def test_two_applications_of_one_server_have_one_name() -> None:
     asyncio.run(main())
 
 
+def test_tasks_stay_shared_while_one_application_of_two_is_left() -> None:
+    async def main() -> None:
+        table, store = Place().tasks._table, MemoryStore()
+        async with table.sharing(store):
+            lease = f"tasks:{table.process}"
+            async with table.sharing(store):
+                pass
+            assert table.is_shared
+            assert await store.leases.is_held(lease)
+        assert not table.is_shared
+        assert not await store.leases.is_held(lease)
+
+    asyncio.run(main())
+
+
 def test_any_process_answers_for_a_task(store: str) -> None:
     async def main() -> None:
         async with (
