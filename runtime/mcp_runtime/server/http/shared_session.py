@@ -57,6 +57,11 @@ class SharedSession(HttpSession):
         super().__init__(service, id, principal, cluster.store.events, cluster.first_id)
         self._cluster: Final = cluster
 
+    @property
+    def can_leave(self) -> bool:
+        """Whether nothing is open or waits here that another process could not go on with."""
+        return not (self.responses or self.streams or self.stream.has_news)
+
     def receive(
         self, body: bytes, *, forwards: bool = True, stream: Outbox | None = None
     ) -> Outbox:

@@ -6,6 +6,7 @@ Source: 2025-11-25 basic/transports, "Session Management".
 from __future__ import annotations
 
 import asyncio
+import logging
 from functools import partial
 from typing import Final
 
@@ -18,7 +19,8 @@ from mcp_runtime.server.http.service import HttpService
 from mcp_runtime.server.http.session_record import SessionRecord, merged
 from mcp_runtime.server.http.session_table import SessionTable
 from mcp_runtime.server.http.shared_session import SharedSession
-from mcp_runtime.stores import Kept
+
+log: Final = logging.getLogger("mcp_runtime.http")
 
 _ID_CHARS: Final = 64
 """A longer id is none of ours."""
@@ -47,24 +49,49 @@ class SharedTable(SessionTable[SharedSession]):
         """A session of this process, or one from the store. Raises HttpError."""
         if len(id) > _ID_CHARS:
             return None
-        kept = await self._cluster.store.sessions.get(id)
+        kept = await self._kept(id)
         session = self.open.get(id)
         if kept is not None:
-            return self._restored(id, session, kept)
+            return self._restored(id, session, *kept)
         if session is not None:
             self._remove(session)
         return None
 
-    def _restored(self, id: str, session: SharedSession | None, kept: Kept) -> SharedSession:
-        record = _record.decode(kept.record)
+    async def _kept(self, id: str) -> tuple[SessionRecord, int] | None:
+        """The record of a session and its version. One that cannot be read is lost."""
+        if (kept := await self._cluster.store.sessions.get(id)) is None:
+            return None
+        try:
+            return _record.decode(kept.record), kept.version
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            log.warning("a session is lost: its record in the store cannot be read: %s", error)
+            return None
+
+    def _restored(
+        self, id: str, session: SharedSession | None, record: SessionRecord, version: int
+    ) -> SharedSession:
         if session is None:
-            self._service.require_room(record.principal)
+            self._make_room(record.principal)
             session = self._make(id, record.principal)
             session.restore(record)
             session.is_late = True
             self._add(session)
-        self._apply(session, record, kept.version)
+        self._apply(session, record, version)
         return session
+
+    def _make_room(self, principal: str) -> None:
+        """Closes the session here that was not used for longest, which the store keeps.
+
+        Raises HttpError if there is no room, and each session has work that only this process has.
+        """
+        try:
+            self._service.require_room(principal)
+        except HttpError:
+            idle = [session for session in self.open.values() if session.can_leave]
+            if not idle:
+                raise
+            self._remove(min(idle, key=lambda one: (one.principal != principal, one.used)))
+            self._service.require_room(principal)
 
     def _apply(self, session: SharedSession, record: SessionRecord, version: int) -> None:
         session.update(record)
@@ -83,10 +110,10 @@ class SharedTable(SessionTable[SharedSession]):
                 if version:
                     self._cluster.changed(session.id)
                 return
-            if (kept := await store.get(session.id)) is None:
+            if (kept := await self._kept(session.id)) is None:
                 self._remove(session)
                 raise HttpError(404, "there is no such session")
-            theirs, version = _record.decode(kept.record), kept.version
+            theirs, version = kept
             before, record = theirs, merged(before, record, theirs)
         raise HttpError(
             503, "other processes change this session all the time", headers=retry_after(1)

@@ -534,7 +534,30 @@ def test_one_principal_leaves_room_for_the_sessions_of_others() -> None:
     run(main)
 
 
-def test_a_session_of_another_process_counts_for_its_principal() -> None:
+@pytest.mark.parametrize("limits", [Limits(principal_sessions=1), Limits(sessions=1)])
+def test_a_session_of_another_process_takes_the_place_of_an_idle_one(limits: Limits) -> None:
+    store = MemoryStore()
+    options: dict[str, Any] = {"principal": lambda scope: scope["user"], "store": store}
+
+    async def main() -> None:
+        async with (
+            serving(plain(limits=limits), **options) as one,
+            serving(plain(limits=limits), **options) as other,
+        ):
+            first, second = await one.session(user="ann"), await other.session(user="ann")
+            for session in (first, second, first):
+                there = Session(other, session.id, session.revision, {"user": "ann"})
+                assert (await there.call("echo").until_over()).status == 200
+                assert [*other.app.sessions] == [session.id]
+            assert (await other.post(initialize("2025-11-25"), user="ann").until_over()).status in {
+                429,
+                503,
+            }
+
+    run(main)
+
+
+def test_a_session_of_another_process_takes_no_place_of_one_that_listens() -> None:
     store = MemoryStore()
     options: dict[str, Any] = {"principal": lambda scope: scope["user"], "store": store}
     limits = Limits(principal_sessions=1)
@@ -544,11 +567,12 @@ def test_a_session_of_another_process_counts_for_its_principal() -> None:
             serving(plain(limits=limits), **options) as one,
             serving(plain(limits=limits), **options) as other,
         ):
-            session = await one.session(user="ann")
-            await other.session(user="ann")
+            session, listens = await one.session(user="ann"), await other.session(user="ann")
+            stream = await listens.get().until_begun()
             there = Session(other, session.id, session.revision, {"user": "ann"})
             assert (await there.call("echo").until_over()).status == 429
-            assert (await session.call("echo").until_over()).status == 200
+            await stream.drop()
+            assert (await there.call("echo").until_over()).status == 200
 
     run(main)
 

@@ -116,6 +116,46 @@ def test_a_session_is_no_one_elses_in_any_process() -> None:
     run(main)
 
 
+@pytest.mark.parametrize("data", [b"\xff", b"{", b"[]", b'{"principal":"ann"}'])
+def test_a_session_whose_record_cannot_be_read_is_lost(
+    data: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def main() -> None:
+        async with two() as (one, other, shared, _):
+            begun = await one.session()
+            kept = await shared.sessions.get(begun.id)
+            assert kept is not None
+            assert await shared.sessions.put(begun.id, data, kept.version)
+            for client in (one, other):
+                session = at(client, begun)
+                assert (await session.call("where").until_over()).status == 404
+                assert "its record in the store cannot be read" in caplog.text
+                caplog.clear()
+            assert one.app.sessions == {}
+            assert (await (await one.session()).call("where").until_over()).status == 200
+
+    run(main)
+
+
+def test_a_change_of_a_session_whose_record_can_no_longer_be_read_is_refused() -> None:
+    async def main() -> None:
+        async with two() as (one, _, shared, _):
+            begun = await one.session()
+            get = shared.sessions.get
+
+            async def get_then_spoil(id: str) -> Kept | None:
+                if (kept := await get(id)) is not None:
+                    await shared.sessions.put(id, b"{", kept.version)
+                return kept
+
+            shared.sessions.get = get_then_spoil  # type: ignore[method-assign]
+            level = begun.request("logging/setLevel", {"level": "debug"})
+            assert (await level.until_over()).status == 404
+            assert one.app.sessions == {}
+
+    run(main)
+
+
 def test_a_session_that_was_deleted_is_gone_everywhere() -> None:
     async def main() -> None:
         async with two() as (one, other, shared, _):
