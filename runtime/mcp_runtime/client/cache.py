@@ -80,7 +80,10 @@ class Cache:
         self._entries.clear()
 
     def changes(self, method: str) -> int:
-        """How often answers became stale; one that was requested before the last time is too."""
+        """How often answers to this method became stale.
+
+        An answer that was requested before the last of these times is stale, too.
+        """
         return self._changes[method]
 
     def notified(self, event: Notified) -> None:

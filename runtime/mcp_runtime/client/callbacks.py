@@ -112,7 +112,10 @@ class ClientCallbacks:
         raise RpcError(_USER_REJECTED, "User rejected the request")
 
     async def sample(self, params: Any) -> Any:
-        """Source: 2025-11-25 client/sampling, "Error Handling"."""
+        """What `on_sample` answers. Raises RpcError for messages that no model should be asked.
+
+        Source: 2025-11-25 client/sampling, "Error Handling".
+        """
         assert self.on_sample is not None
         if fault := unbalanced(params.messages):
             raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {fault}")
@@ -122,7 +125,7 @@ class ClientCallbacks:
         return await _answer("on_sample", self.on_sample(params), t.CreateMessageResult)
 
     async def elicit(self, params: Any) -> Any:
-        """Raises ValueError for an answer that does not fit the form: it is not sent."""
+        """What `on_elicit` answers. Raises ValueError for an answer that does not fit the form."""
         assert self.on_elicit is not None
         answer = await _answer("on_elicit", self.on_elicit(params), t.ElicitResult)
         is_form = answer.action == "accept" and isinstance(params, t.ElicitRequestFormParams)

@@ -59,7 +59,8 @@ class Client:
     With `cache`, lists and resources are kept for as long as the server says that they hold.
     With `validate`, structured results are checked against the output schemas that were listed, if
     the extra `schemas` is installed; with `validate="strict"` its absence is an error.
-    Elicitation of another URL scheme than `elicit_schemes` is refused without `on_elicit`.
+    A page whose URL has none of the `elicit_schemes` is refused, and `on_elicit` is not called.
+    `on_log` gets each log message, and is a plain function, as `on_progress` of a call is.
     With `ping_every`, a server that leaves a ping without an answer counts as gone, in revisions
     that have pings. A server that is gone is started again, at most `restarts` times, and its
     subscriptions are renewed.
@@ -178,7 +179,7 @@ class Client:
 
     @property
     def connection(self) -> ClientConnection:
-        """Raises NotOpen."""
+        """The open connection. Raises NotOpen before the client is entered and after it is left."""
         return self._reconnector.connection
 
     @property
@@ -247,6 +248,9 @@ class Client:
     ) -> t.CallToolResult:
         """Calls a tool. A result that `is_error` is returned too: it is for the model to read.
 
+        `timeout` is in seconds. `on_progress` gets the progress, the total and the message; the
+        last two may be None. `meta` is added to the `_meta` of the request.
+
         Raises RemoteError, BadAnswer (also for structured content that does not fit the schema
         that the tool was listed with), TimedOut, TooMuch, NotApproved, Disconnected. With
         `validate="strict"`, raises NotInstalled before anything is sent if the result could not be
@@ -271,7 +275,7 @@ class Client:
     async def read_resource(
         self, uri: str, *, timeout: float | None = None, meta: Mapping[str, Any] | None = None
     ) -> list[t.TextResourceContents | t.BlobResourceContents]:
-        """Raises NotFound if the server has no such resource, else as `call_tool` does."""
+        """The contents of a resource. Raises NotFound if there is none, and as `call_tool` does."""
         params = t.ReadResourceRequestParams(uri=uri, meta=self._requests.meta(meta=meta))
         result: t.ReadResourceResult
         try:
@@ -349,7 +353,7 @@ class Client:
         uris: Sequence[str] = (),
         more: Mapping[str, Sequence[str]] | None = None,
     ) -> AbstractAsyncContextManager[Subscription]:
-        """Changes of the lists named, and of the resources with these URIs, while it is entered.
+        """Subscribes, while it is entered, to changes of these lists and of resources by URI.
 
         `Subscription.served` says which of them the server agreed to report. `more` are members
         that extensions add to the filter.

@@ -83,7 +83,7 @@ class ClientConnection(Connection):
         return False
 
     def diagnosis(self, error: SessionError) -> str:
-        """What else is known of a server that was not opened for this; ends the error's text."""
+        """What else is known about an error of opening; it is added to the error's text."""
         return ""
 
     @property

@@ -45,7 +45,10 @@ class ClientOptions(TypedDict, total=False):
 
 
 class RequestOptions(TypedDict, total=False):
-    """Seconds to wait for the answer, None for the client's; and what is called with progress."""
+    """How long to wait for the answer, and what is called with progress.
+
+    `timeout` is in seconds; None stands for the client's own.
+    """
 
     timeout: float | None
     on_progress: OnProgress | None

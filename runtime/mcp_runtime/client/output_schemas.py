@@ -35,7 +35,10 @@ class _Output:
 
 
 class OutputSchemas:
-    """By the tool's name. Without a validator nothing is checked, unless the check `is_strict`."""
+    """The schemas of tools, by name.
+
+    Without a validator nothing is checked; with `is_strict` its absence is an error.
+    """
 
     def __init__(self, *, is_strict: bool = False) -> None:
         self._outputs: dict[str, _Output] = {}

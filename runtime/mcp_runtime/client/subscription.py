@@ -28,8 +28,8 @@ class Subscription:
     """An asynchronous iterator, which ends when the server or the client ends the subscription.
 
     A change that comes again before it was taken is given once: it says that something is stale,
-    not how often. After a time in which no change could be heard, all that is wanted is given as
-    changed, and `forget` is called. `served` is what the server agreed to report.
+    not how often. After a time in which no change could be heard, everything that is wanted is
+    given as changed, and `forget` is called. `served` is what the server agreed to report.
     """
 
     def __init__(self, wanted: t.SubscriptionFilter, forget: Callable[[], object]) -> None:
@@ -56,7 +56,7 @@ class Subscription:
             self._changed.set()
 
     def missed(self) -> None:
-        """Gives all that is wanted as changed, and forgets what was kept of it."""
+        """Gives everything that is wanted as changed, and forgets what was cached of it."""
         if self._is_over:
             return
         self._forget()

@@ -37,7 +37,7 @@ class LocalServer(Protocol):
 
 
 def in_memory(server: LocalServer) -> TransportFactory:
-    """A server in this process, through real bytes. Raises TypeError if it has no `serve`."""
+    """Reaches a server of this process by real bytes. Raises TypeError if it has no `serve`."""
     if not hasattr(server, "serve"):
         other = "for a command write Client.stdio([...]), for a URL Client.http(...)"
         raise TypeError(f"{server!r:.80} is no Server; {other}")
@@ -64,7 +64,7 @@ def in_memory(server: LocalServer) -> TransportFactory:
 def child_process(
     command: Sequence[str], *, env: Mapping[str, str] | None, cwd: str | None, stderr: Stderr
 ) -> TransportFactory:
-    """A server that is started as a child process and uses its standard input and output."""
+    """Starts a server as a child process, and talks to it over its standard input and output."""
 
     async def connect(stack: AsyncExitStack, owner: ConnectionOwner) -> ClientConnection:
         from mcp_runtime.transports.child_process import spawn
@@ -100,7 +100,7 @@ class ChildConnection(ClientWireConnection):
 
     @property
     def restarts_after_probe(self) -> bool:
-        """Not if it never read the probe: then something else has ended it."""
+        """False if the server never read the probe: then something else has ended it."""
         return not self._process.is_unread()
 
     def diagnosis(self, error: SessionError) -> str:

@@ -1,4 +1,4 @@
-"""Requests with authorization, which are sent once more when a server's challenge was met."""
+"""Sends requests with authorization, and again once a server's challenge was met."""
 
 from __future__ import annotations
 

@@ -17,14 +17,14 @@ _LONGEST: Final = 30.0
 
 @dataclass(eq=False)
 class Backoff:
-    """`what` is retried; `failures` counts the attempts in a row that failed."""
+    """Counts failed attempts in a row, and waits between them; errors name `what` is tried."""
 
     what: str
     limits: Limits
     failures: int = 0
 
     def outlived(self, seconds: float) -> None:
-        """Says how long the last attempt lasted; a long one did not fail."""
+        """Notes how many `seconds` the last attempt lasted; a long one did not fail."""
         if seconds > _LONGEST:
             self.failures = 0
 

@@ -1,7 +1,7 @@
 """Lets a client read the answer that a server gives before it has read a large request.
 
-A server that refuses a body may answer at once, and read no more of it. Who writes to the end first
-waits for ever then, or gets a reset instead of the answer.
+A server that refuses a body may answer at once, and read no more of it. A client that writes the
+whole body first then waits for ever, or gets a reset instead of the answer.
 """
 
 from __future__ import annotations

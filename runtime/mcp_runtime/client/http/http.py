@@ -100,7 +100,7 @@ class HttpResponse:
         return _within(self._response.url, reference)
 
     def error(self, what: str, body: bytes = b"") -> BadStatus:
-        """The error that its status is, with the first line of the body."""
+        """Its status as an error, whose text ends with the first line of the body."""
         reason = self._response.reason_phrase[:_MAX_SHOWN]
         detail = self._redacted(_detail(body, self.kind))
         place = f"{reason} from {_origin(self._response.url)}".lstrip()
@@ -143,7 +143,7 @@ class LimitedCookieJar(CookieJar):
 
 
 class HttpClient:
-    """For one server; `headers` go with each request. Raises ValueError for what is no such URL."""
+    """Asks one server; each request has `headers`. Raises ValueError for what is no such URL."""
 
     def __init__(
         self,

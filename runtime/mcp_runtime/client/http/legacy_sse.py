@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class LegacySse:
-    """`endpoint` is where messages are posted, once the server has named it."""
+    """The stream of one connection; `endpoint`, which the server names, is for messages to it."""
 
     http: HttpSender
     receive: Receive

@@ -22,14 +22,14 @@ log: Final = logging.getLogger("mcp_runtime.client")
 
 @dataclass(slots=True)
 class ServerFacts:
-    """They outlive the connection."""
+    """What is known of one server; it outlives a connection."""
 
     mode: Mode | None = None
     marks: dict[str, ParamHeaders] = field(default_factory=dict[str, ParamHeaders])
     """The parameters that are marked for headers, by the tool's name, as it was listed last."""
 
     def usable(self, page: t.ListToolsResult) -> t.ListToolsResult:
-        """The page without the tools whose marks break a rule."""
+        """The page without the tools whose `x-mcp-header` breaks a rule."""
         return structs.replace(page, tools=[tool for tool in page.tools if self._is_usable(tool)])
 
     def _is_usable(self, tool: t.Tool) -> bool:

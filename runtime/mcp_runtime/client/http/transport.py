@@ -35,7 +35,7 @@ def over_http(
     proxy: str | None,
     auth: OAuth | None,
 ) -> TransportFactory:
-    """A server with a URL. `auth` is how the client is authorized where the server asks for it."""
+    """Reaches the server at `url`; `auth` authorizes the client where the server asks for it."""
     facts = ServerFacts()
 
     async def connect(stack: AsyncExitStack, owner: ConnectionOwner) -> ClientConnection:
