@@ -93,6 +93,7 @@ class NotOffered(LocalError):
         super().__init__(f"{method}: the {who} does not offer {capability}")
         self.method = method
         self.capability = capability
+        self.who = who
 
 
 class NotOpen(LocalError):

@@ -137,6 +137,8 @@ class ServerConnection(Connection):
             if group.split(InputNeeded)[1] is not None:
                 raise
         except NotOffered as error:
+            if error.who == "server":  # another one, whose client the handler is
+                raise
             raise refusals.missing_capability(error) from None
         assert ctx.inputs is not None  # a question was asked
         return ctx.inputs.result(self._sealer(called, params).seal)

@@ -364,11 +364,8 @@ class Context:
         self, request: Any, *, key: str | None = None, timeout: float | None = None
     ) -> Any:
         params = getattr(request, "params", t.UNSET)
-        try:
-            capability = request.method.partition("/")[0]
-            require_client(request.method, capability, params, self.client_capabilities)
-        except NotOffered as error:
-            raise (refusals.missing_capability(error) if self.asks_in_result else error) from None
+        capability = request.method.partition("/")[0]
+        require_client(request.method, capability, params, self.client_capabilities)
         if self.asker is not None:
             return await self.asker(request, key, timeout)
         if self.era == "handshake":

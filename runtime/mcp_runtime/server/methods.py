@@ -99,7 +99,8 @@ class ProtocolMethods:
         except RpcError:
             raise
         except (BadArguments, ToolError, SessionError) as error:
-            if isinstance(error, NotOffered) and ctx.era == "per-request":
+            is_of_client = isinstance(error, NotOffered) and error.who == "client"
+            if is_of_client and ctx.era == "per-request":
                 raise
             return _failed(str(error))
         except Exception as error:

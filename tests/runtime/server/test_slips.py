@@ -15,7 +15,7 @@ from mcp_runtime import Client, Context, Limits, Server, types
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.server.bearer import BearerAuth
 from mcp_runtime.auth.server.verifier import StaticVerifier
-from mcp_runtime.errors import LocalError, RemoteError
+from mcp_runtime.errors import LocalError, NotOffered, RemoteError
 from mcp_runtime.revisions import ALL
 from mcp_runtime.shared import elicitation_form
 
@@ -42,6 +42,47 @@ async def test_what_is_no_result_is_an_error_for_the_client_and_the_log_says_who
         with pytest.raises(RemoteError, match="Internal error"):
             await client.call_tool("add")
     assert f"a middleware returned {type(value).__name__}" in caplog.text
+
+
+@pytest.mark.parametrize("revision", ALL)
+async def test_a_handler_may_go_on_without_what_the_client_lacks(revision: str) -> None:
+    server = Server("s", "1")
+
+    @server.tool
+    async def greet(ctx: Context) -> str:
+        try:
+            await ctx.sample("hi", max_tokens=1)
+        except NotOffered as error:
+            return str(error)
+        return "asked"
+
+    async with Client(server, revisions=[revision]) as client:
+        (said,) = (await client.call_tool("greet")).content
+    assert said == types.TextContent(
+        text="sampling/createMessage: the client does not offer sampling"
+    )
+
+
+@pytest.mark.parametrize("revision", ALL)
+async def test_what_another_server_lacks_is_told_as_a_failure_and_not_of_the_client(
+    revision: str,
+) -> None:
+    server, other = Server("s", "1"), Server("other", "1")
+
+    @server.tool
+    async def forward() -> str:
+        async with Client(other) as client:
+            return str(await client.list_prompts())
+
+    @server.resource("other://prompts")
+    async def listed() -> str:
+        return await forward()
+
+    async with Client(server, revisions=[revision]) as client:
+        (said,) = (await client.call_tool("forward")).content
+        with pytest.raises(RemoteError, match="Internal error"):
+            await client.read_resource("other://prompts")
+    assert said == types.TextContent(text="prompts/list: the server does not offer prompts")
 
 
 def test_a_resource_without_its_uri_is_refused() -> None:
