@@ -42,7 +42,7 @@ extension: Final = Extension(calls)
 
 
 def shows_pages(ctx: Context) -> bool:
-    """Whether the host of this request shows pages. Where it does not, the text is all there is."""
+    """Whether the host of this request shows pages; one that does not shows the text alone."""
     settings = ctx.extensions.get(extension.identifier)
     return settings is not None and _HTML in settings.get("mimeTypes", (_HTML,))
 

@@ -37,10 +37,9 @@ class TaskCancelled(PeerError):
 class TaskHandle:
     """A task that a server works on. `id` is a secret: whoever has it can read the task."""
 
-    def __init__(self, client: ClientView, id: str, interval: object = UNSET) -> None:
+    def __init__(self, client: ClientView, id: str) -> None:
         self.id: Final = id
         self._client = client
-        self._interval = interval
         self._polls = 0
         self._answered: set[str] = set()
 
@@ -48,7 +47,6 @@ class TaskHandle:
         """How the task stands. Raises RemoteError for a task that the server does not know."""
         params = m.GetTaskRequestParams(task_id=self.id, meta=self._client.meta())
         state: m.GetTaskResult = await self._client.request("tasks/get", params)
-        self._interval = state.poll_interval_ms
         return state
 
     async def result(self, on_progress: OnProgress | None = None) -> t.CallToolResult:
@@ -70,7 +68,7 @@ class TaskHandle:
             if isinstance(state, m.GetTaskResultCancelled):
                 raise TaskCancelled(f"task {self.id} was cancelled")
             if not (isinstance(state, m.GetTaskResultInputRequired) and await self._answer(state)):
-                await asyncio.sleep(self._pause())
+                await asyncio.sleep(self._pause(state.poll_interval_ms))
 
     async def _answer(self, state: m.GetTaskResultInputRequired) -> bool:
         """Answers each question once; whether there was a new one."""
@@ -93,8 +91,8 @@ class TaskHandle:
         params = m.CancelTaskRequestParams(task_id=self.id, meta=self._client.meta())
         await self._client.request("tasks/cancel", params)
 
-    def _pause(self) -> float:
-        interval = self._interval
+    def _pause(self, interval: object) -> float:
+        """How many seconds to wait for the next poll; `interval` is the server's wish, in ms."""
         if isinstance(interval, int | float) and math.isfinite(interval):
             return min(max(interval / 1000, _SHORTEST), _LONGEST)
         doubled: float = _FIRST_POLL * 2 ** min(self._polls, 16)
@@ -115,13 +113,16 @@ class ClientTasks(ClientExtension):
     async def start(
         self, client: ClientView, name: str, arguments: Mapping[str, Any] | None = None
     ) -> TaskHandle | t.CallToolResult:
-        """Calls a tool: a handle if the call has become a task, else the result."""
+        """Calls a tool, and returns a handle if the call has become a task, else the result.
+
+        Raises as `Client.request` does.
+        """
         params = t.CallToolRequestParams(
             name=name, arguments=dict(arguments or {}), meta=client.meta()
         )
         result = await client.request("tools/call", params)
         if isinstance(result, m.CreateTaskResult):
-            return TaskHandle(client, result.task_id, result.poll_interval_ms)
+            return TaskHandle(client, result.task_id)
         final: t.CallToolResult = result
         return final
 
@@ -133,7 +134,7 @@ class ClientTasks(ClientExtension):
         **options: Unpack[RequestOptions],
     ) -> t.CallToolResult:
         timeout = options.get("timeout")
-        handle = TaskHandle(client, result.task_id, result.poll_interval_ms)
+        handle = TaskHandle(client, result.task_id)
         try:
             async with asyncio.timeout(timeout):
                 return await handle.result(options.get("on_progress"))

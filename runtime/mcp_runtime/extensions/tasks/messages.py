@@ -67,7 +67,7 @@ def core_task(record: Record, poll: float) -> dict[str, Any]:
 
 
 def related(body: Mapping[str, Any], id: str) -> dict[str, Any]:
-    """A body that says in its `_meta` which task it belongs to."""
+    """The body, with a `_meta` that says which task it belongs to."""
     return {**body, "_meta": {**body.get("_meta", {}), RELATED: {"taskId": id}}}
 
 
@@ -96,7 +96,7 @@ class Update(NamedTuple):
 
 
 def read_update(raw: bytes) -> Update:
-    """Raises DecodeError."""
+    """Reads the params of `tasks/update`. Raises DecodeError."""
     body: Any = parse(raw)
     sent = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
     responses: Any = sent.get("inputResponses")

@@ -1,5 +1,7 @@
 """What is kept of a task, and what may happen to it; a task that is over never changes again.
 
+A function that takes a record returns it as it is after what its docstring says has happened.
+
 Source: the Tasks extension, "Task Status"; 2025-11-25 basic/utilities/tasks.
 """
 

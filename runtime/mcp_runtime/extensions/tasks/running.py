@@ -133,7 +133,7 @@ class RunningTask:
 
 
 class TaskPeer:
-    """The client of a task: messages about the request that was answered go nowhere any more."""
+    """The client of a task, whose request was answered: messages about that request are dropped."""
 
     roots: list[t.Root] | None = None
     root_changes = 0
@@ -152,12 +152,12 @@ class TaskPeer:
         return self._peer.thread_room
 
     async def log(self, called: Called, level: str, data: Any, logger: str | None) -> None:
-        """Log messages belong to a request."""
+        """Sends nothing: log messages belong to a request, and that of a task was answered."""
 
     async def report(
         self, called: Called, progress: float, total: float | None, message: str | None
     ) -> None:
-        """Progress is the task's message; in the handshake era the client is notified, too."""
+        """Makes progress the task's message; in the handshake era notifies the client, too."""
         if not progress > self._progress:
             return
         self._progress = progress
@@ -182,7 +182,7 @@ class TaskPeer:
         self._peer.spawn(work)
 
     def interrupt(self, id: Id, retry: int) -> None:
-        """The response was sent already."""
+        """Does nothing: the response was sent already."""
 
 
 def _percent(progress: float, total: float | None) -> str:

@@ -135,7 +135,7 @@ class Tasks(ServerExtension):
         self._lists = False
 
     def when(self, decide: Decide) -> TaskOption:
-        """An option for a tool of which `decide(params, ctx)` says for each call if it is a task.
+        """An option for a tool: the async `decide(params, ctx)` says if a call becomes a task.
 
         It may ask the client first. Clients of 2025-11-25 decide by themselves.
         """

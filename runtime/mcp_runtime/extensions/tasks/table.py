@@ -41,8 +41,9 @@ def lost(record: Record, now: float) -> Record:
 
 
 class TaskTable:
-    """`changed` is called in the process that has changed a task, `touched` in every process.
+    """The tasks of one server, by owner and id.
 
+    `changed` is called in the process that has changed a task, `touched` in every process.
     `runs` says whether this process works on a task.
     """
 
@@ -213,7 +214,7 @@ class TaskTable:
 
     @contextmanager
     def watching(self, id: str) -> Generator[Callable[[], Awaitable[None]]]:
-        """While entered, what it yields waits until the task may have changed."""
+        """Yields, while entered, a function that waits until the task may have changed."""
         event, interval = asyncio.Event(), self.limits.lease / _RENEWALS
         self._watchers.setdefault(id, set()).add(event)
 
@@ -261,6 +262,7 @@ class TaskTable:
 
 
 def unknown_task(id: str) -> RpcError:
+    """The error for a task that does not exist, or that somebody else owns."""
     return RpcError(error_codes.INVALID_PARAMS, f"Unknown task: {id[:_ID_CHARS]}")
 
 
