@@ -222,7 +222,7 @@ class ServerWireConnection(ServerConnection, WireConnection):
             await wire.close()
 
     def ended(self) -> None:
-        """The end of the input: who pipes messages in still waits for the answers."""
+        """Handles the end of the input: a client that pipes messages in still waits for answers."""
         grace, self._grace = self._grace, 0.0
         if grace and self._tasks:
             self.spawn(self._finish_running(grace))

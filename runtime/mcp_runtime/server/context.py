@@ -66,7 +66,10 @@ class Elicited(Generic[_T]):
 
 
 class Asked(TypedDict, total=False):
-    """How a question is asked: the `key` of its answer, and the seconds that it may take."""
+    """How a question is asked: the `key` that its answer is known by, and how long it may take.
+
+    `timeout` is in seconds, None stands for `Limits.total`; nothing waits in the per-request era.
+    """
 
     key: str | None
     timeout: float | None
@@ -187,7 +190,10 @@ class Context:
     async def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        """Sends progress, if the client asked for it and `progress` has grown."""
+        """Sends progress, if the client asked for it and `progress` has grown.
+
+        The unit of `progress` and `total` is yours; `total` is None where it is not known.
+        """
         if self._progress_rate is None:
             self._progress_rate = Bucket(self.server.limits.progress_rate)
         if progress == total or self._progress_rate.allow(self.peer.loop.time()):
@@ -337,18 +343,19 @@ class Context:
         return await self.server.read(uri, self)
 
     async def in_thread(self, function: Callable[..., _T], /, *args: Any, **given: Any) -> _T:
-        """What a plain function returns; it runs in one of the server's threads.
+        """Runs a plain function in one of the server's threads, and returns its value.
 
-        After a cancellation of the request it runs on, for a thread cannot be ended.
+        Raises what the function raises. If the request is cancelled the function runs on, for a
+        thread cannot be ended.
         """
         room = self.peer.thread_room
         value: _T = await self.server.threads.run(room, function, *args, **given)
         return value
 
     def wait(self, awaitable: Awaitable[_T]) -> _T:
-        """Awaits from a handler that is a plain function, which runs in a thread.
+        """Returns what an awaitable gives, to a handler that is a plain function in a thread.
 
-        Raises RuntimeError on the event loop, which would wait for itself.
+        Raises what it raises, and RuntimeError on the event loop, which would wait for itself.
         """
         if running_loop() is self.peer.loop:
             if asyncio.iscoroutine(awaitable):

@@ -112,7 +112,7 @@ class Decorators(ABC):
         return _decorated(self.add_tool, function, options)
 
     def add_tool(self, function: Callable[..., Any], **options: Unpack[ToolOptions]) -> None:
-        """As `tool`, also while serving; clients are notified."""
+        """Registers as `tool` does, also while the server runs: then clients are notified."""
         signature = read(function, context=Context)
         schema, output = signature.input_schema, signature.output
         scopes, added = texts("scopes", options.pop("scopes", ())), options.pop("options", ())
@@ -187,7 +187,7 @@ class Decorators(ABC):
         return register
 
     def remove_tool(self, name: str) -> None:
-        """Clients are notified. Raises KeyError."""
+        """Removes a tool; clients are notified. Raises KeyError."""
         del self.features.tools[name]
         self.features.options.pop(name, None)
         self.features.reruns.discard(name)
@@ -197,7 +197,8 @@ class Decorators(ABC):
     def resource(self, uri: str, **options: Unpack[ResourceOptions]) -> Callable[[_F], _F]:
         """Registers a function that returns a resource, or any resource of a URI template.
 
-        The variables of a template (RFC 6570) are the function's parameters.
+        The variables of a template (RFC 6570) are the function's parameters. It returns text,
+        bytes, contents of `types`, or what is written as JSON; None if there is no such resource.
         Raises TypeError and ValueError (TemplateError) as `tool` does.
         """
 
@@ -240,11 +241,15 @@ class Decorators(ABC):
     @overload
     def prompt(self, **options: Unpack[FeatureOptions]) -> Callable[[_F], _F]: ...
     def prompt(self, function: Callable[..., Any] | None = None, **options: Any) -> Any:
-        """Registers a function as a prompt; its parameters are strings. Raises as `tool` does."""
+        """Registers a function as a prompt. Raises as `tool` does.
+
+        Its parameters are strings. It returns a text, a message, or a list of these; a message is a
+        `PromptMessage`, or a pair of role and content.
+        """
         return _decorated(self.add_prompt, function, options)
 
     def add_prompt(self, function: Callable[..., Any], **options: Unpack[FeatureOptions]) -> None:
-        """As `prompt`, also while serving; clients are notified."""
+        """Registers as `prompt` does, also while the server runs: then clients are notified."""
         signature = read_prompt(function, context=Context)
         properties = signature.input_schema["properties"]
         arguments = [
@@ -260,7 +265,7 @@ class Decorators(ABC):
         self._changed("prompts")
 
     def remove_prompt(self, name: str) -> None:
-        """Clients are notified. Raises KeyError."""
+        """Removes a prompt; clients are notified. Raises KeyError."""
         del self.features.prompts[name]
         self._changed("prompts")
 
@@ -316,9 +321,10 @@ class Decorators(ABC):
         return register
 
     def middleware(self, function: Middleware) -> Middleware:
-        """Wraps each request that is not answered by the session itself.
+        """Registers a function that stands around each request but those the session answers.
 
-        `function` takes method, params, context and the next handler.
+        It takes the method, the params, the Context and the next handler, and returns what
+        `await handler(params, ctx)` returned, or another result.
         """
         self._middleware.append(function)
         return function

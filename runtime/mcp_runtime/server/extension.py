@@ -37,7 +37,7 @@ def attach(server: Decorators, extensions: Iterable[Extension]) -> None:
 
 @asynccontextmanager
 async def sharing(extensions: Iterable[Extension], store: Store) -> AsyncGenerator[None]:
-    """While entered, the extensions have that store."""
+    """While entered, the extensions share what they keep by that store."""
     async with AsyncExitStack() as stack:
         for one in extensions:
             if isinstance(one, ServerExtension):

@@ -242,7 +242,7 @@ def _from_dict(message: dict[str, object]) -> object:
 def resource_contents(
     value: object, uri: str, mime_type: str | None
 ) -> list[t.TextResourceContents | t.BlobResourceContents]:
-    """The contents of the resource at `uri`; None has none.
+    """The contents of the resource at `uri`, from what its function returned; None has none.
 
     str is text, bytes are a blob, contents of `types` pass, and a list of such is many. Anything
     else is JSON, and so is such a list if `mime_type` is of JSON. Raises BadResult.

@@ -34,8 +34,8 @@ class BadArguments(Exception):
 class ArgumentsReader:
     """Reads a peer's arguments into keyword arguments, as the schema says.
 
-    `native` reads those that msgspec knows, and `foreign` the others, by their names. Those that
-    are `incomplete` get the defaults of their dataclasses.
+    `native` reads the parameters that msgspec knows, and `foreign` the others, by name. Dataclasses
+    of the parameters in `incomplete` get their defaults.
     """
 
     native: MsgspecAdapter

@@ -61,7 +61,10 @@ class StructuredOutput:
 
 
 def structured_output(info: FunctionInfo) -> StructuredOutput | None:
-    """None if the annotation says nothing about structured content. Raises TypeError."""
+    """The structured output of a function; None if its annotation says nothing of one.
+
+    Raises TypeError for a type that has no form in JSON.
+    """
     refuse_bytes(info)
     annotation = _structured(info.returns)
     if annotation is None:

@@ -25,7 +25,7 @@ class Document:
     max_age: int = 3600
 
     async def get(self, request: HttpRequest) -> None:
-        """Answers with the document, or with 304 a client that has it. Raises ClientGone."""
+        """Sends the document, or status 304 to a client that has it. Raises ClientGone."""
         tag = f'"{sha256(self.content).hexdigest()[:32]}"'
         headers = (
             (b"cache-control", f"public, max-age={self.max_age}".encode()),

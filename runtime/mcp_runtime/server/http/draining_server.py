@@ -115,7 +115,7 @@ class DrainingServer(uvicorn.Server):
             connection.shutdown()
 
     async def drained(self) -> None:
-        """Raises what draining the application raised, unless a second signal ended it."""
+        """Waits until it is drained. Raises what that raised, unless a second signal ended it."""
         if self._draining is not None and not self.force_exit:
             await self._draining
 

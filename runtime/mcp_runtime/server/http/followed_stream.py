@@ -77,7 +77,7 @@ class FollowedStream:
         self._task: Final = asyncio.create_task(self._follow())
 
     async def events(self, stream: Outbox, messages: Sequence[bytes]) -> bytes:
-        """The outbox has whole events, which are stored already."""
+        """The messages as they are: they are whole events, and stored already."""
         return b"".join(messages)
 
     def response_ended(self, stream: Outbox) -> None:

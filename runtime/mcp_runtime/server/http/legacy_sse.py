@@ -102,7 +102,7 @@ class LegacySseEndpoint:
         return EventResponse(request, session, stream, stream.attach(), first=[endpoint])
 
     async def post(self, request: HttpRequest) -> None:
-        """Raises HttpError and ClientGone."""
+        """Takes a message of a client, for its session. Raises HttpError and ClientGone."""
         if http_rules.media_type(request.headers.get("content-type")) != http_rules.JSON:
             raise HttpError(415, f"Content-Type must be {http_rules.JSON}")
         query = parse_qs(request.scope.get("query_string", b"").decode("latin-1"))

@@ -30,7 +30,7 @@ _named: Final = msgspec.json.Decoder(_Named)
 
 
 class Protection:
-    """Of one application. `tool_scopes` are what tools need, by name, beside what all requests do.
+    """Guards one application. `tool_scopes` are what tools need, by name, beside `auth.scopes`.
 
     `shared` remembers the proofs that were accepted by any of several processes.
 
@@ -48,7 +48,7 @@ class Protection:
         self._shared = shared
 
     async def admit(self, request: HttpRequest) -> None:
-        """Raises HttpError with a challenge; 503 where nobody can verify tokens now."""
+        """Raises HttpError for a request without a valid token; 503 if nobody can verify it now."""
         root = request.scope.get("root_path", "")
         path = request.scope["path"]
         try:

@@ -29,7 +29,7 @@ _BUFFERED: Final = 64 * 1024
 
 
 class HttpError(Exception):
-    """An HTTP status as the answer, with a JSON-RPC error without id that says what to do."""
+    """Becomes an HTTP status, with a JSON-RPC error without id that says what to do."""
 
     def __init__(
         self, status: int, message: str, body: bytes = b"", headers: Iterable[Header] = ()
@@ -200,7 +200,7 @@ class HttpRequest:
         await self._try_to_send(_start(status, headers))
 
     async def send_part(self, data: bytes) -> None:
-        """Raises ClientGone."""
+        """Sends a part of a response that was started. Raises ClientGone."""
         await self._try_to_send({"type": "http.response.body", "body": data, "more_body": True})
 
     async def end(self) -> None:

@@ -24,7 +24,7 @@ Principal: TypeAlias = Callable[[Scope], str]
 
 
 class HttpService:
-    """One per application."""
+    """What the endpoints of one application share."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class HttpService:
         self._sessions: list[Mapping[str, ServerConnection]] = []
 
     def count(self, sessions: Mapping[str, ServerConnection]) -> None:
-        """Counts these as sessions."""
+        """Has these sessions counted, too."""
         self._sessions.append(sessions)
 
     def require_room(self, principal: str) -> None:

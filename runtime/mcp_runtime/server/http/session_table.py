@@ -45,7 +45,7 @@ class SessionTable(Generic[_S]):
         return self._make(new_session_id(), principal)
 
     async def begin(self, session: _S, body: bytes) -> None:
-        """`body` is the client's `initialize`."""
+        """Makes a session known to `find`; `body` is the client's `initialize`."""
         self._add(session)
 
     def _add(self, session: _S) -> None:
@@ -54,7 +54,7 @@ class SessionTable(Generic[_S]):
         self._sweep_later()
 
     async def find(self, id: str) -> _S | None:
-        """Raises HttpError."""
+        """The session with that id; None if there is none. Raises HttpError."""
         return self.open.get(id)
 
     async def end(self, session: _S) -> None:

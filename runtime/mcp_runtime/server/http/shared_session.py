@@ -35,7 +35,7 @@ _INITIALIZED: Final = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
 
 
 class SharedSession(HttpSession):
-    """One that other processes of a cluster may serve at the same time.
+    """A session that other processes of a cluster may serve at the same time.
 
     Requests to the client and streams are numbered so that no two processes choose the same.
     """
@@ -65,7 +65,7 @@ class SharedSession(HttpSession):
     def receive(
         self, body: bytes, *, forwards: bool = True, stream: Outbox | None = None
     ) -> Outbox:
-        """As in one process; forwards what another one may wait for."""
+        """Starts to work on a body, and forwards what another process may wait for."""
         frame = self.read(body)
         if forwards:
             self._cluster.forward(self.id, frame)
@@ -86,7 +86,7 @@ class SharedSession(HttpSession):
                 self.spawn(self._store(stream, b""))  # and its note with it
 
     def begin_standalone(self) -> Outbox:
-        """Each has a name, for any process may go on with it."""
+        """The stream of a GET, under a new name: any process may go on with it."""
         self.stream.resume(f"{STANDALONE}-{next(self._names)}", 0, ())
         return self.stream
 
