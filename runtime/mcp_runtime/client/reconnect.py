@@ -55,6 +55,7 @@ class Reconnector:
 
     async def open(self) -> None:
         """Raises LocalError, NoCommonRevision, and what starting the server raises."""
+        self._forget_lost()
         if self._connection is not None:
             raise LocalError("the client is open already: share it, or make another client")
         require_asyncio()
@@ -131,8 +132,19 @@ class Reconnector:
         return connection is self._connection and self._restarts < self.settings.restarts
 
     async def ensure(self) -> None:
-        """Restarts a server that is gone, unless the caller is part of that restart."""
-        if self.connection.is_gone and self._restart_task is not asyncio.current_task():
+        """Restarts a server that is gone, or waits until it was, unless the caller does that.
+
+        Raises LocalError on another event loop than the client's.
+        """
+        if self.connection.loop is not asyncio.get_running_loop():
+            raise LocalError(
+                "the client belongs to the event loop on which it was opened: call it there, with"
+                " asyncio.run_coroutine_threadsafe from a thread, or open another client here"
+            )
+        restart = self._restart_task
+        if restart is asyncio.current_task():
+            return
+        if restart is not None or self.connection.is_gone:
             await self.restart()
 
     async def restart(self) -> None:
@@ -197,7 +209,14 @@ class Reconnector:
                 with suppress(SessionError):  # nobody listens any more, whatever the server answers
                     await self.connection.unlisten(subscription)
 
+    def _forget_lost(self) -> None:
+        """A connection whose event loop was closed before the client."""
+        if self._connection is not None and self._connection.loop.is_closed():
+            self._connection, self._stack = None, AsyncExitStack()
+            self._restarting, self._restart_task = asyncio.Lock(), None
+
     async def close(self) -> None:
+        self._forget_lost()
         connection, self._connection = self._connection, None
         if (restart := self._restart_task) is not None:
             restart.cancel()

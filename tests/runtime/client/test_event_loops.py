@@ -1,0 +1,105 @@
+"""A client belongs to one event loop; calls that come while its server is restarted wait for it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from mcp_runtime import Client, Server, types
+from mcp_runtime.errors import Disconnected, LocalError
+
+SLOW: Final = """
+import os, time
+time.sleep(0.5)
+from mcp_runtime import Server
+server = Server("slow", "1")
+@server.tool
+def echo(text: str) -> str:
+    return text
+@server.tool
+def crash() -> None:
+    os._exit(3)
+server.run()
+"""
+
+
+def echoing() -> Client:
+    server = Server("echoing", "1")
+
+    @server.tool
+    async def echo(text: str) -> str:
+        return text
+
+    return Client(server)
+
+
+async def echoed(client: Client, text: str = "hi") -> str:
+    (content,) = (await client.call_tool("echo", {"text": text})).content
+    assert isinstance(content, types.TextContent)
+    return content.text
+
+
+@pytest.mark.parametrize("era", ["auto", "handshake"])
+def test_calls_that_come_during_a_restart_wait_for_its_end(era: str, tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(SLOW, "utf-8")
+    command = [sys.executable, str(tmp_path / "slow.py")]
+
+    async def later(client: Client, number: int) -> str:
+        await asyncio.sleep(number / 10)
+        return await echoed(client, str(number))
+
+    async def main() -> None:
+        async with Client.stdio(command, restarts=1, era=era) as client:  # type: ignore[arg-type]
+            with pytest.raises(Disconnected):
+                await client.call_tool("crash")
+            texts = await asyncio.gather(*(later(client, number) for number in range(10)))
+            assert texts == [str(number) for number in range(10)]
+
+    asyncio.run(main())
+
+
+def test_a_call_on_another_event_loop_says_where_to_call() -> None:
+    async def main() -> None:
+        raised: list[BaseException] = []
+
+        def elsewhere(client: Client) -> None:
+            try:
+                asyncio.run(echoed(client))
+            except LocalError as error:
+                raised.append(error)
+
+        async with echoing() as client:
+            thread = threading.Thread(target=elsewhere, args=[client])
+            thread.start()
+            await asyncio.to_thread(thread.join)
+            assert "asyncio.run_coroutine_threadsafe" in str(raised[0])
+            assert await echoed(client) == "hi"
+
+    asyncio.run(main())
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_client_whose_event_loop_was_closed_can_be_opened_again() -> None:
+    client = echoing()
+
+    async def opened() -> None:
+        await client.__aenter__()
+        assert await echoed(client) == "hi"
+
+    async def again() -> None:
+        with pytest.raises(LocalError, match="open another client here"):
+            await echoed(client)
+        async with client:
+            assert await echoed(client) == "hi"
+
+    async def closed() -> None:
+        await client.__aexit__(None, None, None)
+        assert not client.is_connected
+
+    for main in (opened, again, opened, closed):
+        asyncio.run(main())
