@@ -20,6 +20,7 @@ BADGES = (
     "[...document.querySelectorAll('.finding')]"
     ".map((f) => [f.id, f.querySelector('.badge').textContent, f.className])"
 )
+MARK = "getComputedStyle(document.querySelector('.finding .badge'), '::before').content"
 SHOWN = "[...document.querySelectorAll('.finding')].filter((f) => f.offsetParent)"
 
 
@@ -93,6 +94,13 @@ def test_on_a_phone_the_history_shows_revisions_beside_the_names(page: Page) -> 
         " row.scrollIntoView(); return row.querySelector('td').getBoundingClientRect().right; })()"
     )
     assert right < 390
+
+
+def test_a_finding_shows_that_it_can_be_opened(page: Page) -> None:
+    first = "document.querySelector('.finding')"
+    marks = [page.run(f"{first}.open = {is_open}; {MARK}") for is_open in ("false", "true")]
+    page.run(f"{first}.open = false")
+    assert marks == ['"▸"', '"▾"']
 
 
 def test_the_button_of_a_card_shows_as_many_findings_as_it_says(page: Page) -> None:
