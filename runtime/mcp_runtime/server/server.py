@@ -273,8 +273,8 @@ class Server(Decorators):
         options.setdefault("auth", self.auth)
         if options.get("store") is not None and self._draws_keys:
             log.warning(
-                "this process has its own keys: requestState that it makes opens in no other "
-                "(Server(keys=...), or the environment variable %s)",
+                "this process has its own keys: its requestState and tasks can be read by no other "
+                "process, nor after a restart; give Server(keys=...), or set %s",
                 _KEYS,
             )
         return HttpApp(self, **options)

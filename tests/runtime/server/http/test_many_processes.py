@@ -332,6 +332,7 @@ def test_a_process_with_keys_of_its_own_warns_when_it_shares_a_store(
         Server("keys", "1", **options).asgi(store=MemoryStore())
     (record,) = caplog.records
     assert "this process has its own keys" in record.message
+    assert "tasks can be read by no other process, nor after a restart" in record.message
 
 
 # ---- what lands at a process that does not wait for it
