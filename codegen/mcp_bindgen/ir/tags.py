@@ -6,6 +6,7 @@ They mean what the generators of JSON Schema that read them make of them: `@asTy
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -50,6 +51,11 @@ _INFORM: Final = frozenset(
         *("todo", "public", "alpha", "beta", "experimental", "readonly", "packageDocumentation"),
     ]
 )
+
+
+_BINDING: Final = "|".join((*_LIMITS, "asType", "TJS-type", "additionalProperties", "deprecated"))
+_INSIDE: Final = re.compile(rf"```.*?```|\s(@(?:items\.)?(?:{_BINDING}))\b")
+"""A tag that binds and begins no line; a fence is skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +132,23 @@ class Tags:
 
     def bounded(self, type: Type, doc: syntax.Doc | None, at: int) -> Type:
         """`type` within the bounds of its comment, those of its items among them."""
-        tags = doc.tags if doc else ()
+        tags = self._tags(doc, at)
         if not tags:
             return type
         inner = [_of_items(tag) for tag in tags if tag.name == "items" and is_known(tag)]
         if inner:
             type = self._items(type, inner, at)
         return self._within(type, tags, at)
+
+    def _tags(self, doc: syntax.Doc | None, at: int) -> Sequence[syntax.Tag]:
+        """Refuses one that binds but begins no line: TypeScript reads it, and here it is text."""
+        if doc is None:
+            return ()
+        for text in (doc.description, *(tag.rest for tag in doc.tags)):
+            for inside in filter(None, _INSIDE.findall(text)):
+                message = f"`{inside}` stands inside a line"
+                raise self._error(at, message, "Begin a line of the comment with it.")
+        return doc.tags
 
     def _within(self, type: Type, tags: Sequence[syntax.Tag], at: int) -> Type:
         stated = self._stated(tags, at)
@@ -164,7 +180,7 @@ class Tags:
 
     def refuse(self, doc: syntax.Doc | None, at: int, what: str) -> None:
         """Refuses the bounds of a comment on what can have none."""
-        for bound in self._stated(doc.tags, at) if doc else ():
+        for bound in self._stated(self._tags(doc, at), at):
             if bound.kind != "object" or bound.name:
                 raise self._misplaced(bound, at, what)
 
