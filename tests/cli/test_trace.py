@@ -11,6 +11,7 @@ from typing import Any, Final
 import pytest
 
 from tests.support.command import invoke, run
+from tests.support.demo_server import SERVER
 
 RUN: Final = (sys.executable, "-m", "mcp_bindgen", "run")
 
@@ -123,6 +124,30 @@ def test_a_message_at_fault_is_told_with_its_line_and_path(server: str, tmp_path
     first, last = done.stdout.decode().splitlines()
     assert first.startswith("5: <- invalid CallToolResult at $.result.content: expected array")
     assert last == "5 messages: 4 valid, 1 invalid"
+
+
+def test_a_trace_replaces_nothing_but_a_trace(tmp_path: Path) -> None:
+    """A slip of the hand would empty the server's own source."""
+    source = tmp_path / "demo.py"
+    source.write_text(SERVER, encoding="utf-8")
+    target = f"{source}:server"
+    words = ("--", *RUN, target, "add", '{"a": 1, "b": 2}')
+    for command in (("run", "--trace", source, target), ("call", "--trace", source, *words)):
+        done = run(*command)
+        assert (done.returncode, done.stdout) == (2, b"")
+        said = f"mcp-bindgen: {source}: holds something other than a trace\n"
+        assert done.stderr.decode().startswith(said)
+        assert source.read_text("utf-8") == SERVER
+    for _ in range(2):
+        assert run("call", "--trace", tmp_path / "t", *words).returncode == 0
+
+
+def test_a_trace_without_messages_is_said_to_have_none(tmp_path: Path) -> None:
+    (tmp_path / "t").touch()
+    for check in ((), ("--check",)):
+        done = run("trace", *check, tmp_path / "t")
+        assert done.returncode == 2
+        assert done.stderr.decode().startswith(f"mcp-bindgen: {tmp_path / 't'}: holds no message")
 
 
 def test_a_trace_is_shown_message_by_message(server: str, tmp_path: Path) -> None:

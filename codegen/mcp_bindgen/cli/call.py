@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from mcp_bindgen.cli import FINDINGS, OK
+from mcp_bindgen.cli.options import open_trace
 from mcp_bindgen.cli.show import safe, safe_text, say, warn
 from mcp_bindgen.cli.sign_in import SigningIn, authorization, forget
 from mcp_bindgen.errors import InputError
@@ -233,7 +234,7 @@ async def _ask(
 
     with ExitStack() as stack:
         if trace is not None:
-            options["trace"] = TraceFile(stack.enter_context(open(trace, "wb")))
+            options["trace"] = TraceFile(stack.enter_context(open_trace(trace)))
         try:
             async with make(**options) as client:
                 if tool:

@@ -11,7 +11,9 @@ from typing import IO, Any, Final
 
 import click
 
-__all__ = ["FOLDER", "STDIN", "imports_option", "open_input"]
+from mcp_bindgen.errors import OutputError
+
+__all__ = ["FOLDER", "STDIN", "imports_option", "open_input", "open_trace"]
 
 STDIN: Final = "-"
 """What stands for standard input where a file may be named."""
@@ -44,3 +46,17 @@ def open_input(file: str) -> AbstractContextManager[IO[bytes]]:
     if file == STDIN and sys.stdin is None:
         raise OSError(EBADF, "standard input is closed", STDIN)
     return click.open_file(file, "rb")
+
+
+def open_trace(file: str) -> IO[bytes]:
+    """A new trace. Raises OutputError for a file that holds anything else, such as a server."""
+    if Path(file).is_file():
+        with open(file, "rb") as there:
+            if there.read(len(_TRACE)) not in (b"", _TRACE):
+                message = f"{file}: holds something other than a trace"
+                raise OutputError(message, remedy="Give --trace another file.")
+    return open(file, "wb")
+
+
+_TRACE: Final = b'{"at"'
+"""How a trace begins."""

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from mcp_bindgen.cli import OK
+from mcp_bindgen.cli.options import open_trace
 from mcp_bindgen.cli.show import safe, warn
 from mcp_bindgen.cli.target import failure, server_of
 from mcp_bindgen.errors import BindgenError, InputError
@@ -154,4 +155,4 @@ def say(url: str) -> None:
 def _trace(stack: ExitStack, file: str | None) -> Any:
     from mcp_runtime.trace import TraceFile
 
-    return None if file is None else TraceFile(stack.enter_context(open(file, "wb")))
+    return None if file is None else TraceFile(stack.enter_context(open_trace(file)))

@@ -25,6 +25,7 @@ __all__ = ["command"]
 _OTHER: Final = {"sent": "received", "received": "sent"}
 _ARROWS: Final = {"sent": "->", "received": "<-", "forgiven": "!!", "dropped": "xx"}
 _WIDEST: Final = 160
+_REMEDY: Final = "A line has `direction` and `message`, as `mcp-bindgen call --trace` writes it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,10 @@ def command(check: bool, revision: str | None, full: bool, file: str) -> int:
     """
     with open_input(file) as stream:
         lines = _lines(stream)
-        return _judged(lines, revision) if check else _shown(lines, full)
+        code = _judged(lines, revision) if check else _shown(lines, full)
+    if code == COULD_NOT:
+        raise InputError(f"{file}: holds no message", remedy=_REMEDY)
+    return code
 
 
 def _lines(stream: IO[bytes]) -> Iterator[_Line]:
@@ -69,10 +73,8 @@ def _lines(stream: IO[bytes]) -> Iterator[_Line]:
             read = _Line(number, float(line.get("at", 0)), direction, message, data)
             _ARROWS[direction]
         except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
-            remedy = (
-                "A line has `direction` and `message`, as `mcp-bindgen call --trace` writes it."
-            )
-            raise InputError(f"line {number} is no line of a trace", remedy=remedy) from None
+            message = f"line {number} is no line of a trace"
+            raise InputError(message, remedy=_REMEDY) from None
         yield read
 
 
