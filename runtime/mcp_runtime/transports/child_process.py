@@ -120,8 +120,11 @@ def _remedy(program: str, number: int) -> str:
 class Child(Pipes):
     """A server process that `spawn` started, and whose caller closes it.
 
-    Its death ends the wire, even if another process holds the pipe open.
+    Its death ends the wire, even if another process holds the pipe open. If the event loop was
+    closed before it, the process is killed with this object.
     """
+
+    _watching: int | None = None
 
     def __init__(
         self,
@@ -129,16 +132,15 @@ class Child(Pipes):
         on_stderr: Callable[[bytes], None] | None,
         limits: Limits,
     ) -> None:
+        self._process, self._owner = process, os.getpid()
         # Twice the limit: if each side stopped to read where the other one does, both could wait.
         super().__init__(
             _detached(process.stdout), _detached(process.stdin), limits, 2 * limits.outgoing_bytes
         )
-        self._process = process
         self._loop = asyncio.get_running_loop()
         self._shutdown = Shutdown(limits.close_wait, limits.terminate_wait, limits.kill_wait)
         self._timer: asyncio.TimerHandle | None = None
         self._gone: asyncio.Future[None] = self._loop.create_future()
-        self._watching: int | None = None
         self._members: set[int] = set()
         self._tail = bytearray()
         self._on_stderr = on_stderr
@@ -266,6 +268,12 @@ class Child(Pipes):
         except OSError:
             return False
         return True
+
+    def __del__(self) -> None:
+        if self._watching is not None and self._watching >= 0:
+            os.close(self._watching)
+        if self._process.returncode is None and self._owner == os.getpid():  # not after a fork
+            self._signal(signal.SIGKILL)
 
     def _await_due(self) -> None:
         if self._timer is not None:

@@ -21,6 +21,8 @@ REST: Final = 1024 * 1024
 class Inlet:
     """Reads from `fd`, which it owns."""
 
+    _open = False
+
     def __init__(self, fd: int) -> None:
         self._loop = asyncio.get_running_loop()
         self._fd = fd
@@ -105,6 +107,10 @@ class Inlet:
             if self._fetching is None:
                 os.close(self._fd)
 
+    def __del__(self) -> None:
+        if self._open:  # the event loop was closed before it
+            os.close(self._fd)
+
 
 def _read(fd: int) -> bytes:
     try:
@@ -118,6 +124,8 @@ class Outlet:
 
     `moved` is called when fewer bytes are `waiting` than before, `lost` when the reader is gone.
     """
+
+    _open = False
 
     def __init__(self, fd: int, moved: Callable[[], None], lost: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -232,6 +240,10 @@ class Outlet:
             if self._handing is None:
                 os.close(self._fd)
             self._moved()
+
+    def __del__(self) -> None:
+        if self._open:
+            os.close(self._fd)
 
 
 def _can_wait(fd: int, loop: asyncio.AbstractEventLoop) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import os
 import sys
 import threading
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -81,6 +83,28 @@ def test_a_call_on_another_event_loop_says_where_to_call() -> None:
             assert await echoed(client) == "hi"
 
     asyncio.run(main())
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_server_whose_client_was_not_closed_ends_after_the_event_loop(tmp_path: Path) -> None:
+    deaf = tmp_path / "deaf.py"
+    deaf.write_text(SLOW + "time.sleep(60)", "utf-8")
+    pids: list[int] = []
+
+    async def main() -> None:
+        client = Client.stdio([sys.executable, str(deaf)], stderr="drop")
+        await client.__aenter__()
+        connection: Any = client.connection
+        pids.append(connection.wire.pid)
+        await echoed(client)
+
+    before = len(os.listdir("/proc/self/fd"))
+    asyncio.run(main())
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) == before
+    _, status = os.waitpid(pids[0], 0)
+    assert os.waitstatus_to_exitcode(status) == -9
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
