@@ -31,7 +31,13 @@ def form(of: type[Any] | Mapping[str, Any]) -> Form:
     if isinstance(of, Mapping):
         requested = _requested_schema(dict(of), "the schema")
         return Form(requested, lambda content: _checked(requested, content))
-    reader = adapter(of)
+    name = getattr(of, "__name__", str(of))
+    try:
+        reader = adapter(of)
+    except TypeError as error:
+        raise TypeError(
+            f"{name} cannot be a form: {error}; give a dataclass, or a schema"
+        ) from None
 
     def read(content: Any) -> Any:
         try:
@@ -41,7 +47,6 @@ def form(of: type[Any] | Mapping[str, Any]) -> Form:
         fill_class_defaults(value)
         return value
 
-    name = getattr(of, "__name__", str(of))
     return Form(_requested_schema(reader.schema, name), read)
 
 

@@ -85,6 +85,12 @@ async def test_what_another_server_lacks_is_told_as_a_failure_and_not_of_the_cli
     assert said == types.TextContent(text="prompts/list: the server does not offer prompts")
 
 
+@pytest.mark.parametrize("form", [str, ["a", "b"]], ids=repr)
+def test_what_is_no_form_is_refused_with_what_is_one(form: Any) -> None:
+    with pytest.raises(TypeError, match=r"cannot be a form: .*; give a dataclass, or a schema"):
+        elicitation_form.form(form)
+
+
 def test_a_resource_without_its_uri_is_refused() -> None:
     def today() -> str:
         return "rain"
