@@ -32,7 +32,7 @@ _REMEDIES: Final = (
     ("no answer within", "--timeout SECONDS waits longer."),
     ("Limits.answer_bytes", "--max-message BYTES accepts a larger answer."),
     ("HTTP 404", "Check the path of the URL; many servers are at /mcp."),
-    ("Unknown tool:", "--list shows the tools of the server."),
+    ("Unknown tool:", "--list, written before the server, shows its tools."),
     ("allow_issuer_mismatch=True", "--allow-issuer-mismatch accepts it, at your own risk."),
 )
 """What to do about an error whose text has these words."""
