@@ -131,7 +131,9 @@ class Connection(ABC):
         self.send(event.data, event.about)
 
     def _on_called(self, event: Called) -> None:
-        self._tasks[event.id] = self.loop.create_task(self._serve(event))
+        task = self.loop.create_task(self._serve(event))
+        if not task.done():  # an eager one may be
+            self._tasks[event.id] = task
 
     def _on_answered(self, event: Answered) -> None:
         self._settle(event.sent, lambda waiting: waiting.set_result(event.result))
@@ -184,6 +186,8 @@ class Connection(ABC):
 
     async def _serve(self, called: Called) -> None:
         answer = b""
+        if called.id not in self._tasks and (task := asyncio.current_task(self.loop)):
+            self._tasks[called.id] = task  # an eager one begins before it is known
         try:
             answer = await self._answer(called)
             self.send(answer, called.id)

@@ -85,6 +85,18 @@ def test_a_call_on_another_event_loop_says_where_to_call() -> None:
     asyncio.run(main())
 
 
+def test_handlers_may_be_eager_tasks() -> None:
+    """Python 3.11 has none: there the tasks are plain ones."""
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_task_factory(getattr(asyncio, "eager_task_factory", None))
+        async with echoing() as client, asyncio.timeout(10):
+            texts = await asyncio.gather(*(echoed(client, str(number)) for number in range(5)))
+            assert texts == [str(number) for number in range(5)]
+
+    asyncio.run(main())
+
+
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_server_whose_client_was_not_closed_ends_after_the_event_loop(tmp_path: Path) -> None:
