@@ -6,7 +6,16 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, NoReturn, TypeAlias, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    NoReturn,
+    TypeAlias,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from msgspec import Meta
 
@@ -208,22 +217,35 @@ def _parameter(function: str, declared: inspect.Parameter, annotation: Any) -> P
         )
     if _is_field(default):
         annotation, default = Annotated[annotation, default], _EMPTY
-    if default is _EMPTY:
-        return Parameter(name, _bounded(annotation), _pydantic_default(annotation))
-    return Parameter(name, _bounded(annotation), Default(lambda: default, shown=True))
+    field = _field(annotation) if default is _EMPTY else None
+    if default is None or (field is not None and field.default is None):
+        annotation = _with_none(annotation)
+    return Parameter(name, _bounded(annotation), _default(default, field))
+
+
+def _with_none(annotation: Any) -> Any:
+    """As if the type said what the default None says: peers send null for it."""
+    if any(bare(arm) in (Any, object, type(None)) for arm in arms_of(annotation)):
+        return annotation
+    notes = getattr(annotation, "__metadata__", ())
+    optional = (get_args(annotation)[0] if notes else annotation) | None
+    return Annotated[(optional, *notes)] if notes else optional
 
 
 def _is_field(value: object) -> bool:
     return type(value).__module__ == "pydantic.fields"
 
 
-def _pydantic_default(annotation: Any) -> Default | None:
-    """The default in a `Field(…)` of pydantic; of several the last counts."""
+def _field(annotation: Any) -> Any:
+    """The `Field(…)` of pydantic that gives a default; of several the last counts."""
     fields = [note for note in getattr(annotation, "__metadata__", ()) if _is_field(note)]
-    info = next((field for field in reversed(fields) if not field.is_required()), None)
-    if info is None:
-        return None
-    return Default(lambda: info.get_default(call_default_factory=True), shown=False)
+    return next((field for field in reversed(fields) if not field.is_required()), None)
+
+
+def _default(default: Any, field: Any) -> Default | None:
+    if field is not None:
+        return Default(lambda: field.get_default(call_default_factory=True), shown=False)
+    return None if default is _EMPTY else Default(lambda: default, shown=True)
 
 
 def _bounded(annotation: Any) -> Any:

@@ -327,6 +327,25 @@ def test_choices_are_in_the_order_of_their_declaration() -> None:
     assert choices == ["small", "medium", "large"]
 
 
+@pytest.mark.parametrize(
+    ("annotation", "default"),
+    [
+        (int, None),
+        (list[int], None),
+        (Annotated[int, "how many"], None),
+        (Annotated[int, pydantic.Field(ge=1)], None),
+        (int, pydantic.Field(None, ge=1)),
+    ],
+)
+def test_a_parameter_with_the_default_none_takes_null(annotation: Any, default: Any) -> None:
+    signature = taking(annotation, default, required=False)
+    types = [one["type"] for one in signature.input_schema["properties"]["value"]["anyOf"]]
+    assert types == ["array" if annotation == list[int] else "integer", "null"]
+    assert signature.read({}) == signature.read({"value": None}) == {"value": None}
+    with pytest.raises(BadArguments):
+        signature.read({"value": "x"})
+
+
 def test_a_field_of_pydantic_in_annotated_has_the_default_too() -> None:
     note = pydantic.Field(default=5, ge=1, description="how many")
     signature = taking(Annotated[int, note])
