@@ -121,6 +121,8 @@ class HttpRequest:
             raise HttpError(408, why) from None
         finally:
             del hold
+        if not content and "upgrade" in self.headers:
+            raise HttpError(400, "there is no body: send no Upgrade header (uvicorn on httptools)")
 
     async def _read(self, limit: int) -> bytes:
         parts: list[bytes] = []

@@ -471,6 +471,16 @@ def test_requests_without_a_session_are_worked_on_up_to_a_limit() -> None:
     run(main)
 
 
+def test_a_body_that_an_upgrade_has_cost_is_told() -> None:
+    async def main() -> None:
+        async with serving(plain()) as client:
+            for headers, why in ({"upgrade": "h2c"}, "Upgrade"), ({}, "Parse error"):
+                response = await client.post(b"", headers).until_over()
+                assert (response.status, why in response.error["message"]) == (400, True)
+
+    run(main)
+
+
 def test_one_principal_leaves_room_for_the_requests_of_others() -> None:
     limits = Limits(principal_sessions=2)
 
