@@ -55,6 +55,17 @@ def test_what_was_just_written_passes_the_check(out: Path) -> None:
     assert {"MANIFEST.json", "_wire/text.py", "py.typed"} <= set(tree(out))
 
 
+def test_the_name_of_a_schema_file_may_be_no_text(tmp_path: Path) -> None:
+    """As the bytes of an old disk, or in a locale that has no such letters."""
+    schema = Path(os.fsdecode(bytes(tmp_path) + b"/\xe9.ts"))
+    schema.write_text("export interface A { a: string }", "utf-8")
+    out = tmp_path / "out"
+    named = ("--schema", schema, "--revision", "next", *MODELS, "--out", out)
+    assert run("generate", *named).returncode == 0
+    assert run("generate", *named, "--check").returncode == 0
+    assert b"\\udce9.ts" in b"".join(tree(out).values())
+
+
 def test_a_folder_may_be_named_by_way_of_one_that_is_not_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

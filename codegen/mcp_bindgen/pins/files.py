@@ -111,6 +111,9 @@ def _found(text: str) -> Found:
     if not path.exists():
         raise _unknown(text)
     path = path / "schema.ts" if path.is_dir() else path
+    from mcp_bindgen.source.text import printable
+
+    name = printable(str(path))
     if path.suffix == ".json":
         remedy = "Compare lists of tools with `mcp-bindgen diff --tools OLD NEW`."
         raise InputError(f"{text} is JSON, and not a schema.ts", remedy=remedy)
@@ -121,8 +124,8 @@ def _found(text: str) -> Found:
         if ours.exists() and path.samefile(ours):
             return _ours(revision)
         if pin.sha256 == digest:
-            return Found(data, str(path), revision)
-    return Found(data, str(path), "")
+            return Found(data, name, revision)
+    return Found(data, name, "")
 
 
 @cache
