@@ -38,6 +38,24 @@ def test_what_is_no_server_is_not_run(target: str, tmp_path: Path) -> None:
     assert done.stderr.startswith(b"mcp-bindgen: ")
 
 
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("empty.py", "empty.py has no Server\nMake one there: server = Server(NAME, VERSION)."),
+        (".", "'.' is neither a module nor a .py file\n"),
+        ("folder/inner", "'folder/inner' is neither a module nor a .py file\n"),
+    ],
+)
+def test_what_lacks_a_server_is_told_what_would_be_one(
+    target: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "empty.py").touch()
+    (tmp_path / "folder/inner").mkdir(parents=True)
+    done = run("run", target, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith(f"mcp-bindgen: {said}")
+
+
 def test_at_a_terminal_it_says_what_it_waits_for(server: str) -> None:
     main, terminal = os.openpty()
     command = [*RUN, server]

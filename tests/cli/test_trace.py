@@ -57,6 +57,7 @@ def test_a_tool_that_fails_is_a_finding_whose_text_cannot_steer_the_terminal(ser
     [
         (["--", "no-such-command", "x"], "cannot start 'no-such-command'"),
         (["--", sys.executable, "-c", "pass", "x"], "has ended before it said what it speaks"),
+        (["ftp://example.com/x", "--list"], "a server's URL begins with http:// or https://"),
         (["--", "x"], "a call has a command or URL, and a tool"),
         (["--", "x", "y", "{bad"], "the arguments are no JSON"),
         (["--revision", "1999-01-01", "--", "x", "y"], "no such revision"),

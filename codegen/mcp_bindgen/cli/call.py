@@ -172,7 +172,7 @@ def _client_of(
     from mcp_runtime.client.client import Client
     from mcp_runtime.transports.stderr import StderrView
 
-    if not server[0].startswith(_SCHEMES):
+    if not server[0].startswith(_SCHEMES) and "://" not in server[0]:
         if signing.login or signing.report or signing.any_issuer:
             raise InputError("one signs in to a server that has a URL, not to a command")
         if headers:

@@ -32,8 +32,11 @@ def server_of(target: str) -> Any:
         key: value for key, value in vars(module).items() if isinstance(value, Server)
     }
     if len(servers) != 1:
-        has = f"has {', '.join(sorted(servers))}" if servers else "has no Server"
-        raise InputError(f"{name} {has}", remedy=f"Name one: {name}:SERVER.")
+        if not servers:
+            remedy = "Make one there: server = Server(NAME, VERSION)."
+            raise InputError(f"{name} has no Server", remedy=remedy)
+        has = ", ".join(sorted(servers))
+        raise InputError(f"{name} has {has}", remedy=f"Name one: {name}:SERVER.")
     return next(iter(servers.values()))
 
 
@@ -42,6 +45,8 @@ def _module(name: str) -> ModuleType:
     path = Path(name)
     if path.suffix == ".py" and not path.is_file():
         raise InputError(f"there is no file {name}")
+    if path.suffix != ".py" and not all(map(str.isidentifier, name.split("."))):
+        raise InputError(f"{name!r} is neither a module nor a .py file")
     try:
         if path.suffix == ".py":
             return _from_file(path)
