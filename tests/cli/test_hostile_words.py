@@ -105,7 +105,8 @@ TOOL: Final = {
 }
 OTHER: Final = {**TOOL, "inputSchema": {"type": "object", "properties": {"a": {"const": HOSTILE}}}}
 SCHEMA: Final = """
-/** {0} @deprecated {0} */
+/** {0}
+ * @deprecated {0} */
 export interface Thing {{ kind: {1}; {1}?: {1} | "b"; /** {0} */ a: {2} }}
 export const NAME = {1};
 """
