@@ -73,7 +73,7 @@ def test_an_unknown_tool_is_the_servers_own_error(server: str) -> None:
     done = call("--", *RUN, server, "nope")
     assert done.returncode == 2
     assert "Unknown tool: nope (-32602)" in done.stderr.decode()
-    assert "--list shows the tools" in done.stderr.decode()
+    assert "--list, written before the server, shows its tools" in done.stderr.decode()
 
 
 # ---- trace
