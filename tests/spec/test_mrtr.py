@@ -29,13 +29,13 @@ CALL: dict[str, Any] = {"name": "twice", "arguments": {"x": 1}}
 def twice(**options: Any) -> Server:
     """Its tool asks for the roots and then again; how often it is run to its end is counted."""
     server = Server("s", "1", **options)
-    server.state = count()
+    ends = count()
 
     @server.tool
     async def twice(ctx: Context, x: int = 0) -> str:
         one = await ctx.roots(key="one")
         two = await ctx.roots(key="two")
-        return f"{len(one)} {len(two)} {next(server.state)}"
+        return f"{len(one)} {len(two)} {next(ends)}"
 
     @server.prompt
     async def asking(ctx: Context) -> str:
