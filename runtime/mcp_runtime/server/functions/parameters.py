@@ -225,11 +225,19 @@ def _parameter(function: str, declared: inspect.Parameter, annotation: Any) -> P
 
 def _with_none(annotation: Any) -> Any:
     """As if the type said what the default None says: peers send null for it."""
-    if any(bare(arm) in (Any, object, type(None)) for arm in arms_of(annotation)):
-        return annotation
     notes = getattr(annotation, "__metadata__", ())
-    optional = (get_args(annotation)[0] if notes else annotation) | None
-    return Annotated[(optional, *notes)] if notes else optional
+    if any(isinstance(note, Header) for note in notes) or any(
+        bare(arm) in (Any, object, type(None)) for arm in arms_of(annotation)
+    ):
+        return annotation
+    outer = [note for note in notes if isinstance(note, str) or _is_field(note)]
+    inner = [note for note in notes if not (isinstance(note, str) or _is_field(note))]
+    plain = get_args(annotation)[0] if notes else annotation
+    try:
+        optional = (Annotated[(plain, *inner)] if inner else plain) | None
+    except TypeError:
+        return annotation  # it is no type, which is told where it is read
+    return Annotated[(optional, *outer)] if outer else optional
 
 
 def _is_field(value: object) -> bool:

@@ -335,6 +335,8 @@ def test_choices_are_in_the_order_of_their_declaration() -> None:
         (Annotated[int, "how many"], None),
         (Annotated[int, pydantic.Field(ge=1)], None),
         (int, pydantic.Field(None, ge=1)),
+        (Annotated[int, Meta(ge=1)], None),
+        (Annotated[int, pydantic.AfterValidator(lambda value: value + 1), "how many"], None),
     ],
 )
 def test_a_parameter_with_the_default_none_takes_null(annotation: Any, default: Any) -> None:
@@ -344,6 +346,19 @@ def test_a_parameter_with_the_default_none_takes_null(annotation: Any, default: 
     assert signature.read({}) == signature.read({"value": None}) == {"value": None}
     with pytest.raises(BadArguments):
         signature.read({"value": "x"})
+
+
+@pytest.mark.parametrize("note", [Meta(ge=1), pydantic.Field(ge=1)])
+def test_the_bounds_of_a_parameter_with_the_default_none_hold(note: Any) -> None:
+    signature = taking(Annotated[int, note], None, required=False)
+    assert signature.input_schema["properties"]["value"]["anyOf"][0]["minimum"] == 1
+    with pytest.raises(BadArguments):
+        signature.read({"value": 0})
+
+
+def test_a_parameter_that_a_header_mirrors_may_have_the_default_none() -> None:
+    signature = taking(Annotated[str, Header("Region")], None, required=False)
+    assert signature.input_schema["properties"]["value"]["type"] == "string"
 
 
 def test_a_field_of_pydantic_in_annotated_has_the_default_too() -> None:
