@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -26,6 +27,10 @@ from mcp_runtime.errors import (
 from mcp_runtime.shared.threads import require_asyncio
 
 log: Final = logging.getLogger("mcp_runtime.client")
+
+
+_part_of: Final = ContextVar["asyncio.Task[Any] | None"]("_part_of", default=None)
+"""The restart that runs here, or has opened the connection whose callback runs here."""
 
 
 @dataclass(eq=False)
@@ -59,6 +64,7 @@ class Reconnector:
         if self._connection is not None:
             raise LocalError("the client is open already: share it, or make another client")
         require_asyncio()
+        self._restarting = asyncio.Lock()  # of this event loop
         try:
             await self._open(self.settings.log_level)
         except BaseException:
@@ -132,7 +138,9 @@ class Reconnector:
         return connection is self._connection and self._restarts < self.settings.restarts
 
     async def ensure(self) -> None:
-        """Restarts a server that is gone, or waits until it was, unless the caller does that.
+        """Restarts a server that is gone, or waits until it was, unless the caller is part of that.
+
+        So is a callback that answers the new server.
 
         Raises LocalError on another event loop than the client's.
         """
@@ -142,7 +150,7 @@ class Reconnector:
                 " asyncio.run_coroutine_threadsafe from a thread, or open another client here"
             )
         restart = self._restart_task
-        if restart is asyncio.current_task():
+        if restart is not None and _part_of.get() is restart:
             return
         if restart is not None or self.connection.is_gone:
             await self.restart()
@@ -160,9 +168,11 @@ class Reconnector:
             self._restarts += 1
             log.warning("the server is gone; starting it again")
             self._restart_task = asyncio.current_task()
+            before = _part_of.set(self._restart_task)
             try:
                 await self._open_again(lost)
             finally:
+                _part_of.reset(before)
                 self._restart_task = None
 
     async def _open_again(self, lost: ClientConnection) -> None:
@@ -213,7 +223,7 @@ class Reconnector:
         """A connection whose event loop was closed before the client."""
         if self._connection is not None and self._connection.loop.is_closed():
             self._connection, self._stack = None, AsyncExitStack()
-            self._restarting, self._restart_task = asyncio.Lock(), None
+            self._restart_task = None
 
     async def close(self) -> None:
         self._forget_lost()
