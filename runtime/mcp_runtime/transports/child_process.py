@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final, Literal
+from weakref import WeakMethod
 
 from mcp_runtime.core.shutdown import Action, Event, Shutdown, State
 from mcp_runtime.errors import NotStarted
@@ -117,6 +118,17 @@ def _remedy(program: str, number: int) -> str:
     return REMEDIES.get(number, "start it by hand to see why")
 
 
+def _wait(
+    process: subprocess.Popen[bytes],
+    loop: asyncio.AbstractEventLoop,
+    died: WeakMethod[Callable[[], None]],
+) -> None:
+    process.wait()
+    if (report := died()) is not None:
+        with suppress(RuntimeError):  # of a loop that is closed
+            loop.call_soon_threadsafe(report)
+
+
 class Child(Pipes):
     """A server process that `spawn` started, and whose caller closes it.
 
@@ -199,12 +211,8 @@ class Child(Pipes):
                 self._loop.add_reader(self._watching, self._died)
             except (AttributeError, OSError):
                 self._watching = -1
-                threading.Thread(target=self._wait, name="child", daemon=True).start()
-
-    def _wait(self) -> None:
-        self._process.wait()
-        with suppress(RuntimeError):  # of a loop that is closed
-            self._loop.call_soon_threadsafe(self._died)
+                watched = self._process, self._loop, WeakMethod(self._died)
+                threading.Thread(target=_wait, args=watched, name="child", daemon=True).start()
 
     def _unwatch(self) -> None:
         if self._watching is not None and self._watching >= 0:

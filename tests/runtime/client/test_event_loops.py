@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,6 +29,34 @@ def crash() -> None:
     os._exit(3)
 server.run()
 """
+
+
+ASKING: Final = """
+import json, os, sys
+def send(**message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+for line in sys.stdin:
+    message = json.loads(line)
+    method, id = message.get("method"), message.get("id")
+    if method == "initialize":
+        about = {"capabilities": {"logging": {}, "tools": {}, "prompts": {}}}
+        about |= {"protocolVersion": "2025-11-25", "serverInfo": {"name": "asking", "version": "1"}}
+        send(id=id, result=about)
+    elif method == "logging/setLevel":
+        level = id
+        send(id="roots", method="roots/list")
+    elif id == "roots":
+        send(id=level, result={})
+    elif method == "prompts/list":
+        send(id=id, result={"prompts": []})
+    elif method == "tools/call" and message["params"]["name"] == "crash":
+        os._exit(3)
+    elif method == "tools/call":
+        send(id=id, result={"content": [{"type": "text", "text": "hi"}]})
+    elif id is not None:
+        send(id=id, error={"code": -32601, "message": "no"})
+"""
+"""A server that asks the client before it answers `logging/setLevel`."""
 
 
 def echoing() -> Client:
@@ -65,6 +94,29 @@ def test_calls_that_come_during_a_restart_wait_for_its_end(era: str, tmp_path: P
     asyncio.run(main())
 
 
+def test_a_callback_that_a_restart_waits_for_may_call_the_new_server(tmp_path: Path) -> None:
+    (tmp_path / "asking.py").write_text(ASKING, "utf-8")
+    command = [sys.executable, str(tmp_path / "asking.py")]
+    asked: list[int] = []
+
+    async def roots() -> list[types.Root]:
+        async with asyncio.TaskGroup() as tasks:
+            asked.append(len(await tasks.create_task(client.list_prompts())))
+        return []
+
+    client = Client.stdio(command, restarts=1, era="handshake", roots=roots)
+
+    async def main() -> None:
+        async with asyncio.timeout(20), client:
+            await client.set_log_level("info")
+            with pytest.raises(Disconnected):
+                await client.call_tool("crash")
+            assert await echoed(client) == "hi"
+
+    asyncio.run(main())
+    assert asked == [0, 0]
+
+
 def test_a_call_on_another_event_loop_says_where_to_call() -> None:
     async def main() -> None:
         raised: list[BaseException] = []
@@ -99,7 +151,12 @@ def test_handlers_may_be_eager_tasks() -> None:
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_server_whose_client_was_not_closed_ends_after_the_event_loop(tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_pidfd", [True, False])
+def test_a_server_whose_client_was_not_closed_ends_after_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_pidfd: bool
+) -> None:
+    if not has_pidfd:
+        monkeypatch.delattr(os, "pidfd_open")
     deaf = tmp_path / "deaf.py"
     deaf.write_text(SLOW + "time.sleep(60)", "utf-8")
     pids: list[int] = []
@@ -115,8 +172,11 @@ def test_a_server_whose_client_was_not_closed_ends_after_the_event_loop(tmp_path
     asyncio.run(main())
     gc.collect()
     assert len(os.listdir("/proc/self/fd")) == before
-    _, status = os.waitpid(pids[0], 0)
-    assert os.waitstatus_to_exitcode(status) == -9
+    if has_pidfd:  # else a thread waits for the process
+        _, status = os.waitpid(pids[0], 0)
+        assert os.waitstatus_to_exitcode(status) == -9
+    while Path(f"/proc/{pids[0]}").exists():
+        time.sleep(0.01)
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
