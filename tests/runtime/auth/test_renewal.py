@@ -232,6 +232,16 @@ async def test_clients_whose_tokens_are_bound_to_a_key_do_not_wait_for_each_othe
         assert await signed_in(Authorizer(auth, SERVER, world))
 
 
+async def test_a_token_that_still_lasts_is_sent_while_another_client_signs_in() -> None:
+    world, clock, storage = World(lasts=100), Clock(), MemoryStorage()
+    client = authorizer(world, clock, storage=storage)
+    issued = await signed_in(client)
+    clock.now += 90
+    async with storage.renewing(tokens_key(SERVER)), asyncio.timeout(30):
+        assert await token(client) == issued
+    assert await token(client) != issued
+
+
 async def test_a_client_that_holds_a_refresh_up_is_not_waited_for_for_ever(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

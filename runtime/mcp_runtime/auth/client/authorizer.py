@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from typing import Any, Final
 
 import msgspec
@@ -19,6 +19,8 @@ from mcp_runtime.auth.errors import AuthorizationError, TokenRefused
 from mcp_runtime.auth.messages import AuthResponse, Fetch
 from mcp_runtime.errors import Disconnected
 
+_WAIT: Final = 0.1
+"""Seconds to wait for another client that renews the tokens, while those of now last."""
 _LEEWAY: Final = 30.0
 """Seconds before its end at which a token counts as expired."""
 _STEP_UPS: Final = 2
@@ -167,7 +169,7 @@ class Authorizer:
             return
         try:
             discovery = await self._source.discovered(_NO_CHALLENGE)
-            await self._obtain(discovery, tokens.scopes)
+            await self._obtain(discovery, tokens.scopes, waits=_WAIT if self._lasts(0) else None)
         except (AuthorizationError, Disconnected) as error:
             self._source.report(f"the token could not be renewed: {error}")
 
@@ -207,14 +209,24 @@ class Authorizer:
         await self._obtain(discovery, (*self._asked, *challenge.scopes), missing)
 
     async def _obtain(
-        self, discovery: Discovered, scopes: tuple[str, ...], more: frozenset[str] = frozenset()
+        self,
+        discovery: Discovered,
+        scopes: tuple[str, ...],
+        more: frozenset[str] = frozenset(),
+        waits: float | None = None,
     ) -> None:
         """New tokens: refreshed from those of now unless more scopes are needed, else asked for.
 
-        Those that another client of the storage gets meanwhile do too.
+        Those that another client of the storage gets meanwhile do too; after `waits` seconds for it
+        nothing is done.
         """
         self._asked = tuple(dict.fromkeys((*scopes, *self._settings.scopes)))
-        async with self._turn():
+        async with AsyncExitStack() as stack:
+            try:
+                async with asyncio.timeout(waits):
+                    await stack.enter_async_context(self._turn())
+            except TimeoutError:
+                return
             if await self._adopted() and self._lasts(0) and self._granted >= more:
                 return
             tokens = None
