@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from functools import partial
+from http import HTTPStatus
 from typing import Final
 
 import msgspec
@@ -82,12 +83,18 @@ class SharedTable(SessionTable[SharedSession]):
     def _make_room(self, principal: str) -> None:
         """Closes the session here that was not used for longest, which the store keeps.
 
+        Where the principal has its share of them, it is one of that principal.
         Raises HttpError if there is no room, and each session has work that only this process has.
         """
         try:
             self._service.require_room(principal)
-        except HttpError:
-            idle = [session for session in self.open.values() if session.can_leave]
+        except HttpError as error:
+            has_share = error.status == HTTPStatus.TOO_MANY_REQUESTS
+            idle = [
+                session
+                for session in self.open.values()
+                if session.can_leave and not (has_share and session.principal != principal)
+            ]
             if not idle:
                 raise
             self._remove(min(idle, key=lambda one: (one.principal != principal, one.used)))

@@ -557,6 +557,26 @@ def test_a_session_of_another_process_takes_the_place_of_an_idle_one(limits: Lim
     run(main)
 
 
+def test_a_principal_with_its_share_takes_no_place_of_a_session_of_others() -> None:
+    store = MemoryStore()
+    options: dict[str, Any] = {"principal": lambda scope: scope["user"], "store": store}
+    limits = Limits(principal_sessions=1)
+
+    async def main() -> None:
+        async with (
+            serving(plain(limits=limits), **options) as one,
+            serving(plain(limits=limits), **options) as other,
+        ):
+            session, listens = await one.session(user="ann"), await other.session(user="ann")
+            idle = await other.session(user="eve")
+            await listens.get().until_begun()
+            there = Session(other, session.id, session.revision, {"user": "ann"})
+            assert (await there.call("echo").until_over()).status == 429
+            assert {*other.app.sessions} == {listens.id, idle.id}
+
+    run(main)
+
+
 def test_a_session_of_another_process_takes_no_place_of_one_that_listens() -> None:
     store = MemoryStore()
     options: dict[str, Any] = {"principal": lambda scope: scope["user"], "store": store}
