@@ -8,6 +8,7 @@ import math
 import time
 from asyncio import AbstractEventLoop, Semaphore
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final, TypeAlias
 
@@ -18,7 +19,7 @@ from mcp_runtime.core.events import Called
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.pending import Timeout
 from mcp_runtime.core.request_state import InputRequests
-from mcp_runtime.errors import NotOffered, RemoteError, RpcError, TimedOut, TooMuch
+from mcp_runtime.errors import NotOffered, NotOpen, RemoteError, RpcError, TimedOut, TooMuch
 from mcp_runtime.extensions.tasks.record import Record, asked, ended, reported, withdrawn
 from mcp_runtime.extensions.tasks.table import TaskTable
 from mcp_runtime.revisions import EncodeError
@@ -170,7 +171,8 @@ class TaskPeer:
                 total=UNSET if total is None else total,
                 message=UNSET if message is None else message,
             )
-            await self.notify("notifications/progress", params)
+            with suppress(NotOpen):  # the task goes on without its session
+                await self.notify("notifications/progress", params)
 
     async def notify(self, method: str, params: Any) -> None:
         await self._peer.notify(method, params)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from mcp_runtime import Context
 from mcp_runtime.stores.memory import MemoryStore
 from mcp_wire.ext.tasks.handlers_msgspec import calls
 from tests.runtime.auth.test_ownership import known, people
@@ -63,6 +64,32 @@ def test_a_task_of_another_owner_is_unknown(shares: bool) -> None:
 
 def _unknown(id: str) -> dict[str, object]:
     return {"code": -32602, "message": f"Unknown task: {id}"}
+
+
+def test_a_task_may_report_progress_when_its_session_has_ended() -> None:
+    async def main() -> None:
+        place = Place(server={"auth": known()})
+
+        @place.server.tool(options=[place.tasks.optional])
+        async def patient(ctx: Context) -> str:
+            await place.go.wait()
+            await ctx.progress(1)
+            return "done"
+
+        app = place.server.asgi()
+        async with people(app, "ann-token", "ann-next", "eve-token") as (ann, newer, _):
+            session = await ann.session(CORE)
+            more = {"task": {}, "_meta": {"progressToken": "its own"}}
+            begun = await session.call("patient", more=more).until_over()
+            await session.delete().until_over()
+            place.go.set()
+            await place.is_idle()
+            id = begun.json["result"]["task"]["taskId"]
+            answer = await _answer(await newer.session(CORE), "tasks/get", id)
+            assert answer["result"]["status"] == "completed"
+            await app.drain()
+
+    run(main)
 
 
 async def _listed(session: Session) -> list[str]:
