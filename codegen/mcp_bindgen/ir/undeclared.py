@@ -35,7 +35,8 @@ def undeclared(scope: Resolving, ref: syntax.Ref, library: Collection[str]) -> S
 
 def _refs(node: Any, known: frozenset[str]) -> Iterator[syntax.Ref]:
     """The references to what is not `known`, nor a type parameter around them."""
-    known = known.union(param.name for param in getattr(node, "params", ()))
+    if params := getattr(node, "params", ()):
+        known = known.union(param.name for param in params)
     if isinstance(node, syntax.Mapped):
         known |= {node.param}
     if (
