@@ -60,7 +60,7 @@ class Limits:
     session_threads: int = 16
     """Plain functions that run at one time for one session, or for one client on a stream."""
     principal_threads: int = 48
-    """Where clients authenticate: the same of all sessions and requests of one principal instead."""
+    """Where clients authenticate: the same, of all sessions and requests of one principal."""
     deadline: float = 30.0
     """Wait for the response to a request of ours, unless its caller names another."""
     total: float = 300.0
