@@ -233,8 +233,9 @@ def _with_none(annotation: Any) -> Any:
     outer = [note for note in notes if isinstance(note, str) or _is_field(note)]
     inner = [note for note in notes if not (isinstance(note, str) or _is_field(note))]
     plain = get_args(annotation)[0] if notes else annotation
+    one: Any = Annotated[(plain, *inner)] if inner else plain
     try:
-        optional = (Annotated[(plain, *inner)] if inner else plain) | None
+        optional: Any = one | None
     except TypeError:
         return annotation  # it is no type, which is told where it is read
     return Annotated[(optional, *outer)] if outer else optional
