@@ -169,14 +169,15 @@ class Decorators(ABC):
         and the schema is not checked. If the tool has an output schema, the function returns
         structured content.
 
-        Raises DecodeError for JSON that is no tool, BadSchema for an invalid schema, NotInstalled,
-        ValueError as `tool` does and for an `x-mcp-header` that clients would refuse.
+        Raises DecodeError for JSON that is not a tool, BadSchema for an invalid schema, TypeError
+        for a function that does not take the two, NotInstalled, ValueError as `tool` does and for
+        an `x-mcp-header` that clients would refuse.
         """
         model = tool if isinstance(tool, t.Tool) else t.from_wire(t.Tool, tool)
 
         def register(function: _F) -> _F:
             schema: Mapping[str, Any] = t.to_wire(model.input_schema)
-            require_tool_name(model.name)
+            _require_takes_two(function, require_tool_name(model.name))
             mirrored = _marks(model.name, schema)
             read = checked(schema) if arguments is None else converted(arguments)
             raw = RawTool(model, read, function, mirrored)
@@ -362,6 +363,17 @@ def _marks(name: str, schema: Mapping[str, Any]) -> ParamHeaders:
         return param_headers(dict(schema))
     except BadParamHeader as error:
         raise ValueError(f"tool {name}: {error}") from None
+
+
+def _require_takes_two(function: Callable[..., Any], tool: str) -> None:
+    """Raises TypeError for a function that does not take the arguments and the Context."""
+    try:
+        inspect.signature(function).bind({}, None)
+    except TypeError as error:
+        rule = "its function is called with the arguments and the Context"
+        raise TypeError(f"tool {tool}: {rule}: {error}") from None
+    except ValueError:  # a compiled function may not say what it takes
+        pass
 
 
 def _received(function: Callable[..., Any]) -> dict[str, str]:

@@ -94,3 +94,26 @@ def test_what_another_returns_is_content() -> None:
     result = called(plain, {"a": 1})
     assert result.structured_content is types.UNSET
     assert text(result) == '{"a":1}'
+
+
+def test_a_function_that_does_not_take_arguments_and_context_is_refused_when_it_is_registered() -> (
+    None
+):
+    async def one(given: Any) -> None: ...
+    async def three(given: Any, ctx: Context, more: Any) -> None: ...
+    async def named(given: Any, *, ctx: Context) -> None: ...
+    async def any_number(*given: Any) -> None: ...
+
+    server = Server("raw", "1")
+    register: Any = server.raw_tool(model("raw", is_structured=False))
+    for function in (one, three, named):
+        with pytest.raises(TypeError, match="tool raw: its function is called with the arguments"):
+            register(function)
+    assert not server.features.tools
+    register(any_number)
+
+
+def test_a_compiled_function_that_does_not_say_what_it_takes_is_registered() -> None:
+    server = Server("raw", "1")
+    server.raw_tool(model("raw", is_structured=False))(dict.pop)
+    assert [*server.features.tools] == ["raw"]
