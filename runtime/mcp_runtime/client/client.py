@@ -327,7 +327,7 @@ class Client:
         await self._requests.request("ping", t.UNSET)
 
     async def set_log_level(self, level: str) -> None:
-        """Asks for log messages of at least this level from now on."""
+        """Asks for log messages of at least this level from now on. Raises ValueError."""
         await self._reconnector.ensure()
         await self.connection.set_log_level(level)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypedDict
+from typing import Final, Literal, TypeAlias, TypedDict, get_args
 
 from mcp_runtime.client.callbacks import Approve, ClientCallbacks, OnElicit, OnSample, Roots
 from mcp_runtime.core.extension import Extension
@@ -15,6 +15,7 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.connection import OnProgress, Trace
 
 OnLog: TypeAlias = Callable[[t.LoggingMessageNotificationParams], object]
+LEVELS: Final[tuple[str, ...]] = get_args(t.LoggingLevel)
 
 
 class ClientOptions(TypedDict, total=False):
@@ -74,6 +75,7 @@ class ClientSettings:
 
     def __post_init__(self) -> None:
         texts("era", [self.era], ("auto", "handshake"))
+        texts("log_level", [self.log_level or LEVELS[0]], LEVELS)
 
     @property
     def finds_out(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from mcp_runtime import Client, Server
+from mcp_runtime import Client, Context, Server
 from mcp_runtime.client.options import ClientOptions
 from mcp_runtime.errors import LocalError
 
@@ -29,6 +29,24 @@ def test_an_unknown_option_is_refused_before_anything_is_started() -> None:
     ):
         with pytest.raises(TypeError, match="timeouts"):
             make()
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+async def test_an_unknown_log_level_is_refused_and_the_level_stays(revision: str) -> None:
+    server, logs = Server("s", "1"), list[Any]()
+
+    @server.tool
+    async def work(ctx: Context) -> None:
+        await ctx.log("info", "hello")
+
+    async with Client(server, revisions=[revision], on_log=logs.append) as client:
+        await client.set_log_level("info")
+        with pytest.raises(ValueError, match=r"^log_level: 'loud' is .* debug, info, notice"):
+            await client.set_log_level("loud")
+        await client.call_tool("work")
+    assert [log.data for log in logs] == ["hello"]
+    with pytest.raises(ValueError, match=r"^log_level: 'loud' is "):
+        Client(server, log_level="loud")
 
 
 def test_a_client_under_another_event_loop_than_that_of_asyncio_starts_nothing() -> None:
