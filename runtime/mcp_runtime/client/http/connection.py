@@ -261,14 +261,14 @@ class HttpConnection(Exchanges):
 
     # ---- HTTP+SSE
 
-    async def _is_legacy_sse(self) -> bool:
+    async def _legacy_sse_fault(self) -> SessionError | None:
         try:
             await self._find_endpoint()
         except SessionError as error:
             log.debug("the server does not speak HTTP+SSE: %s", error)
-            return False
+            return error.__cause__ if isinstance(error.__cause__, SessionError) else error
         self._set_mode("HTTP+SSE")
-        return True
+        return None
 
     async def _find_endpoint(self) -> None:
         """Opens the one stream, which names where messages are posted. Raises SessionError."""

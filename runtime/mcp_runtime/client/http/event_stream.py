@@ -16,7 +16,7 @@ from mcp_runtime.client.http.http import HttpResponse
 from mcp_runtime.core.http_rules import EVENT_STREAM
 from mcp_runtime.core.lines import TooLong
 from mcp_runtime.core.sse import Events
-from mcp_runtime.errors import BadStatus, Disconnected, NotReached
+from mcp_runtime.errors import BadStatus, Disconnected, NotReached, Unauthorized
 from mcp_runtime.limits import Limits
 
 Get: TypeAlias = Callable[[Mapping[str, str]], AbstractAsyncContextManager[HttpResponse]]
@@ -132,6 +132,8 @@ def may_pass(error: BaseException | None) -> bool:
 
 
 def require_stream(response: HttpResponse) -> None:
-    """Raises BadStatus for the response to a GET that is no stream of events."""
+    """Raises BadStatus for the response to a GET that is not a stream of events."""
+    if response.status == 401:
+        raise Unauthorized("GET", refused=response.had_token)
     if not response.ok or response.kind != EVENT_STREAM:
         raise response.error("GET")

@@ -64,8 +64,8 @@ class Exchanges(ClientConnection):
         """Opens a new session, since the server forgot this one. Raises as `open` does."""
 
     @abstractmethod
-    async def _is_legacy_sse(self) -> bool:
-        """Whether the server speaks HTTP+SSE; if so, it is used from now on."""
+    async def _legacy_sse_fault(self) -> SessionError | None:
+        """Why the server does not speak HTTP+SSE. None if it does: it is used from now on."""
 
     @property
     def _is_open(self) -> bool:
@@ -202,9 +202,13 @@ class Exchanges(ClientConnection):
             raise Unauthorized(request.method, refused=response.had_token)
         body = await response.body()
         frame = jsonrpc.read(body)
-        if self._may_be_legacy(request, response, frame) and await self._is_legacy_sse():
-            await self._exchange(request, data)
-        elif isinstance(frame, ErrorResponse):
+        if self._may_be_legacy(request, response, frame):
+            if (fault := await self._legacy_sse_fault()) is None:
+                await self._exchange(request, data)
+                return
+            if response.status == 405 or isinstance(fault, Unauthorized):
+                raise fault  # the GET was the way in
+        if isinstance(frame, ErrorResponse):
             if self._trace is not None:
                 self._trace("received", body)
             self.handle(self.session.refused(request.id, frame, self.loop.time()))

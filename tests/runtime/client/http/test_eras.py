@@ -17,6 +17,7 @@ from mcp_runtime.errors import (
     NotReached,
     RemoteError,
     TimedOut,
+    Unauthorized,
 )
 from mcp_runtime.limits import Limits
 from tests.support.json_peers import ALL, HANDSHAKE, NEWEST, discovered, initialized
@@ -307,10 +308,33 @@ async def test_only_three_statuses_lead_to_http_and_sse(code: int, tried: int) -
     server = Server("2025-11-25")
     server.acts["initialize"] = status(code)
     async with server.running():
-        with pytest.raises(BadStatus, match=f"initialize: HTTP {code}"):
+        with pytest.raises(BadStatus, match=rf"(initialize|GET): HTTP {code}"):
             async with server.client():
                 pass
     assert len(server.of("GET")) == tried
+
+
+@pytest.mark.parametrize(
+    ("post", "get", "said"),
+    [
+        (405, status(404), "GET: HTTP 404"),
+        (405, status(200, b"<title>Welcome</title>", "text/html"), "GET: HTTP 200"),
+        (405, status(401), "GET: HTTP 401 the server asks for a token"),
+        (404, status(401), "GET: HTTP 401 the server asks for a token"),
+        (404, status(404), "initialize: HTTP 404"),
+        (400, status(500), "initialize: HTTP 400"),
+    ],
+)
+async def test_where_the_get_was_the_way_in_its_refusal_is_the_error(
+    post: int, get: Act, said: str
+) -> None:
+    server = RawHttp()
+    server.acts = {"server/discover": status(post), "initialize": status(post), "GET": get}
+    async with server.running():
+        with pytest.raises(BadStatus, match=said) as raised:
+            async with Client.http(server.url):
+                pass
+    assert isinstance(raised.value, Unauthorized) == ("401" in said)
 
 
 async def test_a_modern_error_to_a_handshake_leads_nowhere() -> None:

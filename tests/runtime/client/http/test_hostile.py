@@ -85,7 +85,7 @@ async def test_a_redirection_to_what_is_no_place_fails_its_call_at_once(to: str)
 async def test_an_endpoint_that_is_no_place_ends_it_at_once(endpoint: str) -> None:
     started = time.monotonic()
     async with Old(endpoint).running() as server:
-        with pytest.raises(BadStatus):
+        with pytest.raises(BadAnswer, match="the server gave an invalid URL"):
             async with server.client():
                 pass
     assert time.monotonic() - started < SOON
