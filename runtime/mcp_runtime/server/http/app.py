@@ -296,12 +296,10 @@ class HttpApp:
         async with self._entering:
             if self._lifespan is None:
                 async with AsyncExitStack() as stack:
-                    await stack.enter_async_context(self._service.server.running())
+                    server = self._service.server
+                    await stack.enter_async_context(server.running())
                     if (cluster := self._cluster) is not None:
-                        await stack.enter_async_context(cluster.store)
-                        await stack.enter_async_context(cluster.joined())
-                        shared = self._service.server.sharing(cluster.store)
-                        await stack.enter_async_context(shared)
+                        await stack.enter_async_context(cluster.shared_by(server.sharing))
                     self._lifespan, self._loop = stack.pop_all(), loop
 
     def _forget_connections(self) -> None:

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from itertools import count
 from typing import Any, Final
@@ -20,6 +20,7 @@ import msgspec
 from mcp_runtime.core import jsonrpc
 from mcp_runtime.core.jsonrpc import Batch, ErrorResponse, Frame, Id, Notification, Response
 from mcp_runtime.limits import Limits
+from mcp_runtime.server.lifespan import Lifespan
 from mcp_runtime.stores import Store, StoreUnavailable
 
 log: Final = logging.getLogger("mcp_runtime.http")
@@ -86,6 +87,18 @@ class Cluster:
     def first_id(self) -> int:
         """Where this process begins to number requests and streams of a session."""
         return self.number << _NUMBER_BITS
+
+    def shared_by(
+        self, sharing: Callable[[Store], AbstractAsyncContextManager[object]]
+    ) -> Lifespan:
+        """Opens the store, joins, enters `sharing`; the end of the event loop leaves them, too."""
+
+        @asynccontextmanager
+        async def share() -> AsyncGenerator[None]:
+            async with self.store, self.joined(), sharing(self.store):
+                yield
+
+        return Lifespan(share)
 
     @asynccontextmanager
     async def joined(self) -> AsyncGenerator[None]:

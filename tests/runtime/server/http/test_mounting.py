@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import pytest
@@ -18,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 
+from mcp_runtime.stores.sqlite import SQLiteStore
 from tests.runtime.server.http.test_legacy_sse import Old
 from tests.runtime.server.http.test_serving import lived
 from tests.support.asgi_client import (
@@ -280,6 +282,23 @@ def test_an_application_goes_on_where_its_event_loop_has_ended(
     ended = [one.message for one in caplog.records]
     assert all("`with TestClient(app)" in each for each in ended)
     assert len(ended) == (2 if headers else 0)
+    assert capsys.readouterr().err == ""
+
+
+def test_an_event_loop_that_ends_without_drain_leaves_the_store_and_complains_of_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log: list[str] = []
+    store = SQLiteStore(str(tmp_path / "store.db"))
+    client = Client(lived(log).asgi(store=store))
+
+    async def main() -> None:
+        assert text((await client.call("state").until_over()).json) == "state"
+
+    for _ in range(2):
+        asyncio.run(main())
+    assert log == ["entered", "left"] * 2
+    assert [one.message for one in caplog.records if one.levelname == "ERROR"] == []
     assert capsys.readouterr().err == ""
 
 
