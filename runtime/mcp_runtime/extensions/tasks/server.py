@@ -37,6 +37,7 @@ from mcp_runtime.server.decorators import Decorators
 from mcp_runtime.server.extension import ServerExtension
 from mcp_runtime.server.registry import Features
 from mcp_runtime.server.tool_option import ToolOption
+from mcp_runtime.shared.connection import WireConnection
 from mcp_runtime.stores import Store, StoreUnavailable
 from mcp_wire.ext.tasks.handlers_msgspec import calls
 from mcp_wire.ext.tasks.handlers_msgspec import models as m
@@ -296,7 +297,8 @@ class Tasks(ServerExtension):
 
     async def _list(self, params: Any, ctx: Context) -> Any:
         _require_core(ctx)
-        if not self._lists:
+        is_known = ctx.principal or isinstance(ctx.peer, WireConnection)  # which has one client
+        if not (self._lists and is_known):
             why = "Method not found: tasks/list needs clients that authenticate"
             raise RpcError(error_codes.METHOD_NOT_FOUND, why)
         cursor = UNSET if params is UNSET else params.cursor

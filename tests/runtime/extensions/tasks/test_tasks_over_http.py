@@ -97,6 +97,22 @@ async def _listed(session: Session) -> list[str]:
     return [task["taskId"] for task in listed["tasks"]]
 
 
+def test_tasks_are_not_listed_to_clients_of_an_application_without_auth() -> None:
+    async def main() -> None:
+        place = Place(server={"auth": known()})
+        app = place.server.asgi(auth=None)
+        async with people(app, "ann-token", "eve-token") as (ann, eve):
+            id = await _begun(await ann.session(CORE), "slow")
+            anyone = await eve.session(CORE)
+            refused = (await anyone.request("tasks/list").until_over()).json["error"]
+            assert (refused["code"], "authenticate" in refused["message"]) == (-32601, True)
+            assert (await _answer(anyone, "tasks/cancel", id))["result"]["status"] == "cancelled"
+            await place.is_idle()
+            await app.drain()
+
+    run(main)
+
+
 async def _extended(client: Client, method: str, id: str, **more: Any) -> Any:
     """The answer to a request of the extension."""
     declared: dict[str, Any] = {"extensions": {calls.IDENTIFIER: {}}}
