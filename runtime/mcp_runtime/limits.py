@@ -148,9 +148,9 @@ class Limits:
     call_rate: float = 100_000.0
     """Tool calls per second on one connection, on average; more are refused.
 
-    HTTP requests without a session count together."""
+    HTTP requests without a session count together, those of each principal by themselves."""
     completion_rate: float = 1000.0
-    """Completions per second on one connection, on average; more are refused."""
+    """Completions per second on one connection, counted as `call_rate`; more are refused."""
     log_rate: float = 1000.0
     """Log messages per second to one peer, on average; more are dropped."""
     progress_rate: float = 100.0

@@ -81,7 +81,7 @@ class RequestConnection(StreamingConnection):
         )
         self.protection = service.protection
         self._endpoint = endpoint
-        self._rates = endpoint.rates
+        self._rates = endpoint.rates_of(self.principal)
         self._names_version = http_rules.VERSION in request.headers
 
     def _write(self, data: bytes, about: Id | None) -> None:
@@ -165,8 +165,8 @@ class PerRequestEndpoint:
         """Requests that are not answered yet."""
         self._counts: Final[dict[str, int]] = {}
         """How many each principal has open."""
-        self.rates: Final[dict[str, Bucket]] = {}
-        """The rate limits of all requests together, by method."""
+        self._rates: Final[dict[str, dict[str, Bucket]]] = {}
+        """The rate limits of principals, by method; those asked for last stand at the end."""
         self.translations: Final = Translations(Tolerances(SERVER))
         self.nothing_pending: Final = Pending()
         """Shared by all sessions, for none of them sends a request."""
@@ -185,6 +185,13 @@ class PerRequestEndpoint:
         self.open.remove(connection)
         if (count := self._counts.pop(connection.principal, 0)) > 1:
             self._counts[connection.principal] = count - 1
+
+    def rates_of(self, principal: str) -> dict[str, Bucket]:
+        """The rate limits of all requests of a principal together; so of all anonymous ones."""
+        self._rates[principal] = rates = self._rates.pop(principal, {})
+        if len(self._rates) > self.service.limits.sessions:
+            del self._rates[next(iter(self._rates))]
+        return rates
 
     async def post(self, request: HttpRequest) -> EventResponse | None:
         """Replies, or returns the stream that is the response. Raises HttpError, ClientGone."""

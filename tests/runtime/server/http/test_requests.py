@@ -457,6 +457,20 @@ def test_calls_without_a_session_have_a_rate_together() -> None:
     run(main)
 
 
+def test_calls_without_a_session_have_a_rate_for_each_principal() -> None:
+    limits = Limits(call_rate=1, sessions=2)
+
+    async def main() -> None:
+        async with serving(plain(limits=limits), principal=lambda scope: scope["user"]) as client:
+            users = ("ann", "ann", "eve", "ann", "eve", "")
+            responses = [await client.call("echo", user=user).until_over() for user in users]
+            refused = ["error" in each.json for each in responses]
+            assert refused == [False, True, False, True, True, False]
+            assert [*client.app._per_request._rates] == ["eve", ""], "the oldest is forgotten"
+
+    run(main)
+
+
 def test_requests_without_a_session_are_worked_on_up_to_a_limit() -> None:
     async def main() -> None:
         async with serving(plain(limits=Limits(sessions=2))) as client:
