@@ -56,7 +56,7 @@ async def served(store: str, count: int = 2) -> AsyncGenerator[Place]:
     seed = secrets.randbits(32)
     sys.stdout.write(f"routes are drawn with the seed {seed}\n")
     keys = {"MCP_STATE_KEYS": secrets.token_hex(32)}
-    processes = [await _started(store, keys) for _ in range(count)]
+    processes = await asyncio.gather(*(_started(store, keys) for _ in range(count)))
     ports = {await _port(process): process for process in processes}
     try:
         routes = _Living(ports)

@@ -408,6 +408,7 @@ async def test_every_request_has_a_time_limit_that_its_caller_may_choose(revisio
             lambda: client.get_prompt("x"),
         ):
             asking = asyncio.ensure_future(ask())
+            await clock.forward(0)
             await clock.forward(1.5)
             assert not asking.done()
             await clock.forward(0.5)

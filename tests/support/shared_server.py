@@ -8,11 +8,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcp_runtime import Context, Server
+from mcp_runtime import Context, Limits, Server
 from mcp_runtime.extensions.tasks import Tasks
 
 tasks = Tasks(poll_interval=0.05)
-server = Server("shared", "1", offers=["resources"], extensions=[tasks])
+server = Server("shared", "1", offers=["resources"], extensions=[tasks], limits=Limits(lease=3))
 
 
 @dataclass
