@@ -240,7 +240,7 @@ class ClientSession(Session):
             sent.extend(now)
             return []
         self.pending.pop(sent.id)
-        late = TimedOut(sent.method, round(now - sent.started, 1))
+        late = TimedOut(sent.method, round(now - sent.started, 2))
         if is_probe and self.shakes_hands_late and self.offer.handshake:
             return self._fall_back(sent, late, now, self._open_timeout - sent.timeout.each)
         if is_probe and not self.shakes_hands_late and not self.offer.handshake:

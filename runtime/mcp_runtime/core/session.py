@@ -336,7 +336,7 @@ class Session(ABC):
         return [event for sent in self.pending.late(now) for event in self._late(sent, now)]
 
     def _late(self, sent: Sent, now: float) -> list[Event]:
-        seconds = round(now - sent.started, 1)
+        seconds = round(now - sent.started, 2)
         failed = Failed(sent, TimedOut(sent.method, seconds))
         data = self.cancel(sent.id, f"no answer within {seconds:g} s")
         return [Write(data, sent.about), failed] if data else [failed]
