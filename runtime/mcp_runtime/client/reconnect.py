@@ -28,7 +28,6 @@ from mcp_runtime.shared.threads import require_asyncio
 
 log: Final = logging.getLogger("mcp_runtime.client")
 
-
 _part_of: Final = ContextVar["asyncio.Task[Any] | None"]("_part_of", default=None)
 """The restart that runs here, or has opened the connection whose callback runs here."""
 
@@ -138,10 +137,9 @@ class Reconnector:
         return connection is self._connection and self._restarts < self.settings.restarts
 
     async def ensure(self) -> None:
-        """Restarts a server that is gone, or waits until it was, unless the caller is part of that.
+        """Restarts a server that is gone, or waits until another caller has restarted it.
 
-        So is a callback that answers the new server.
-
+        What runs as part of the restart does not wait, as a callback that answers the new server.
         Raises LocalError on another event loop than the client's.
         """
         if self.connection.loop is not asyncio.get_running_loop():

@@ -245,7 +245,7 @@ async def test_a_token_that_still_lasts_is_sent_while_another_client_signs_in() 
 async def test_a_client_that_holds_a_refresh_up_is_not_waited_for_for_ever(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(storage_module, "_WAIT", 0.01)
+    monkeypatch.setattr(storage_module, "_LONGEST_WAIT", 0.01)
     for storage in (MemoryStorage(), FileStorage(tmp_path / "tokens.json")):
         async with storage.renewing(tokens_key(SERVER)), asyncio.timeout(60):
             async with storage.renewing(tokens_key(SERVER)):

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pytest
 
@@ -76,7 +76,9 @@ async def echoed(client: Client, text: str = "hi") -> str:
 
 
 @pytest.mark.parametrize("era", ["auto", "handshake"])
-def test_calls_that_come_during_a_restart_wait_for_its_end(era: str, tmp_path: Path) -> None:
+def test_calls_that_come_during_a_restart_wait_for_its_end(
+    era: Literal["auto", "handshake"], tmp_path: Path
+) -> None:
     (tmp_path / "slow.py").write_text(SLOW, "utf-8")
     command = [sys.executable, str(tmp_path / "slow.py")]
 
@@ -85,7 +87,7 @@ def test_calls_that_come_during_a_restart_wait_for_its_end(era: str, tmp_path: P
         return await echoed(client, str(number))
 
     async def main() -> None:
-        async with Client.stdio(command, restarts=1, era=era) as client:  # type: ignore[arg-type]
+        async with Client.stdio(command, restarts=1, era=era) as client:
             with pytest.raises(Disconnected):
                 await client.call_tool("crash")
             texts = await asyncio.gather(*(later(client, number) for number in range(10)))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
 import msgspec
@@ -19,7 +19,7 @@ from mcp_runtime.auth.errors import AuthorizationError, TokenRefused
 from mcp_runtime.auth.messages import AuthResponse, Fetch
 from mcp_runtime.errors import Disconnected
 
-_WAIT: Final = 0.1
+_BRIEFLY: Final = 0.1
 """Seconds to wait for another client that renews the tokens, while those of now last."""
 _LEEWAY: Final = 30.0
 """Seconds before its end at which a token counts as expired."""
@@ -161,7 +161,7 @@ class Authorizer:
     def _ended(self, renewal: asyncio.Task[None]) -> None:
         self._renewal = None
         if not renewal.cancelled():
-            renewal.exception()  # whoever waited has it; without this asyncio would complain
+            renewal.exception()  # each waiter has it; without this asyncio would complain
 
     async def _before_expiry(self, tokens: TokenSet) -> None:
         """Where it fails, the old token is sent, and the server says what it wants."""
@@ -169,7 +169,7 @@ class Authorizer:
             return
         try:
             discovery = await self._source.discovered(_NO_CHALLENGE)
-            await self._obtain(discovery, tokens.scopes, waits=_WAIT if self._lasts(0) else None)
+            await self._obtain(discovery, tokens.scopes, waits=_BRIEFLY if self._lasts(0) else None)
         except (AuthorizationError, Disconnected) as error:
             self._source.report(f"the token could not be renewed: {error}")
 
@@ -221,11 +221,8 @@ class Authorizer:
         nothing is done.
         """
         self._asked = tuple(dict.fromkeys((*scopes, *self._settings.scopes)))
-        async with AsyncExitStack() as stack:
-            try:
-                async with asyncio.timeout(waits):
-                    await stack.enter_async_context(self._turn())
-            except TimeoutError:
+        async with self._turn(waits) as is_ours:
+            if not is_ours:
                 return
             if await self._adopted() and self._lasts(0) and self._granted >= more:
                 return
@@ -238,12 +235,21 @@ class Authorizer:
                     return
             await self._keep(tokens or await self._source.obtain(discovery, self._asked))
 
-    def _turn(self) -> AbstractAsyncContextManager[None]:
-        """Of all clients of the storage one at a time; tokens that are bound to a key are ours."""
-        storage = self._settings.storage
-        if self._source.key is None and isinstance(storage, SharedStorage):
-            return storage.renewing(self._storage_key)
-        return nullcontext()
+    @asynccontextmanager
+    async def _turn(self, waits: float | None) -> AsyncGenerator[bool]:
+        """Whether it is our turn of all clients of the storage, within `waits` seconds.
+
+        Tokens that are bound to a key are in no storage, so it is our turn at once.
+        """
+        storage, is_ours = self._settings.storage, True
+        async with AsyncExitStack() as stack:
+            if self._source.key is None and isinstance(storage, SharedStorage):
+                try:
+                    async with asyncio.timeout(waits):
+                        await stack.enter_async_context(storage.renewing(self._storage_key))
+                except TimeoutError:
+                    is_ours = False
+            yield is_ours
 
 
 def tokens_key(url: str) -> str:

@@ -31,12 +31,12 @@ from mcp_runtime.errors import NotInstalled, TooMuch
 
 _MAX_FILE = 4 * 1024 * 1024
 _POLL: Final = 0.05
-_WAIT: Final = 300.0
+_LONGEST_WAIT: Final = 300.0
 """Seconds that a client waits for another one that renews the same tokens; then it does so too."""
 
 
 class TokenStorage(Protocol):
-    """Keeps bytes under a name. An absent name is None; deleting one that is absent is no error."""
+    """Keeps bytes under a name. An absent name is None; deleting it is not an error."""
 
     async def get(self, key: str, /) -> bytes | None: ...
 
@@ -50,7 +50,7 @@ class SharedStorage(TokenStorage, Protocol):
     """A storage of several clients, of which one at a time renews the tokens under `key`.
 
     So one of them uses a refresh token up, or has the person sign in, and the others use what it
-    got. Who waits goes on when the first one has ended, and after a while in any case.
+    got. The others go on when the first one has ended, and after a while in any case.
     """
 
     def renewing(self, key: str, /) -> AbstractAsyncContextManager[None]: ...
@@ -185,7 +185,7 @@ def _lock(descriptor: int, *, waits: bool = True) -> bool:
 async def _acquired(acquire: Callable[[], bool]) -> bool:
     """Whether a lock could be had in time."""
     with suppress(TimeoutError):
-        async with asyncio.timeout(_WAIT):
+        async with asyncio.timeout(_LONGEST_WAIT):
             while not acquire():
                 await asyncio.sleep(_POLL)
             return True

@@ -29,7 +29,7 @@ _TRIES: Final = 16
 _RENEWALS: Final = 3
 """How often a lease is renewed within its time, and a task read again that nobody reports."""
 _ID_CHARS: Final = 64
-"""A longer id is none of ours."""
+"""A longer id is not one of ours."""
 _LOST: Final = "the process that ran the task is gone"
 _record: Final = msgspec.json.Decoder(Record)
 
@@ -240,7 +240,7 @@ class TaskTable:
             self.process = secrets.token_hex(8)
         async with store.bus.subscribed(_TOPIC, self._receive):
             await store.leases.hold(_lease(self.process), self.limits.lease)
-            self._stores = [*self._stores, store]
+            self._stores.append(store)
             renewal = asyncio.create_task(self._renew(store.leases))
             try:
                 yield

@@ -127,7 +127,7 @@ def _unwrapped(function: Any) -> Callable[..., Any]:
     while isinstance(function, functools.partial):
         function = function.func
     if inspect.isclass(function) or not callable(function):
-        raise TypeError(f"{function!r} is no function; hand over a function or a method")
+        raise TypeError(f"{function!r} is not a function; pass a function or a method")
     called: Callable[..., Any] = function if inspect.isroutine(function) else function.__call__
     return called
 
@@ -224,21 +224,26 @@ def _parameter(function: str, declared: inspect.Parameter, annotation: Any) -> P
 
 
 def _with_none(annotation: Any) -> Any:
-    """As if the type said what the default None says: peers send null for it."""
+    """The annotation with None, which is the default: peers send null for it."""
     notes = getattr(annotation, "__metadata__", ())
     if any(isinstance(note, Header) for note in notes) or any(
         bare(arm) in (Any, object, type(None)) for arm in arms_of(annotation)
     ):
         return annotation
-    outer = [note for note in notes if isinstance(note, str) or _is_field(note)]
-    inner = [note for note in notes if not (isinstance(note, str) or _is_field(note))]
+    outer = [note for note in notes if _is_of_parameter(note)]
+    inner = [note for note in notes if not _is_of_parameter(note)]
     plain = get_args(annotation)[0] if notes else annotation
     one: Any = Annotated[(plain, *inner)] if inner else plain
     try:
         optional: Any = one | None
     except TypeError:
-        return annotation  # it is no type, which is told where it is read
+        return annotation  # it is not a type: where it is read, an error says so
     return Annotated[(optional, *outer)] if outer else optional
+
+
+def _is_of_parameter(note: object) -> bool:
+    """Whether a note describes the parameter, and not a value that is not None."""
+    return isinstance(note, str) or _is_field(note)
 
 
 def _is_field(value: object) -> bool:

@@ -137,7 +137,9 @@ def test_a_session_whose_record_cannot_be_read_is_lost(
     run(main)
 
 
-def test_a_change_of_a_session_whose_record_can_no_longer_be_read_is_refused() -> None:
+def test_a_change_of_a_session_whose_record_can_no_longer_be_read_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async def main() -> None:
         async with two() as (one, _, shared, _):
             begun = await one.session()
@@ -148,7 +150,7 @@ def test_a_change_of_a_session_whose_record_can_no_longer_be_read_is_refused() -
                     await shared.sessions.put(id, b"{", kept.version)
                 return kept
 
-            shared.sessions.get = get_then_spoil  # type: ignore[method-assign]
+            monkeypatch.setattr(shared.sessions, "get", get_then_spoil)
             level = begun.request("logging/setLevel", {"level": "debug"})
             assert (await level.until_over()).status == 404
             assert one.app.sessions == {}
