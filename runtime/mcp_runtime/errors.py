@@ -46,7 +46,7 @@ def texts(option: str, given: Iterable[str], among: Sequence[str] = ()) -> tuple
         raise ValueError(f"{option} is a list: write [{given!r:.80}] instead of {given!r:.80}")
     listed = tuple(given)
     if among and (others := [text for text in listed if text not in among]):
-        raise ValueError(f"{option}: {others[0]!r:.80} is none of {', '.join(among)}")
+        raise ValueError(f"{option}: {others[0]!r:.80} is not one of {', '.join(among)}")
     return listed
 
 

@@ -91,7 +91,7 @@ def test_a_server_that_prints_where_the_protocol_is_spoken_is_said_to() -> None:
     chatty = "import sys; print('one\\ntwo', flush=True); sys.stdin.readline()"
     done = call("--list", "--", sys.executable, "-S", "-c", chatty)
     assert done.exit_code == 2
-    assert "of its output 2 lines are no answers: does it print there?" in done.stderr
+    assert "2 lines of its output are not answers: does it print there?" in done.stderr
 
 
 def test_how_large_an_answer_may_be_is_an_option(tmp_path: Path) -> None:

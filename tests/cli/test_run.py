@@ -178,8 +178,8 @@ def test_serving_without_the_library_for_it_is_one_message_that_names_the_extra(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--http", ":0", "--allow-host", "https://a.example"], "is no host"),
-        (["--http", ":0", "--allow-origin", "a.example"], "is no origin"),
+        (["--http", ":0", "--allow-host", "https://a.example"], "is not a host"),
+        (["--http", ":0", "--allow-origin", "a.example"], "is not an origin"),
         (["--allow-host", "a.example"], "go with --http"),
         (["--allow-origin", "https://a.example"], "go with --http"),
         (["--root-path", "/api"], "go with --http"),

@@ -170,7 +170,7 @@ def test_workers_that_die_again_and_again_are_given_up(tmp_path: Path) -> None:
         (["--workers", "2"], b"--workers goes with --http"),
         (["--workers", "0", "--http", ":0"], b"0 is not in the range"),
         (["--store", "memory:"], b"--store go with --http"),
-        (["--http", ":0", "--store", "nonsense"], b"is no URL of a store"),
+        (["--http", ":0", "--store", "nonsense"], b"is not the URL of a store"),
         (["--http", ":0", "--workers", "2", "--trace", "t"], b"goes with one worker"),
     ],
 )

@@ -94,12 +94,12 @@ def check_refused(key: str) -> None:
         lambda: Audio(b"", "audio/wav", meta=meta),
         lambda: Embedded("a://b", "x", meta=meta),
     ):
-        with pytest.raises(ValueError, match="no valid name"):
+        with pytest.raises(ValueError, match="not a valid name"):
             put()
 
     async def ask() -> None:
         async with Client(small()) as client:
-            with pytest.raises(ValueError, match="no valid name"):
+            with pytest.raises(ValueError, match="not a valid name"):
                 await client.call_tool("nothing", meta=meta)
 
     asyncio.run(ask())
@@ -386,7 +386,7 @@ async def test_a_trace_travels_as_it_is() -> None:
     "name", ["", "plain", "/x", "a/", "1a/x", "a_b/x", "a/b/x", "a/-x", "a b/x"]
 )
 def test_an_extension_is_named_with_a_prefix(name: str) -> None:
-    with pytest.raises(ValueError, match="no valid name of an extension"):
+    with pytest.raises(ValueError, match="not a valid name of an extension"):
         Server("s", "1", extensions=[Extension(identifier=name, revisions=[NEWEST])])
 
 

@@ -30,19 +30,19 @@ def require_secure(url: str, what: str) -> str:
 
 def _split(url: str, what: str) -> SplitResult:
     if len(url) > _MAX_URL or not all("\x21" <= character <= "\x7e" for character in url):
-        raise DiscoveryFailed(f"{what} is no URL: {_short(url)}")
+        raise DiscoveryFailed(f"{what} is not a URL: {_short(url)}")
     try:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError:
-        raise DiscoveryFailed(f"{what} is no URL: {_short(url)}") from None
+        raise DiscoveryFailed(f"{what} is not a URL: {_short(url)}") from None
     return parts
 
 
 def origin(url: str) -> str:
     """Scheme, host and port of a URL, as `https://host:port` without a port that goes without.
 
-    Raises DiscoveryFailed for what is no URL.
+    Raises DiscoveryFailed for what is not a URL.
     """
     parts = _split(url, "an address")
     host = parts.hostname or ""

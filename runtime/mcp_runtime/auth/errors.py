@@ -1,7 +1,7 @@
 """What goes wrong in authorization, by who must act. Messages never hold a secret.
 
 LocalError
-  LoginNeeded            a person must sign in, and nobody was named who can ask them
+  LoginNeeded            a person must sign in, and no handler was given that can ask them
   LoginAbandoned         the person did not come back in time
 PeerError
   AuthorizationError     the server's or the authorization server's doing

@@ -45,7 +45,7 @@ class ClientCallbacks:
         self.set_roots(self.roots)
 
     def set_roots(self, roots: Roots | None) -> None:
-        """Raises ValueError for a root that is no file:// URI, TypeError for what is no URI."""
+        """Raises ValueError for a root that is not a file:// URI, TypeError for another type."""
         self.roots = roots if roots is None or callable(roots) else _roots(roots)
 
     def capabilities(
@@ -138,7 +138,7 @@ class ClientCallbacks:
         scheme = url.partition(":")[0].lower()
         if scheme not in self.elicit_schemes or not is_uri(url) or not _has_host(url, scheme):
             known = ", ".join(sorted(self.elicit_schemes))
-            why = f"the URL to visit is no valid URI of these schemes: {known}"
+            why = f"the URL to visit is not a valid URI of these schemes: {known}"
             raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {why}")
 
     async def list_roots(self, params: Any) -> Any:

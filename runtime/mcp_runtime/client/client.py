@@ -160,8 +160,8 @@ class Client:
         `headers` go with each request. `auth` authorizes them where the server asks for it; without
         it, a protected server's 401 is a BadStatus. No proxy and no certificates are taken from the
         environment; redirects are followed within the origin. Other `options` are those of the
-        class. Raises NotInstalled without the extra `http`, and, once entered, ValueError for what
-        is no such URL.
+        class. Raises NotInstalled without the extra `http`, and, once entered, ValueError for a
+        URL that is not of HTTP.
         """
         from mcp_runtime.client.http.transport import over_http
 

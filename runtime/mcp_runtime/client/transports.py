@@ -40,7 +40,7 @@ def in_memory(server: LocalServer) -> TransportFactory:
     """Reaches a server of this process by real bytes. Raises TypeError if it has no `serve`."""
     if not hasattr(server, "serve"):
         other = "for a command write Client.stdio([...]), for a URL Client.http(...)"
-        raise TypeError(f"{server!r:.80} is no Server; {other}")
+        raise TypeError(f"{server!r:.80} is not a Server; {other}")
 
     async def connect(stack: AsyncExitStack, owner: ConnectionOwner) -> ClientConnection:
         from mcp_runtime.transports.memory import pair
@@ -110,7 +110,7 @@ class ChildConnection(ClientWireConnection):
         if code == 0 and self._process.is_unread():
             ended = " (exit code 0, having read nothing: does it serve on standard input?)"
         if self.ignored:
-            ended += f"; of its output {self.ignored} lines are no answers: does it print there?"
+            ended += f"; {self.ignored} lines of its output are not answers: does it print there?"
         if not self._quotes_stderr:
             return ended
         stderr = self._process.stderr.decode(errors="replace").strip()

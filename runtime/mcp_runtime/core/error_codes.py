@@ -10,7 +10,7 @@ from typing import Final
 PARSE_ERROR: Final = -32700
 """The text is not JSON."""
 INVALID_REQUEST: Final = -32600
-"""The JSON is no message."""
+"""The JSON is not a message."""
 METHOD_NOT_FOUND: Final = -32601
 """The method is unknown, or needs a capability that was not offered."""
 INVALID_PARAMS: Final = -32602

@@ -57,10 +57,10 @@ class Hosts:
     def __post_init__(self) -> None:
         for name in self.hosts:
             if name != "*" and _split(name) is None:
-                raise ValueError(f"{name!r} is no host, such as example.com, [::1]:8000 or *")
+                raise ValueError(f"{name!r} is not a host, such as example.com, [::1]:8000 or *")
         for name in self.origins:
             if name not in ("*", "null") and not _ORIGIN.fullmatch(name):
-                raise ValueError(f"{name!r} is no origin, such as https://example.com or *")
+                raise ValueError(f"{name!r} is not an origin, such as https://example.com or *")
         object.__setattr__(self, "hosts", frozenset(map(_plain_host, self.hosts)))
         object.__setattr__(self, "origins", frozenset(map(str.lower, self.origins)))
 
@@ -81,7 +81,7 @@ class Hosts:
 
 @lru_cache(32)
 def _split(text: str) -> tuple[str, str] | None:
-    """Name and port of a host, the port empty for none; None if the text is no host."""
+    """Name and port of a host, the port empty for none; None if the text is not a host."""
     match = _HOST.fullmatch(text.lower())
     return None if match is None else (match["name"].removesuffix("."), match["port"] or "")
 

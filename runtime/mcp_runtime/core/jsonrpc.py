@@ -123,7 +123,7 @@ _NAME: Final = re.compile(rb'"(?:jsonrpc|id|method)"\s*:')
 def read(text: bytes, *, max_batch: int = 0) -> Frame:
     """The message in `text`, which is all of it.
 
-    `max_batch` is how many messages an array may have; with 0 an array is no message.
+    `max_batch` is how many messages an array may have; with 0 an array is not a message.
     """
     if text[:1] == b"[" and max_batch:
         return _batch(text, max_batch)
@@ -256,7 +256,7 @@ def _no_object(text: bytes) -> Malformed:
         _any.decode(text)
     except UNREADABLE as error:
         return _no_json(error)
-    return Malformed(None, INVALID_REQUEST, "Invalid request: it is no JSON object")
+    return Malformed(None, INVALID_REQUEST, "Invalid request: it is not a JSON object")
 
 
 def _unfit(text: bytes, why: str) -> Malformed:

@@ -49,9 +49,9 @@ def require_meta(meta: Mapping[str, Any]) -> None:
             raise ValueError(f"`_meta`: {key!r} is reserved: the runtime writes it itself")
         prefix, name = _parts(key)
         if not (_PREFIX.fullmatch(prefix) or not prefix) or not _NAME.fullmatch(name):
-            raise ValueError(f"`_meta`: {key[:80]!r} is no valid name: use {_REMEDY}")
+            raise ValueError(f"`_meta`: {key[:80]!r} is not a valid name: use {_REMEDY}")
         if key in _TRACES and not (isinstance(value, str) and _TRACES[key](value)):
-            raise ValueError(f"`_meta`: {str(value)[:80]!r} is no {key} in the format of W3C")
+            raise ValueError(f"`_meta`: {str(value)[:80]!r} is not a {key} in the format of W3C")
 
 
 def require_extensions(names: Iterable[str]) -> None:
@@ -59,7 +59,7 @@ def require_extensions(names: Iterable[str]) -> None:
     for key in names:
         prefix, name = _parts(key)
         if not _PREFIX.fullmatch(prefix) or not name or not _NAME.fullmatch(name):
-            raise ValueError(f"{key[:80]!r} is no valid name of an extension: use {_REMEDY}")
+            raise ValueError(f"{key[:80]!r} is not a valid name of an extension: use {_REMEDY}")
 
 
 _REMEDY: Final = "labels of letters, digits and hyphens, joined by dots, a slash, and a name"

@@ -178,7 +178,7 @@ def decoded(name: str, header: str) -> str:
     try:
         value = b64decode(match[1], validate=True).decode()
     except (Base64Error, ValueError):
-        raise _mismatch(f"{name} is no base64 of UTF-8") from None
+        raise _mismatch(f"{name} is not base64 of UTF-8") from None
     if b64encode(value.encode()).decode() != match[1]:
         raise _mismatch(f"{name} is not in canonical base64")
     return value

@@ -95,7 +95,7 @@ def http_message(body: bytes) -> HttpMessage:
 
 
 ANOTHER: Final = object()
-"""What is no response."""
+"""What is not a response."""
 
 
 def response_id(head: bytes, tail: bytes | None) -> Id | object | None:

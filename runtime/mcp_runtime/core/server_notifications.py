@@ -101,7 +101,7 @@ class ServerNotifications(ABC):
         or cancelled has no more log messages. Source: 2026-07-28 server/utilities/logging.
         """
         if level not in LEVELS:
-            raise ValueError(f"{level!r} is no log level; the levels are {', '.join(LEVELS)}")
+            raise ValueError(f"{level!r} is not a log level; the levels are {', '.join(LEVELS)}")
         if not isinstance(logger, str | None):
             raise TypeError(f"the name of a logger is text, not {type(logger).__name__}")
         running = self.running.get(id)

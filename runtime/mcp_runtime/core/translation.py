@@ -166,7 +166,7 @@ class _Result(msgspec.Struct):
 
 
 def _type_of(raw: bytes) -> object:
-    """The `resultType` of a result; "complete" for what is no object."""
+    """The `resultType` of a result; "complete" for what is not an object."""
     with suppress(msgspec.ValidationError):
         return _result.decode(raw).result_type
     return "complete"

@@ -128,7 +128,7 @@ class _Page(ToolOption):
 
 def _require_ui(uri: str) -> None:
     if not uri.startswith("ui://") or not is_uri(uri):
-        raise ValueError(f"{uri[:80]!r} is no URI of a page, such as ui://weather/forecast")
+        raise ValueError(f"{uri[:80]!r} is not the URI of a page, such as ui://weather/forecast")
 
 
 def _permitted(names: Collection[Permission]) -> models.McpUiResourcePermissions:

@@ -48,7 +48,7 @@ def _checked(schema: Schema, path: Path, reachable: bool) -> str:
     if not reachable:
         raise BadParamHeader(f"{where}: {_KEYWORD} is allowed below `properties` alone")
     if not isinstance(name, str) or not TOKEN.fullmatch(name):
-        raise BadParamHeader(f"{where}: {_KEYWORD} {repr(name)[:_MAX_SHOWN]} is no header name")
+        raise BadParamHeader(f"{where}: {_KEYWORD} {repr(name)[:_MAX_SHOWN]} is not a header name")
     if not _is_primitive(schema.get("type")):
         raise BadParamHeader(f"{where}: {_KEYWORD} needs the type string, integer or boolean")
     return name

@@ -76,7 +76,7 @@ class ChangeBroadcaster:
         try:
             change = _change.decode(message)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            log.warning("ignored a message on the bus that is no change: %r", message[:80])
+            log.warning("ignored a message on the bus that is not a change: %r", message[:80])
             return
         if change.sender != self._name:
             self._notify_clients(change)

@@ -282,7 +282,7 @@ class Decorators(ABC):
 
         def register(function: _F) -> _F:
             if not isinstance(cast("object", of), str):
-                raise TypeError(f"{of!r} is no text; give the name of a prompt or a URI template")
+                raise TypeError(f"{of!r} is not text; give the name of a prompt or a URI template")
             arguments = self.features.arguments_of(of)
             if arguments is not None and argument not in arguments:
                 has = ", ".join(arguments) or "none"

@@ -14,8 +14,8 @@ from typing import Any, cast
 class Lifespan:
     """A lifespan that `make` makes anew for each first user, and where its event loop has ended.
 
-    Raises what entering and leaving it raise. It is no generator, so that a user who never leaves
-    costs no more than the event loop, whose end leaves it.
+    Raises what entering and leaving it raise. It is not a generator: where a user never leaves it,
+    the end of the event loop does.
     """
 
     def __init__(self, make: Callable[[], AbstractAsyncContextManager[Any]]) -> None:

@@ -108,7 +108,7 @@ class RawTool:
         return await ctx.in_thread(self.function, read, ctx)
 
     def result(self, value: Any) -> Any:
-        """Raises BadResult for a value that is no content."""
+        """Raises BadResult for a value that is not content."""
         return raw_result(value, is_structured=self.model.output_schema is not UNSET)
 
 
@@ -233,7 +233,7 @@ class Features:
         self._of_methods: dict[str, bool] = {}
 
     def declare(self, capability: str) -> None:
-        """Declares the capability of a method, a dotted path. Raises ValueError for none.
+        """Declares the capability of a method, a dotted path. Raises ValueError for any other.
 
         It is an empty object, or true where the newest revision wants that.
         """
@@ -247,7 +247,7 @@ class Features:
             else:
                 self._of_methods[capability] = is_true
                 return
-        raise ValueError(f"{capability!r} is no capability of a server: {fault}")
+        raise ValueError(f"{capability!r} is not a capability of a server: {fault}")
 
     def capabilities(self) -> t.ServerCapabilities:
         """What the server declares. A kind stays declared when its last feature is removed."""

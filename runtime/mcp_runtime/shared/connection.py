@@ -1,4 +1,4 @@
-"""A connection: a session on the event loop, which runs handlers and wakes who waits for answers.
+"""A connection: a session on the event loop, which runs handlers and wakes waiting callers.
 
 Both roles and all transports share it; a subclass knows how a message is sent.
 """
@@ -318,7 +318,7 @@ class Connection(ABC):
     # ---- the end
 
     def end(self, why: str = "the peer is gone") -> None:
-        """Cancels the handlers; who waits for an answer gets Disconnected."""
+        """Cancels the handlers; waiting callers get Disconnected."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer, self._due = None, float("inf")

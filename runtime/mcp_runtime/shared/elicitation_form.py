@@ -76,7 +76,7 @@ def _fault(field: Mapping[str, Any], value: Any) -> str:
         return f"expected {kind}"
     items, choices = (value, field["items"]) if kind == "array" else ([value], field)
     if not all(_is_choice(choices, item) for item in items):
-        return "it is none of the choices"
+        return "it is not one of the choices"
     for least, most, measure in _BOUNDS:
         if least in field and measure(value) < field[least]:
             return f"expected {least} {field[least]}"

@@ -144,7 +144,7 @@ def _expression(text: str) -> Iterator[_Part]:
 def _name(text: str) -> str:
     if not _NAME.fullmatch(text):
         remedy = "use letters, digits, `_` and dots; prefixes as in {a:3} are not supported"
-        raise TemplateError(f"{text!r} is no name of a variable: {remedy}")
+        raise TemplateError(f"{text!r} is not the name of a variable: {remedy}")
     return text
 
 

@@ -45,7 +45,7 @@ class StoreUnavailable(Exception):
 
 
 class NoSuchEvent(Exception):
-    """An event that was never stored, or is kept no more."""
+    """An event that was never stored, or is no longer kept."""
 
 
 class TooManyTasks(Exception):

@@ -76,7 +76,7 @@ end
 """
 """Adds the events that are new, sets the note of their stream, deletes the session's oldest events.
 
-The first one sets when the keys expire; whoever uses the session puts that off (`_GET`).
+The first one sets when the keys expire; each use of the session puts that off (`_GET`).
 """
 
 _AFTER: Final = """

@@ -71,10 +71,10 @@ def test_a_message_is_what_its_members_say(text: str, expected: jsonrpc.Frame) -
         ('{%s,"id":7,"id":7,"method":"a"}', 7, "'id' is there twice"),
         ('{%s,"id":7,"method":"a","x":1,"x":2}', 7, "'x' is there twice"),
         ('{%s,"id":7,"method":"a","par\\u0061ms":{},"params":{}}', 7, "'params'"),
-        ("[]", None, "no JSON object"),
-        ("1", None, "no JSON object"),
-        ('"a"', None, "no JSON object"),
-        ("null", None, "no JSON object"),
+        ("[]", None, "not a JSON object"),
+        ("1", None, "not a JSON object"),
+        ('"a"', None, "not a JSON object"),
+        ("null", None, "not a JSON object"),
     ],
 )
 def test_json_that_is_no_message_is_an_invalid_request(

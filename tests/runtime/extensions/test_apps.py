@@ -165,7 +165,9 @@ async def test_a_page_may_be_a_file(tmp_path: Path) -> None:
 )
 def test_a_page_of_another_scheme_is_refused(uri: str) -> None:
     for register in (apps.page, lambda uri: apps.resource(server(), uri, PAGE)):
-        with pytest.raises(ValueError, match="is no URI of a page, such as ui://weather/forecast"):
+        with pytest.raises(
+            ValueError, match="is not the URI of a page, such as ui://weather/forecast"
+        ):
             register(uri)
 
 

@@ -46,7 +46,7 @@ TEXT = {"type": "string", "x-mcp-header": "A"}
     ("marked", "why"),
     [
         *[
-            (schema(a={"type": "string", "x-mcp-header": name}), "a: .* is no header name")
+            (schema(a={"type": "string", "x-mcp-header": name}), "a: .* is not a header name")
             for name in ("", "a b", "a:", "\u00e4", "a\r\n", "a\n", 1, None, ["A"])
         ],
         *[

@@ -85,5 +85,5 @@ async def test_a_capability_may_be_any_that_a_server_can_have(
 
 
 def test_what_is_no_capability_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"'tools\.listChanged\.x' is no capability"):
+    with pytest.raises(ValueError, match=r"'tools\.listChanged\.x' is not a capability"):
         completing(capability="tools.listChanged.x")

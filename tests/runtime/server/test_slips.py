@@ -161,7 +161,7 @@ async def test_a_client_that_is_open_is_not_opened_again_and_stays_open() -> Non
 
 @pytest.mark.parametrize("option", ["path", "sse", "messages", "health", "ready"])
 def test_a_path_without_its_slash_is_refused(option: str) -> None:
-    with pytest.raises(ValueError, match="'mcp' is no path of a URL: begin it with a slash"):
+    with pytest.raises(ValueError, match="'mcp' is not the path of a URL: begin it with a slash"):
         Server("s", "1").asgi(**{option: "mcp"})
 
 
@@ -225,7 +225,7 @@ OTHERS: Final[dict[str, Callable[[Any], object]]] = {
 def test_a_word_that_an_option_does_not_know_is_refused_with_those_that_it_knows(
     option: str,
 ) -> None:
-    with pytest.raises(ValueError, match=rf"{option}: 'tool' is none of [a-z]+, [a-z]+"):
+    with pytest.raises(ValueError, match=rf"{option}: 'tool' is not one of [a-z]+, [a-z]+"):
         OTHERS[option]("tool")
 
 
@@ -237,7 +237,7 @@ def test_one_text_instead_of_a_list_is_refused_before_its_letters_are_read(optio
 
 @pytest.mark.parametrize("other", ["https://a.example/mcp", "python server.py", ["python"], None])
 async def test_what_is_no_server_is_refused_with_what_to_write_for_it(other: Any) -> None:
-    with pytest.raises(TypeError, match=r"is no Server; for a command write Client\.stdio"):
+    with pytest.raises(TypeError, match=r"is not a Server; for a command write Client\.stdio"):
         Client(other)
 
 

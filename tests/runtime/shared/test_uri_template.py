@@ -61,9 +61,9 @@ def test_a_uri_fits_its_template_in_one_way(
     [
         ("a://{x}{y}", "put a literal between them"),
         ("a://{+x}/{y}", "no other variable comes after"),
-        ("a://{x:3}", "no name of a variable"),
+        ("a://{x:3}", "not the name of a variable"),
         ("a://{", "an unbalanced brace"),
-        ("a://{}", "no name"),
+        ("a://{}", "not the name"),
         ("a://{x}/{x}", "twice"),
         ("a://{?q}/x", "put the query at the end"),
         ("a" * 8193, "longer than 8192"),

@@ -208,7 +208,7 @@ def test_a_scheme_may_be_written_in_capitals(tmp_path: Path) -> None:
     ],
 )
 def test_a_url_that_names_no_store_is_refused(url: str) -> None:
-    with pytest.raises(ValueError, match=r"no URL of a store|names no file"):
+    with pytest.raises(ValueError, match=r"the URL of a store|names no file"):
         store_at(url)
 
 

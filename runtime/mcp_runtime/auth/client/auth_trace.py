@@ -48,7 +48,7 @@ def response_line(response: AuthResponse) -> str:
     if (members := response.members()) is not None:
         body = masked(members)
     else:
-        body = f"{len(response.body)} bytes that are no JSON object" if response.body else ""
+        body = f"{len(response.body)} bytes that are not a JSON object" if response.body else ""
     return " ".join(filter(None, (f"HTTP {response.status}", body, challenge[:_MAX_SHOWN])))
 
 

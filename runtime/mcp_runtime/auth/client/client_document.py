@@ -19,7 +19,7 @@ def client_document(
 ) -> bytes:
     """The document to serve at `url`, as JSON.
 
-    Raises ValueError for a URL that is no client id, DiscoveryFailed for a redirect URI that is
+    Raises ValueError for a URL that is not a client id, DiscoveryFailed for a redirect URI that is
     neither https nor on the loopback.
     """
     require_document_url(url)

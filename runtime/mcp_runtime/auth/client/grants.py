@@ -24,7 +24,7 @@ _ID_TOKEN: Final = "urn:ietf:params:oauth:token-type:id_token"
 
 
 class Grant(Protocol):
-    """A way to get tokens without a person. `client` is who asks, `key` what it signs with."""
+    """A way to get tokens without a person. `client` asks, and signs with `key`."""
 
     @property
     def client(self) -> ClientRegistration: ...

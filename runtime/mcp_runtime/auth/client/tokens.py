@@ -24,7 +24,7 @@ _SECRETS: Final = ("code", "code_verifier", "refresh_token", "assertion")
 
 
 class TokenSet(msgspec.Struct, frozen=True, kw_only=True):
-    """Tokens for one server. `expires_at` is in seconds since 1970, None where nobody said it."""
+    """Tokens for one server. `expires_at` is in seconds since 1970, None where it is not known."""
 
     access_token: str
     issuer: str

@@ -83,7 +83,7 @@ class BearerAuth:
         supported = self.scopes if scopes_supported is None else scopes_supported
         self._supported = texts("scopes_supported", supported)
         if "offline_access" in {*self.scopes, *self._supported}:
-            raise ValueError("offline_access is no scope of a server; clients ask for it")
+            raise ValueError("offline_access is not a scope of a server; clients ask for it")
         self._includes = {broad: frozenset(narrow) for broad, narrow in (includes or {}).items()}
         self._dpop = dpop
         self._verifier = CachedVerifier(verifier, now)

@@ -89,7 +89,7 @@ class JwtVerifier:
         if header.get("crit"):
             raise InvalidToken("the token needs an extension that is not known here")
         if str(header.get("typ", "jwt")).lower() not in ("jwt", "at+jwt", "application/at+jwt"):
-            raise InvalidToken("the token is no access token")
+            raise InvalidToken("the token is not an access token")
         return header
 
     async def _candidates(self, key_id: Any, algorithm: str) -> Sequence[Mapping[str, Any]]:

@@ -143,7 +143,7 @@ class LimitedCookieJar(CookieJar):
 
 
 class HttpClient:
-    """Asks one server; each request has `headers`. Raises ValueError for what is no such URL."""
+    """Asks one server; each request has `headers`. Raises ValueError for a URL not of HTTP."""
 
     def __init__(
         self,

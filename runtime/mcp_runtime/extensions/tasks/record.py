@@ -98,7 +98,7 @@ def answered(record: Record, now: float, responses: Mapping[str, Any]) -> Record
 
 
 def withdrawn(record: Record, now: float, key: str) -> Record:
-    """The handler waits for an answer no more."""
+    """The handler no longer waits for an answer."""
     return answered(record, now, {key: None})
 
 

@@ -47,6 +47,6 @@ class Reruns:
 
 
 def context_of(call: Call, ctx: Context) -> Context:
-    """The context of a call that is run again; `ctx` is that of whoever asks for its task now."""
+    """The context of a call that is run again; `ctx` is that of the request for its task."""
     terms = replace(ctx.called.terms, token=call.progress_token)
     return Context(ctx.server, ctx.peer, Called(ctx.request_id, "tools/call", b"", terms))

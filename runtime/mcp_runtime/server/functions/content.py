@@ -71,7 +71,7 @@ class Embedded:
     def __post_init__(self) -> None:
         _require_fit(self.mime_type, self.meta)
         if not is_uri(self.uri):
-            raise ValueError(f"{self.uri[:80]!r} is no URI")
+            raise ValueError(f"{self.uri[:80]!r} is not a URI")
 
     def block(self) -> t.EmbeddedResource:
         resource = _contents(self.data, self.uri, self.mime_type)
@@ -98,7 +98,7 @@ _MIME_TYPE: Final = re.compile(r"[\w!#$&^+.-]{1,127}/[\w!#$&^+.-]{1,127}(?:[ \t]
 
 
 def _require_fit(mime_type: str | None, meta: Meta) -> None:
-    """Raises ValueError for what is no type, and for what `_meta` cannot have."""
+    """Raises ValueError for what is not a type, and for what `_meta` cannot have."""
     if mime_type is not None:
         _require_type(mime_type, ValueError)
     if meta is not t.UNSET:
@@ -107,7 +107,7 @@ def _require_fit(mime_type: str | None, meta: Meta) -> None:
 
 def _require_type(mime_type: str, error: type[Exception] = BadResult) -> None:
     if not _MIME_TYPE.fullmatch(mime_type):
-        raise error(f"{mime_type[:80]!r} is no MIME type, such as image/png")
+        raise error(f"{mime_type[:80]!r} is not a MIME type, such as image/png")
 
 
 def _base64(data: bytes) -> str:
@@ -203,7 +203,7 @@ def _checked_resource(
     resource: t.TextResourceContents | t.BlobResourceContents,
 ) -> t.TextResourceContents | t.BlobResourceContents:
     if not is_uri(resource.uri):
-        raise BadResult(f"{resource.uri[:80]!r} is no URI")
+        raise BadResult(f"{resource.uri[:80]!r} is not a URI")
     assumed = "text/plain"
     if isinstance(resource, t.BlobResourceContents):
         _require_base64(resource.blob)

@@ -50,7 +50,7 @@ def read_prompt(function: Callable[..., Any], *, context: ContextTypes) -> Signa
     info = inspect_function(function, context, default_type=str)
     for each in info.parameters:
         if {bare(arm) for arm in arms_of(each.annotation)} - {str, NoneType}:
-            info.refuse(each.name, "is no string", "annotate it with str: prompts take text only")
+            info.refuse(each.name, "is not a string", "annotate it with str: prompts take text")
     refuse_bytes(info)
     reader = arguments_reader(info)
     return Signature(info, reader.schema, reader.read)
@@ -88,7 +88,7 @@ def _match(info: FunctionInfo, variables: frozenset[str]) -> None:
     names = {each.name for each in info.parameters}
     for each in info.parameters:
         if each.name not in variables and each.default is None:
-            info.refuse(each.name, "is no variable of the template", "add it, or give a default")
+            info.refuse(each.name, "is not a variable of the template", "add it, or give a default")
     if missing := sorted(variables - names):
         raise TypeError(
             f"{info.name}() does not take the template's variable {missing[0]};"

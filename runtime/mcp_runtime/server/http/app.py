@@ -133,7 +133,7 @@ class HttpApp:
             self._publish(place, {"GET": document.get, "OPTIONS": document.preflight})
         for _, each in self._routes:
             if not each.startswith("/"):
-                raise ValueError(f"{each!r} is no path of a URL: begin it with a slash")
+                raise ValueError(f"{each!r} is not the path of a URL: begin it with a slash")
         self.sessions: Final = self._table.open
         self.sse_sessions: Final = self._legacy.sessions
         self._busy = 0

@@ -1,4 +1,4 @@
-"""This process among those that share a store: whom it forwards messages to, and who still lives.
+"""This process among those that share a store: whom it forwards messages to, and which still live.
 
 Each process has a random number, which stands in the ids of its requests to clients and in the
 names of its streams; so any other process knows whom an answer or a stream belongs to.
@@ -175,7 +175,7 @@ class Cluster:
         try:
             message = _forwarded.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            log.warning("ignored a message of another process that is none: %r", data[:80])
+            log.warning("ignored a message of another process that cannot be read: %r", data[:80])
             return
         if message.sender != self.number and self._is_new(topic, message):
             self._receive(message)

@@ -211,7 +211,7 @@ class Outbox:
     def resume(self, name: str, number: int, missed: Sequence[bytes]) -> None:
         """Goes on after the events that the store has after that number.
 
-        Those that wait here although they were stored, because the reply was lost, wait no more.
+        Those that wait here although they were stored, because the reply was lost, stop waiting.
         """
         if name == self.name:
             for data in missed[max(0, self.stored - number) :]:

@@ -179,7 +179,7 @@ class PerRequestEndpoint:
             self._counts[principal] = self._counts.get(principal, 0) + 1
 
     def remove(self, connection: RequestConnection) -> None:
-        """Counts a request as open no more."""
+        """No longer counts a request as open."""
         if connection not in self.open:
             return
         self.open.remove(connection)

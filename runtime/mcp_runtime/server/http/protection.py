@@ -1,4 +1,4 @@
-"""Lets in who has a token for this server, and tells others where to get one."""
+"""Lets in clients that have a token for this server, and tells others where to get one."""
 
 from __future__ import annotations
 

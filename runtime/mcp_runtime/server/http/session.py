@@ -117,7 +117,7 @@ class HttpSession(StreamingConnection):
         return self.stream
 
     def stream_of(self, name: str) -> Outbox:
-        """The stream of that name; a finished one if the session has it no more."""
+        """The stream of that name; a finished one if the session no longer has it."""
         if name.startswith(STANDALONE):
             return self.stream
         if name not in self.streams:

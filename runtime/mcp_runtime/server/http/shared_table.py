@@ -24,7 +24,7 @@ from mcp_runtime.server.http.shared_session import SharedSession
 log: Final = logging.getLogger("mcp_runtime.http")
 
 _ID_CHARS: Final = 64
-"""A longer id is none of ours."""
+"""A longer id is not one of ours."""
 _TRIES: Final = 8
 """How often a record is stored anew because another process was faster."""
 

@@ -74,11 +74,11 @@ class StreamingConnection(ServerConnection):
 
 
 def malformed(frame: Malformed) -> HttpError:
-    """The answer to a body that is no message."""
+    """The answer to a body that is not a message."""
     id = None if frame.is_response else frame.id
     return HttpError(400, frame.message, jsonrpc.error_response(id, frame.code, frame.message))
 
 
 def _is_unanswerable(frame: Frame) -> bool:
-    """Whether it is no message, and has no id to answer to."""
+    """Whether it is not a message, and has no id to answer to."""
     return isinstance(frame, Malformed) and (frame.id is None or frame.is_response)

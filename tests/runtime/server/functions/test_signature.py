@@ -668,7 +668,7 @@ def test_bytes_inside_a_structure_are_base64() -> None:
 
 @pytest.mark.parametrize("thing", [int, Point, 3])
 def test_what_is_no_function_is_refused(thing: Any) -> None:
-    with pytest.raises(TypeError, match="is no function"):
+    with pytest.raises(TypeError, match="is not a function"):
         read(thing, context=Context)
 
 
@@ -1102,7 +1102,7 @@ def test_a_prompt_takes_text() -> None:
 def test_a_prompt_that_takes_more_than_text_is_refused() -> None:
     def review(lines: int) -> str: ...
 
-    with pytest.raises(TypeError, match=r"review\(\), parameter lines: is no string"):
+    with pytest.raises(TypeError, match=r"review\(\), parameter lines: is not a string"):
         read_prompt(review, context=Context)
 
 
@@ -1161,7 +1161,7 @@ def test_a_template_and_its_handler_agree_on_variables() -> None:
     def handler(path: str) -> str: ...
     def structured(path: Point) -> str: ...
 
-    with pytest.raises(TypeError, match="path: is no variable of the template"):
+    with pytest.raises(TypeError, match="path: is not a variable of the template"):
         read_template(handler, context=Context, variables=[])
     with pytest.raises(TypeError, match="does not take the template's variable other"):
         read_template(handler, context=Context, variables=["path", "other"])

@@ -164,13 +164,13 @@ def test_an_allow_list_has_names_with_a_port_or_with_any(
 
 @pytest.mark.parametrize("host", ["", "::1", "https://example.com", "*.example.com", "a b", "a/b"])
 def test_a_host_that_no_header_could_say_is_refused_at_once(host: str) -> None:
-    with pytest.raises(ValueError, match="is no host"):
+    with pytest.raises(ValueError, match="is not a host"):
         Hosts([host])
 
 
 @pytest.mark.parametrize("origin", ["", "example.com", "https://example.com/", "https://a.com/b"])
 def test_an_origin_that_no_header_could_say_is_refused_at_once(origin: str) -> None:
-    with pytest.raises(ValueError, match="is no origin"):
+    with pytest.raises(ValueError, match="is not an origin"):
         Hosts(origins=[origin])
 
 
