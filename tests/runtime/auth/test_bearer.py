@@ -210,13 +210,29 @@ async def test_a_proof_is_of_the_last_five_minutes() -> None:
             await denied(guard, authorization="DPoP good", dpop=proof)
 
 
-def signed(made_at: float) -> tuple[BearerAuth, str]:
-    """A server, and a proof that its one token's holder says to have made at that time."""
+async def test_a_proof_made_ahead_of_our_clock_is_taken_once_too() -> None:
+    """It is fresh for ten minutes of ours, and so long it must be remembered."""
+    clock = Clock()
+    guard, key = bound(clock)
+    clock.now += 299
+    proof = key.proof("POST", SERVER, token="good")
+    clock.now -= 299
+    await let_in(guard, authorization="DPoP good", dpop=proof)
+    clock.now += 598
+    error = await denied(guard, authorization="DPoP good", dpop=proof)
+    assert "used before" in error.challenge
+
+
+def signed(made_at: float, **members: str) -> tuple[BearerAuth, str]:
+    """A server, and a proof that its one token's holder says to have made at that time.
+
+    `members` are added to the key in the proof.
+    """
     key = ec.generate_private_key(ec.SECP256R1())
     public = ECAlgorithm.to_jwk(key.public_key(), as_dict=True)
     tokens = {"good": ann(key_thumbprint=thumbprint(public))}
     claims = {"jti": "1", "htm": "POST", "htu": SERVER, "ath": sha256_base64url(b"good")}
-    headers = {"typ": "dpop+jwt", "jwk": public}
+    headers = {"typ": "dpop+jwt", "jwk": {**public, **members}}
     proof = jwt.encode({**claims, "iat": made_at}, key, "ES256", headers=headers)
     return auth(Clock(), tokens=tokens), proof
 
@@ -227,6 +243,14 @@ async def test_a_proof_of_no_time_is_refused() -> None:
     for made_at in (nan, inf, -inf, 10**400, -(10**400)):
         guard, proof = signed(made_at)
         await denied(guard, authorization="DPoP good", dpop=proof)
+
+
+async def test_a_proof_that_gives_its_private_key_away_is_refused() -> None:
+    """Source: RFC 9449 section 4.3, item 7."""
+    private = urlsafe_b64encode(bytes(31) + b"\1").decode().rstrip("=")
+    guard, proof = signed(Clock()(), d=private)
+    error = await denied(guard, authorization="DPoP good", dpop=proof)
+    assert "no public key" in error.challenge
 
 
 @pytest.mark.parametrize("kind", [["EC"], {}, None])

@@ -194,6 +194,13 @@ async def test_a_key_for_another_algorithm_is_not_used() -> None:
     assert "publish" in await refusal(verifier(clock, keys), issued(clock, big, "RS256"))
 
 
+async def test_a_key_that_is_not_for_signatures_is_not_used() -> None:
+    clock = Clock()
+    keys = Keys(public(KEY, use="enc"))
+    assert "publish" in await refusal(verifier(clock, keys), issued(clock))
+    assert await verifier(clock, Keys(public(KEY, use="sig"))).verify(issued(clock))
+
+
 @pytest.mark.parametrize("token", ["", "x", "a.b.c", "." * 3, "é", "x" * 20_000, "\ud800.a.b"])
 async def test_what_is_no_jwt_is_refused(token: str) -> None:
     assert await refusal(verifier(Clock()), token)
@@ -203,6 +210,18 @@ async def test_what_is_no_jwt_is_refused(token: str) -> None:
 async def test_another_kind_of_jwt_is_no_access_token(headers: dict[str, Any]) -> None:
     clock = Clock()
     assert await refusal(verifier(clock), issued(clock, headers=headers))
+
+
+async def test_an_extension_that_the_library_knows_is_refused_too() -> None:
+    """PyJWT itself takes `b64` (RFC 7797) in `crit`; it writes no such header, so we do."""
+    clock = Clock()
+    header = {"alg": "ES256", "kid": "k1", "crit": ["b64"], "b64": True}
+    whole = (json.dumps(part).encode() for part in (header, claims(clock)))
+    signed = b".".join(urlsafe_b64encode(part).rstrip(b"=") for part in whole)
+    es256 = jwt.algorithms.ECAlgorithm(jwt.algorithms.ECAlgorithm.SHA256)
+    signature = urlsafe_b64encode(es256.sign(signed, KEY)).rstrip(b"=")
+    token = f"{signed.decode()}.{signature.decode()}"
+    assert "extension" in await refusal(verifier(clock), token)
 
 
 # ---- keys that rotate

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mcp_runtime import Limits
-from mcp_runtime.errors import RemoteError
+from mcp_runtime.errors import RemoteError, RpcError
 from mcp_runtime.extensions.tasks import TaskCancelled, TaskHandle
 from mcp_runtime.stores.memory import MemoryStore
 from mcp_runtime.stores.opening import store_at
@@ -181,6 +181,26 @@ def test_tasks_sealed_with_other_keys_are_unknown(store: str) -> None:
             with pytest.raises(RemoteError, match="Unknown task"):
                 await TaskHandle(elsewhere, handle.id).state()
             await handle.cancel()
+
+    asyncio.run(main())
+
+
+def test_a_record_that_was_moved_to_another_owner_is_not_read() -> None:
+    """Who can write to the store cannot make a task of one person that of another."""
+
+    async def main() -> None:
+        place, store = Place(), MemoryStore()
+        table = place.tasks._table
+        async with table.sharing(store), place.client() as (client, tasks):
+            handle = await started(client, tasks, "slow")
+            kept = await store.tasks.get("", handle.id)
+            assert kept is not None
+            assert await store.tasks.put("mallory", handle.id, kept.record, 0, 60)
+            assert (await table.find("", handle.id)).status == "working"
+            with pytest.raises(RpcError, match="Unknown task"):
+                await table.find("mallory", handle.id)
+            place.go.set()
+            assert text(await handle.result()) == "done"
 
     asyncio.run(main())
 
