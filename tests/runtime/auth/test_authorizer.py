@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -143,6 +144,25 @@ async def test_offline_access_is_asked_for_only_where_it_exists() -> None:
         world = World(metadata={"scopes_supported": supported})
         await signed_in(authorizer(world), scope="a")
         assert world.visited[0]["scope"] == asked
+
+
+async def test_what_the_endpoint_has_in_its_query_stays_but_does_not_replace_ours() -> None:
+    """Else metadata could fix the state of every sign-in, or its PKCE."""
+    urls: list[str] = []
+
+    class Watched(World):
+        def visit(self, url: str) -> str:
+            urls.append(url)
+            return super().visit(url)
+
+    query = "tenant=t&state=fixed&code_challenge=theirs"
+    world = Watched(metadata={"authorization_endpoint": f"{ISSUER}/authorize?{query}"})
+    await signed_in(authorizer(world))
+    parameters = parse_qs(urlsplit(urls[0]).query)
+    assert parameters["tenant"] == ["t"]
+    assert all(len(values) == 1 for values in parameters.values()), parameters
+    assert parameters["state"] != ["fixed"]
+    assert parameters["code_challenge"] != ["theirs"]
 
 
 # ---- the redirect

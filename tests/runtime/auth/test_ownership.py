@@ -188,6 +188,23 @@ def test_a_newer_token_of_the_same_person_goes_on_with_the_session() -> None:
     run(main)
 
 
+def test_a_batch_asks_for_no_more_than_its_token_may() -> None:
+    def called(tool: str, id: int) -> dict[str, Any]:
+        return {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool}}
+
+    async def main() -> None:
+        async with serving() as (app, _), people(app, "ann-token", "ann-writes") as (ann, writer):
+            session = await ann.session("2025-03-26")
+            batch = [called("whoami", 1), called("change", 2)]
+            refused = await session.post(batch).until_over()
+            assert (refused.status, b"lacks scope write" in refused.body) == (403, True)
+            assert b"changed" not in refused.body
+            allowed = await seen_by(writer, session).post(batch).until_over()
+            assert b"changed" in allowed.body
+
+    run(main)
+
+
 def test_another_person_cannot_resume_an_event_stream() -> None:
     async def main() -> None:
         async with serving() as (app, go), people(app, "ann-token", "eve-token") as (ann, eve):
