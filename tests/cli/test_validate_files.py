@@ -60,6 +60,21 @@ def test_no_bad_text_stops_the_file(tmp_path: Path) -> None:
         assert row["path"] == "$"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "validate --revision 2025-11-25",
+        "convert --from 2025-11-25 --to 2026-07-28",
+    ],
+)
+def test_a_byte_order_mark_is_refused_with_what_to_do(tmp_path: Path, command: str) -> None:
+    file = tmp_path / "a.json"
+    file.write_text(json.dumps(CALL), encoding="utf-8-sig")
+    done = invoke(*command.split(), file)
+    assert done.exit_code
+    assert "found a byte order mark at the start (save the text without it)" in done.output
+
+
 def test_blocks_of_markdown_that_are_no_messages_are_told_but_no_finding(tmp_path: Path) -> None:
     file = tmp_path / "page.md"
     blocks = [CALL, {"name": "a part"}, {**RESULT, "result": {"tools": 1}}]

@@ -45,6 +45,7 @@ _scan_long: Final = _scanner(
     parse_float=_float, parse_int=_integer, parse_constant=_constant
 )
 _SPACE: Final = " \t\n\r"
+_MARKED: Final = "a byte order mark at the start (save the text without it)"
 
 
 def _decode(text: str) -> Json:
@@ -54,6 +55,8 @@ def _decode(text: str) -> Json:
     try:
         value, end = scan(text, 0)
     except StopIteration as error:
+        if text.startswith("\ufeff"):
+            raise ValueError(_MARKED) from None
         raise ValueError(f"no value at character {error.value}") from None
     if end != len(text):
         raise ValueError(f"more after the value, at character {end}")
