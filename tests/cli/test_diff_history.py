@@ -79,8 +79,9 @@ def test_json_names_the_revisions_and_once_what_is_asked_twice() -> None:
     ("args", "text"),
     [
         (("Tol",), "Close to it: Tool"),
-        (("xyzzy",), "no revision has a 'xyzzy'"),
-        (("\x1b[31m",), "no revision has a"),
+        (("old.ts", "new.ts"), "of any revision is called 'old.ts'\n--history shows all pinned"),
+        (("2025-06-18",), "give it names of methods or declarations"),
+        (("\x1b[31m",), "no method or declaration of any revision is called"),
     ],
 )
 def test_an_unknown_name_is_refused(args: tuple[str, ...], text: str) -> None:

@@ -151,7 +151,7 @@ def test_an_unknown_name_is_refused_with_those_close_to_it() -> None:
     changes = made(foo("{}"))
     with pytest.raises(InputError, match="Close to it: FooResult"):
         changes.row("FooResul")
-    with pytest.raises(InputError, match="no revision has a 'xyzzy'"):
+    with pytest.raises(InputError, match="of any revision is called 'xyzzy'"):
         changes.row("xyzzy")
 
 

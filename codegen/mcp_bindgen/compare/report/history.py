@@ -90,10 +90,11 @@ class History:
                 return row
         near = get_close_matches(name, [name for row in self.rows for name in row.names], n=3)
         raise InputError(
-            f"no revision has a {name!r}",
+            f"no method or declaration of any revision is called {name!r}",
             remedy=f"Close to it: {', '.join(near)}."
             if near
-            else "Without a name, --history lists all.",
+            else "--history shows all pinned revisions; give it names of methods or declarations, or"
+            " none to list all.",
         )
 
 
