@@ -32,6 +32,15 @@ def test_all_names_that_nobody_declares_are_shown_at_once_with_the_nearest() -> 
     ]
 
 
+@pytest.mark.parametrize(
+    ("misspelt", "meant"), [("Strng", "string"), ("Nmber", "number"), ("Objct", "object")]
+)
+def test_what_is_suggested_is_accepted(misspelt: str, meant: str) -> None:
+    """`String` would be nearer, and is refused."""
+    head = f"a.ts:1:21: `{misspelt}` is not declared; did you mean `{meant}`?"
+    assert said(f"interface Root {{ a: {misspelt} }}")[0] == head
+
+
 def test_each_place_has_its_line() -> None:
     with pytest.raises(SchemaMeaningError) as caught:
         load(b"type A = B1;\ntype C = D1;", "a.ts")

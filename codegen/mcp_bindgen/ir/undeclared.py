@@ -18,11 +18,17 @@ _MOST: Final = 10
 _KEYWORDS: Final = ("boolean", "number", "object", "string", "unknown")
 
 
-def undeclared(scope: Resolving, ref: syntax.Ref, library: Collection[str]) -> SchemaError:
-    """The error for `ref` and all others that are neither declared nor of TypeScript's library."""
-    known = frozenset((*scope.declared, *scope.names, *library))
+def undeclared(
+    scope: Resolving, ref: syntax.Ref, read: Collection[str], refused: Collection[str]
+) -> SchemaError:
+    """The error for `ref` and all others that are neither declared nor of TypeScript's library.
+
+    Of the library, names that are `read` are suggested, and those that are `refused` are not.
+    """
+    accepted = frozenset((*scope.declared, *scope.names, *read))
+    known = accepted.union(refused)
     unknown = {each.at: each.name for each in (*_refs(tuple(scope.declared.values()), known), ref)}
-    names = known.union(_KEYWORDS)
+    names = accepted.union(_KEYWORDS)
     (at, message), *others = [
         (at, f"`{printable(unknown[at])}` is not declared{meant(unknown[at], names)}")
         for at in sorted(unknown)[:_MOST]

@@ -34,7 +34,7 @@ def utility(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -
     if known is None:
         remedy = _REMEDIES.get(type.name)
         if remedy is None:
-            raise undeclared(scope, type, {*_UTILITIES, *_REMEDIES})
+            raise undeclared(scope, type, _UTILITIES, _REMEDIES)
         what = "is not read here" if remedy == _WRITTEN_OUT else "has no JSON form"
         raise scope.error(type.at, f"`{printable(type.name)}` {what}", remedy)
     if len(args) != known.arity:
