@@ -104,6 +104,8 @@ def _imported(row: str) -> tuple[str, Source]:
 
 
 def _found(text: str) -> Found:
+    from mcp_bindgen.source.text import printable
+
     known = _pinned()
     if text in known:
         return _ours(text)
@@ -111,14 +113,11 @@ def _found(text: str) -> Found:
     if not path.exists():
         raise _unknown(text)
     path = path / "schema.ts" if path.is_dir() else path
-    from mcp_bindgen.source.text import printable
-
-    name = printable(str(path))
     if path.suffix == ".json":
         remedy = "Compare lists of tools with `mcp-bindgen diff --tools OLD NEW`."
         raise InputError(f"{text} is JSON, and not a schema.ts", remedy=remedy)
     data = read_bytes(path) if path.is_file() else _piped(path)
-    digest = hashlib.sha256(data).hexdigest()
+    name, digest = printable(str(path)), hashlib.sha256(data).hexdigest()
     for revision, pin in known.items():
         ours = paths.schema() / place(revision)
         if ours.exists() and path.samefile(ours):
