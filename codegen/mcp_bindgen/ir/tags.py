@@ -51,11 +51,11 @@ _INFORM: Final = frozenset(
         *("todo", "public", "alpha", "beta", "experimental", "readonly", "packageDocumentation"),
     ]
 )
-
-
 _BINDING: Final = "|".join((*_LIMITS, "asType", "TJS-type", "additionalProperties", "deprecated"))
 _INSIDE: Final = re.compile(rf"```.*?```|\s(@(?:items\.)?(?:{_BINDING}))\b")
-"""A tag that binds and begins no line; a fence is skipped."""
+"""A tag that binds and does not begin a line; a fence is skipped."""
+_QUOTED: Final = re.compile("`[^`]*`")
+"""What TypeScript skips in the text of a tag; in a description it reads a tag there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +141,14 @@ class Tags:
         return self._within(type, tags, at)
 
     def _tags(self, doc: syntax.Doc | None, at: int) -> Sequence[syntax.Tag]:
-        """Refuses one that binds but begins no line: TypeScript reads it, and here it is text."""
+        """Refuses one that binds but does not begin a line: TypeScript reads it, we do not."""
         if doc is None:
             return ()
-        for text in (doc.description, *(tag.rest for tag in doc.tags)):
+        for text in (doc.description, *(_QUOTED.sub("", tag.rest) for tag in doc.tags)):
             for inside in filter(None, _INSIDE.findall(text)):
                 message = f"`{inside}` stands inside a line"
-                raise self._error(at, message, "Begin a line of the comment with it.")
+                remedy = "Begin a line of the comment with it, or put a backtick right before it."
+                raise self._error(at, message, remedy)
         return doc.tags
 
     def _within(self, type: Type, tags: Sequence[syntax.Tag], at: int) -> Type:
