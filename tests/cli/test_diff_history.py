@@ -78,7 +78,7 @@ def test_json_names_the_revisions_and_once_what_is_asked_twice() -> None:
 @pytest.mark.parametrize(
     ("args", "text"),
     [
-        (("Tol",), "Close to it: Tool"),
+        (("Tol",), "Did you mean Tool"),
         (("old.ts", "new.ts"), "of any revision is called 'old.ts'\n--history shows all pinned"),
         (("2025-06-18",), "give it names of methods or declarations"),
         (("\x1b[31m",), "no method or declaration of any revision is called"),

@@ -116,7 +116,7 @@ def test_a_folder_stands_for_its_schema(root: Path) -> None:
     ("args", "text"),
     [
         (("2099-01-01",), "Known revisions: 2024-11-05"),
-        (("2025-11-25", "CallToolResults"), "Close to it: CallToolResult"),
+        (("2025-11-25", "CallToolResults"), "Did you mean CallToolResult"),
         (("2025-11-25", "Xyzzy", "--format", "json"), "declares no 'Xyzzy'"),
         (("2025-11-25", "--format", "yaml"), "yaml"),
         ((), "Missing argument"),

@@ -149,7 +149,7 @@ def test_a_method_leads_to_its_declarations() -> None:
 
 def test_an_unknown_name_is_refused_with_those_close_to_it() -> None:
     changes = made(foo("{}"))
-    with pytest.raises(InputError, match="Close to it: FooResult"):
+    with pytest.raises(InputError, match="Did you mean FooResult"):
         changes.row("FooResul")
     with pytest.raises(InputError, match="of any revision is called 'xyzzy'"):
         changes.row("xyzzy")

@@ -120,7 +120,7 @@ def test_two_rows_may_hide_the_same() -> None:
         ("ignore = [1]", "i.toml:1: 1 is no row"),
         (row("NO_SUCH_RULE", "a"), "i.toml:1: no rule is called 'NO_SUCH_RULE'"),
         ("\n" + row("*", "a") + row("MEMBER_BECAME_REQUIRD", "a"), "i.toml:7: no rule is called"),
-        (row("MEMBER_BECAME_REQUIRD", "a"), "Close to it: MEMBER_BECAME_REQUIRED"),
+        (row("MEMBER_BECAME_REQUIRD", "a"), "Did you mean MEMBER_BECAME_REQUIRED"),
         (row("IGNORE_UNUSED", "a"), "no rule is called 'IGNORE_UNUSED'"),
         ('[[ignore]]\nrule = "*"\npath = "a"', "i.toml:1: the row has no `reason`"),
         ('[[ignore]]\nrule = "*"\npath = "a"\nreason = " "', "the row has no `reason`"),

@@ -61,10 +61,9 @@ class _Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         verb = args[0]
         if verb not in VERBS and not verb.startswith("-"):
-            from difflib import get_close_matches
+            from mcp_bindgen.source.text import close_to
 
-            near = get_close_matches(verb.lower(), VERBS, n=1)
-            remedy = f"Did you mean {near[0]}?" if near else f"Verbs: {', '.join(VERBS)}."
+            remedy = close_to(verb.lower(), VERBS, f"Verbs: {', '.join(VERBS)}.", most=1)
             ctx.fail(f"There is no verb {verb!r}. {remedy}")
         return super().resolve_command(ctx, args)
 

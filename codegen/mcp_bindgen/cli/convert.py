@@ -14,6 +14,7 @@ from mcp_bindgen.cli.options import open_input
 from mcp_bindgen.cli.show import safe, say, warn
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
+from mcp_bindgen.source.text import close_to
 
 __all__ = ["command"]
 
@@ -85,7 +86,7 @@ def _converted(message: Any, from_: str, to: str, method: str | None, context: A
     try:
         converted = convert(message, from_, to, method=method, context=context)
     except DecodeError as error:
-        remedy = _meant(_method(message), known) if error.path == "$.method" else ""
+        remedy = close_to(_method(message), known, "", most=1) if error.path == "$.method" else ""
         raise InputError(f"no valid message of {from_}: {error}", remedy=remedy) from None
     except NeedsContext as error:
         raise InputError(
@@ -119,13 +120,14 @@ def _require_method(method: str | None, known: Sequence[str], from_: str, to: st
     if method is not None and method not in known:
         raise InputError(
             f"neither {from_} nor {to} has a method {method!r}",
-            remedy=_meant(method, known) or "Give the method of its request.",
+            remedy=close_to(method, known, "Give the method of its request.", most=1),
         )
 
 
 def _warn_of_method(method: str, known: Sequence[str], from_: str, to: str) -> None:
     """Says that a message passed unread, if its method is almost one of theirs."""
-    if method not in known and (meant := _meant(method, known, _ALMOST)):
+    meant = close_to(method, known, "", most=1, cutoff=_ALMOST)
+    if meant and method not in known:
         what = f"neither {from_} nor {to} has a method {method!r}, so the message passes as it is"
         warn(f"mcp-bindgen: {safe(what)}\n{meant}")
 
@@ -134,13 +136,6 @@ def _method(message: Any) -> str:
     """The method that a message names itself, empty for none."""
     method = message.get("method", "")
     return method if method.__class__ is str else ""
-
-
-def _meant(method: str, known: Sequence[str], cutoff: float = 0.6) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(method[:80], known, n=1, cutoff=cutoff)
-    return f"Did you mean {near[0]}?" if near else ""
 
 
 def _context(file: str | None) -> Any:

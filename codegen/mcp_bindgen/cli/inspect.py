@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -15,6 +14,7 @@ from mcp_bindgen.cli.options import imports_option
 from mcp_bindgen.cli.show import code, columns, heading, safe, say
 from mcp_bindgen.cli.unknown_tags import unknown_tags
 from mcp_bindgen.errors import InputError
+from mcp_bindgen.source.text import close_to
 
 if TYPE_CHECKING:
     from mcp_bindgen.ir.model import Declaration, Method, Schema, Type
@@ -103,12 +103,9 @@ def _named(body: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
 def _require(names: Sequence[str], known: Sequence[str]) -> None:
     for name in names:
         if name not in known:
-            near = get_close_matches(name, known, n=3)
             raise InputError(
                 f"the schema declares no {name!r}",
-                remedy=f"Close to it: {', '.join(near)}."
-                if near
-                else "Without a name, inspect lists what there is.",
+                remedy=close_to(name, known, "Without a name, inspect lists what there is."),
             )
 
 

@@ -7,7 +7,6 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -19,6 +18,7 @@ from mcp_bindgen.cli.options import STDIN, open_input
 from mcp_bindgen.cli.show import safe, say, warn
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
+from mcp_bindgen.source.text import close_to
 from mcp_bindgen.validate.members import added
 from mcp_bindgen.validate.messages import numbered, texts
 from mcp_bindgen.validate.verdicts import Fault, Judge, Method, Verdict, below
@@ -107,11 +107,10 @@ def _require_type(name: str, bindings: Bindings) -> None:
     """Raises InputError for what is no type of the revision."""
     if name in bindings.types:
         return
-    near = get_close_matches(name, bindings.types, n=3)
-    remedy = f"Did you mean {' or '.join(near)}?" if near else ""
+    lists = f"`mcp-bindgen inspect {bindings.revision}` lists the types."
     raise InputError(
         f"{bindings.revision} has no type called {name!r}",
-        remedy=remedy or f"`mcp-bindgen inspect {bindings.revision}` lists the types.",
+        remedy=close_to(name, bindings.types, lists),
     )
 
 

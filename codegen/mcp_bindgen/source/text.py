@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaSyntaxError
 from mcp_bindgen.limits import MAX_DEPTH, MAX_SCHEMA_BYTES
 
-__all__ = ["Source", "meant", "printable"]
+__all__ = ["Source", "close_to", "meant", "printable"]
 
 _E = TypeVar("_E", bound=SchemaError)
 
@@ -41,11 +41,23 @@ def printable(text: str) -> str:
 
 
 def meant(name: str, known: Iterable[str]) -> str:
-    """The end of a message about a name that is none of the known: the one that is most like it."""
+    """The end of a message about a name that is not known: the known one that is most like it."""
+    near = _near(name, sorted(known), n=1)
+    return f"; did you mean `{near[0]}`?" if near else ""
+
+
+def close_to(
+    name: str, known: Iterable[str], otherwise: str, *, most: int = 3, cutoff: float = 0.6
+) -> str:
+    """The remedy for a name that is not known: the known ones that are like it, or `otherwise`."""
+    near = _near(name, known, n=most, cutoff=cutoff)
+    return f"Did you mean {' or '.join(near)}?" if near else otherwise
+
+
+def _near(name: str, known: Iterable[str], n: int, cutoff: float = 0.6) -> list[str]:
     from difflib import get_close_matches
 
-    near = get_close_matches(name, sorted(known), n=1)
-    return f"; did you mean `{near[0]}`?" if near else ""
+    return get_close_matches(name[:_EXCERPT_WIDTH], known, n=n, cutoff=cutoff)
 
 
 def _escape(character: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any, Final, Literal, TypeAlias
 
@@ -27,6 +26,7 @@ from mcp_bindgen.compare.places import places
 from mcp_bindgen.compare.report.report import Report, Side, compare
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.ir.model import Alias, Ref, Schema, Struct, Type, Uni
+from mcp_bindgen.source.text import close_to
 
 __all__ = ["Cell", "History", "Kind", "Row", "State", "document", "history", "members", "related"]
 
@@ -88,13 +88,15 @@ class History:
         for row in self.rows:
             if name in row.names:
                 return row
-        near = get_close_matches(name, [name for row in self.rows for name in row.names], n=3)
+        known = [name for row in self.rows for name in row.names]
         raise InputError(
             f"no method or declaration of any revision is called {name!r}",
-            remedy=f"Close to it: {', '.join(near)}."
-            if near
-            else "--history shows all pinned revisions; give it names of methods or declarations, or"
-            " none to list all.",
+            remedy=close_to(
+                name,
+                known,
+                "--history shows all pinned revisions; give it names of methods or declarations, or"
+                " none to list all.",
+            ),
         )
 
 

@@ -11,7 +11,6 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from difflib import get_close_matches
 from typing import Any, Final
 
 from mcp_bindgen.compare.change import Change, Spot
@@ -20,6 +19,7 @@ from mcp_bindgen.compare.judge.verdicts import Finding
 from mcp_bindgen.compare.report.report import Report
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.json_values import list_of, object_of
+from mcp_bindgen.source.text import close_to
 
 __all__ = ["Ignore", "apply", "parse"]
 
@@ -107,12 +107,9 @@ def _row(row: Any, place: str) -> Ignore:
 def _require_rule(pattern: str, place: str) -> None:
     known = [id for id in RULES if not id.startswith(_OWN)]
     if not any(_matches(pattern, id) for id in known):
-        near = get_close_matches(pattern.upper(), known, n=3)
         raise InputError(
             f"{place}: no rule is called {pattern!r}",
-            remedy=f"Close to it: {', '.join(near)}."
-            if near
-            else "`mcp-bindgen diff --explain` lists all.",
+            remedy=close_to(pattern.upper(), known, "`mcp-bindgen diff --explain` lists all."),
         )
 
 

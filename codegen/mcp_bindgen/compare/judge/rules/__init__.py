@@ -7,7 +7,6 @@ depends on which way the place travels, which the judge finds out.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Final
 
 from mcp_bindgen.compare.change import Key
@@ -22,6 +21,7 @@ from mcp_bindgen.compare.judge.rules.rule import Refuses, Rule, Verdict
 from mcp_bindgen.compare.judge.rules.tools import IGNORE_RULES, TOOL_RULES
 from mcp_bindgen.compare.judge.rules.types import ARM_RULES, BOUND_RULES, NULL_RULES, TYPE_RULES
 from mcp_bindgen.errors import InputError
+from mcp_bindgen.source.text import close_to
 
 __all__ = ["BY_KEY", "RULES", "Refuses", "Rule", "Verdict", "rule"]
 
@@ -49,11 +49,8 @@ def rule(id: str) -> Rule:
     """The rule with that id. Raises InputError, naming those close to it."""
     row = RULES.get(id.upper())
     if row is None:
-        near = get_close_matches(id.upper(), RULES, n=3)
         raise InputError(
             f"no rule is called {id!r}",
-            remedy=f"Close to it: {', '.join(near)}."
-            if near
-            else "`mcp-bindgen diff --explain` lists all.",
+            remedy=close_to(id.upper(), RULES, "`mcp-bindgen diff --explain` lists all."),
         )
     return row
