@@ -155,6 +155,8 @@ class Limits:
     """Log messages per second to one peer, on average; more are dropped."""
     progress_rate: float = 100.0
     """Progress messages per second for one request; more are dropped, except the last."""
+    progress_calls: int = 64
+    """Calls of a client's async `on_progress` that wait for their turn; the oldest is dropped."""
     authorization_bytes: int = 256 * 1024
     """Size of a response of an authorization server, or of metadata that leads to it."""
     posts: int = 64

@@ -175,6 +175,10 @@ HELD: Final = {
         "test_completions_over_the_rate_are_refused",
     ),
     "log_rate": (HERE, "test_log_messages_over_the_rate_are_dropped"),
+    "progress_calls": (
+        "runtime/client/test_callbacks.py",
+        "test_of_the_calls_of_an_async_on_progress_that_wait_the_newest_are_kept",
+    ),
     "progress_rate": (HERE, "test_progress_over_the_rate_is_dropped_but_for_the_last"),
     "body_seconds": (
         "runtime/server/http/test_http_sessions.py",

@@ -60,7 +60,7 @@ class Client:
     With `validate`, structured results are checked against the output schemas that were listed, if
     the extra `schemas` is installed; with `validate="strict"` its absence is an error.
     A page whose URL has none of the `elicit_schemes` is refused, and `on_elicit` is not called.
-    `on_log` gets each log message, and is a plain function, as `on_progress` of a call is.
+    `on_log` gets each log message, and is a plain function.
     With `ping_every`, a server that leaves a ping without an answer counts as gone, in revisions
     that have pings. A server that is gone is started again, at most `restarts` times, and its
     subscriptions are renewed.
@@ -249,7 +249,8 @@ class Client:
         """Calls a tool. A result that `is_error` is returned too: it is for the model to read.
 
         `timeout` is in seconds. `on_progress` gets the progress, the total and the message; the
-        last two may be None. `meta` is added to the `_meta` of the request.
+        last two may be None. If it is async, its calls run in order, and end before the result is
+        returned. `meta` is added to the `_meta` of the request.
 
         Raises RemoteError, BadAnswer (also for structured content that does not fit the schema
         that the tool was listed with), TimedOut, TooMuch, NotApproved, Disconnected. With

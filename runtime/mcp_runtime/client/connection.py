@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol, Unpack
 
 from mcp_runtime.client.extension import ClientExtension
 from mcp_runtime.client.options import LEVELS, ClientSettings, RequestOptions
+from mcp_runtime.client.progress import ProgressCalls
 from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.core.client_session import ClientSession
 from mcp_runtime.core.events import Called, Event, Notified, Opened
@@ -138,10 +139,12 @@ class ClientConnection(Connection):
         """`request` with the client's timeout, which progress restarts."""
         seconds = options.get("timeout") or self.settings.answer_timeout
         timeout = Timeout(seconds, self.settings.limits.total, progress_counts=True)
-        on_progress = options.get("on_progress")
-        return await self.request(
-            method, params, timeout=timeout, token=token, on_progress=on_progress
-        )
+        if (on_progress := options.get("on_progress")) is None:
+            return await self.request(method, params, timeout=timeout, token=token)
+        async with ProgressCalls(on_progress, self.settings.limits.progress_calls) as called:
+            return await self.request(
+                method, params, timeout=timeout, token=token, on_progress=called
+            )
 
     async def set_log_level(self, level: str) -> None:
         """Asks for log messages of at least this level from now on.

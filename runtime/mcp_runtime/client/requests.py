@@ -9,7 +9,6 @@ from typing import Any, Unpack
 from msgspec import UNSET, structs
 
 from mcp_runtime.client.cache import Cache, cache_key
-from mcp_runtime.client.callbacks import plain
 from mcp_runtime.client.extension import ClientExtension, ClientView
 from mcp_runtime.client.options import RequestOptions
 from mcp_runtime.client.reconnect import Reconnector
@@ -37,7 +36,6 @@ class ClientRequests:
         """The `_meta` of a request. Raises ValueError for names that it cannot have."""
         token = None
         if on_progress is not None:
-            plain("on_progress", on_progress)
             token = next(self._tokens)
         require_meta(meta or {})
         return self._reconnector.connection.session.meta(token=token, extra=meta or {})

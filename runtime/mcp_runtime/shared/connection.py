@@ -38,7 +38,7 @@ _FAILED: Final = RpcError(error_codes.INTERNAL_ERROR, "Internal error")
 log: Final = logging.getLogger("mcp_runtime")
 
 OnProgress: TypeAlias = Callable[[float, float | None, str | None], object]
-"""Called with progress, total and message."""
+"""Called with progress, total and message; a client awaits what it returns."""
 Trace: TypeAlias = Callable[[Literal["received", "sent", "forgiven", "dropped"], bytes], None]
 """Called with each message, the name of each member that was forgiven, and the beginning of each
 message that was too long."""

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import pytest
 
-from mcp_runtime import Client, Limits, Server
+from mcp_runtime import Client, Context, Limits, Server
 from mcp_runtime import types as t
 from mcp_runtime.errors import NotApproved, TooMuch
-from tests.support.json_peers import HANDSHAKE, NEWEST, RawServer
+from tests.support.json_peers import ALL, HANDSHAKE, NEWEST, RawServer
 
 SHAKEN: Final = HANDSHAKE[-1]
 
@@ -143,9 +143,72 @@ async def test_a_callback_that_is_not_async_or_answers_something_else_is_refused
 async def test_an_async_function_that_nobody_would_await_is_refused() -> None:
     with pytest.raises(TypeError, match="on_log is called and not awaited"):
         Client(Server("s", "1"), on_log=agreed)
-    async with Client(Server("s", "1")) as client:
-        with pytest.raises(TypeError, match="on_progress is called and not awaited"):
-            await client.call_tool("t", on_progress=agreed)
+
+
+def reporting(times: int) -> Server:
+    server = Server("s", "1", limits=Limits(progress_rate=1e9))
+
+    @server.tool
+    async def work(ctx: Context) -> str:
+        for number in range(1, times + 1):
+            await ctx.progress(number, times, f"step {number}")
+        return "done"
+
+    return server
+
+
+@pytest.mark.parametrize("revision", ALL)
+async def test_an_async_on_progress_is_awaited_in_order_before_the_result(revision: str) -> None:
+    heard: list[tuple[float, float | None]] = []
+
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        await asyncio.sleep(0.02 / progress)
+        heard.append((progress, total))
+        if progress == 2:
+            raise ValueError("this one is logged")
+
+    async with Client(reporting(3), revisions=[revision]) as client:
+        await client.call_tool("work", on_progress=on_progress)
+        assert heard == [(1, 3), (2, 3), (3, 3)]
+
+
+async def test_of_the_calls_of_an_async_on_progress_that_wait_the_newest_are_kept() -> None:
+    heard: list[float] = []
+
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        await asyncio.sleep(0.01)
+        heard.append(progress)
+
+    async with Client(reporting(50), limits=Limits(progress_calls=2)) as client:
+        await client.call_tool("work", on_progress=on_progress)
+    assert len(heard) <= 25
+    assert heard == sorted(heard)
+    assert heard[-2:] == [49, 50]
+
+
+async def test_an_async_on_progress_ends_with_a_call_that_is_given_up() -> None:
+    begun, ended = asyncio.Event(), asyncio.Event()
+    server = Server("s", "1")
+
+    @server.tool
+    async def work(ctx: Context) -> None:
+        await ctx.progress(1)
+        await asyncio.Event().wait()
+
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async with Client(server) as client:
+        call = asyncio.create_task(client.call_tool("work", on_progress=on_progress))
+        await begun.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert ended.is_set()
 
 
 async def test_other_schemes_are_a_setting() -> None:

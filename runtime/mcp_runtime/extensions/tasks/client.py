@@ -6,6 +6,7 @@ Source: the Tasks extension, "Polling" and "Input Required".
 from __future__ import annotations
 
 import asyncio
+import inspect
 import math
 from collections.abc import Mapping
 from contextlib import suppress
@@ -59,7 +60,9 @@ class TaskHandle:
             state = await self.state()
             self._polls += 1
             if on_progress is not None and isinstance(state.status_message, str):
-                on_progress(self._polls, None, state.status_message)
+                work = on_progress(self._polls, None, state.status_message)
+                if inspect.isawaitable(work):
+                    await work
             if isinstance(state, m.GetTaskResultCompleted):
                 return _result(state.result)
             if isinstance(state, m.GetTaskResultFailed):

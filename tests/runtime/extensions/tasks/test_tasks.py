@@ -147,7 +147,10 @@ def test_the_end_of_the_caller_cancels_the_task() -> None:
         place = Place()
         async with place.client() as (client, _):
             begun = asyncio.Event()
-            said = lambda *progress: begun.set()  # noqa: E731
+
+            async def said(*progress: object) -> None:
+                begun.set()
+
             call = asyncio.create_task(client.call_tool("slow", on_progress=said))
             await begun.wait()
             call.cancel()

@@ -1,0 +1,60 @@
+"""Calls an application's `on_progress`, which may be async, with the progress of one request."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections import deque
+from collections.abc import Coroutine
+from typing import Any, Final
+
+from mcp_runtime.shared.connection import OnProgress
+
+log: Final = logging.getLogger("mcp_runtime")
+
+
+class ProgressCalls:
+    """The calls for one request, which are over when it is left.
+
+    Those of an async function run one after another, in a task. At most `most` wait for their turn;
+    one more takes the place of the oldest. Where the request fails, they are cancelled.
+    """
+
+    def __init__(self, on_progress: OnProgress, most: int) -> None:
+        self._on_progress = on_progress
+        self._most = most
+        self._waiting: deque[Coroutine[Any, Any, object]] = deque()
+        self._running: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> OnProgress:
+        return self._called
+
+    def _called(self, progress: float, total: float | None, message: str | None) -> None:
+        work = self._on_progress(progress, total, message)
+        if not inspect.iscoroutine(work):
+            return
+        if len(self._waiting) >= self._most:
+            self._waiting.popleft().close()
+        self._waiting.append(work)
+        if self._running is None or self._running.done():
+            self._running = asyncio.create_task(self._run())
+
+    async def _run(self) -> None:
+        while self._waiting:
+            try:
+                await self._waiting.popleft()
+            except (Exception, SystemExit):
+                log.exception("a callback failed")
+
+    async def __aexit__(self, kind: type[BaseException] | None, *exception: object) -> None:
+        if self._running is None:
+            return
+        try:
+            if kind is not None:
+                self._running.cancel()
+            await asyncio.wait((self._running,))
+        finally:
+            self._running.cancel()
+            while self._waiting:
+                self._waiting.pop().close()
