@@ -171,7 +171,7 @@ def decoded(name: str, header: str) -> str:
     """
     value = header.strip(" \t")
     if not _IN_HEADERS.fullmatch(value):
-        raise _mismatch(f"{name} has characters that no header has")
+        raise _mismatch(f"{name} has characters that a header cannot have")
     match = _CODED.fullmatch(value)
     if match is None:
         return value

@@ -339,7 +339,7 @@ def _decorated(
         return function
 
     if isinstance(function, str):
-        raise TypeError(f"the decorator takes a name by its option: name={function!r}")
+        raise TypeError(f"give the decorator a name as an option: name={function!r}")
     return register if function is None else register(function)
 
 

@@ -34,7 +34,7 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
 def require_asyncio() -> None:
     """Raises LocalError where another library, such as trio, runs the event loop."""
     if running_loop() is None:
-        raise LocalError("an event loop of asyncio must run: that of trio does not do")
+        raise LocalError("an asyncio event loop must be running: one of trio does not work")
 
 
 class _State(Enum):

@@ -161,7 +161,7 @@ def _require_one_way(
     parts: Sequence[_Part], variables: Sequence[_Variable], names: Sequence[str]
 ) -> None:
     if len(set(names)) != len(names):
-        raise TemplateError("a variable stands in it twice")
+        raise TemplateError("a variable occurs in it twice")
     for part, following in pairwise(parts):
         if isinstance(part, _Query):
             raise TemplateError("something follows {?…}; put the query at the end")

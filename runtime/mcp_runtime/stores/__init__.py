@@ -133,7 +133,7 @@ class TaskStore(Protocol):
 
 
 class Leases(Protocol):
-    """Names that are held for a time, by which processes know of each other that they live."""
+    """Names that are held for a time: by them each process knows which others live."""
 
     async def hold(self, name: str, seconds: float) -> None:
         """Holds a name from now on for so long; holding it again begins the time anew."""

@@ -132,7 +132,7 @@ def test_options_of_http_may_stand_where_an_address_may_be_none() -> None:
 
 @pytest.mark.parametrize("kind", ["tool", "prompt"])
 def test_a_name_that_is_no_function_is_refused_with_its_option(kind: str) -> None:
-    with pytest.raises(TypeError, match="takes a name by its option: name='forecast'"):
+    with pytest.raises(TypeError, match="a name as an option: name='forecast'"):
         getattr(Server("s", "1"), kind)("forecast")
 
 

@@ -83,8 +83,8 @@ def read_redirect(request: CodeRequest, redirected: str) -> str:
         raise RedirectRefused("the redirect has a parameter twice")
     if not compare_digest(answer.get("state", "").encode(errors="replace"), request.state.encode()):
         raise RedirectRefused(
-            "the redirect has another `state` than our request: it is of another sign-in, or not"
-            " the whole address"
+            "the `state` of the redirect is not that of our request: it belongs to another sign-in,"
+            " or is not the whole address"
         )
     _require_issuer(request, answer.get("iss"))
     if "error" in answer:

@@ -75,7 +75,7 @@ class JwtVerifier:
                 claims = read_claims(whole)
                 self._require_time(claims)
                 return claims.verified(self._issuer, whole, self._leeway)
-        raise InvalidToken("the signature of the token does not fit")
+        raise InvalidToken("the signature of the token is wrong")
 
     def _header(self, token: str) -> Mapping[str, Any]:
         if len(token) > _MAX_TOKEN or not token.isascii():

@@ -99,7 +99,7 @@ def _claims(proof: str, key: dict[str, Any], algorithm: str) -> Mapping[str, Any
             options={"verify_aud": False, "verify_iat": False, "verify_exp": False},
         )
     except (jwt.PyJWTError, UnsupportedAlgorithm, ValueError, TypeError):
-        raise InvalidProof("the signature of the proof does not fit") from None
+        raise InvalidProof("the signature of the proof is wrong") from None
 
 
 def _thumbprint(key: Mapping[str, Any]) -> str:

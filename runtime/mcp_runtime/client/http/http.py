@@ -222,11 +222,11 @@ def _url(text: str) -> httpx2.URL:
     try:
         url = httpx2.URL(text)
     except httpx2.InvalidURL as error:
-        raise ValueError(f"no URL: {error}") from None
+        raise ValueError(f"not a URL: {error}") from None
     if url.scheme not in ("http", "https") or not url.host:
         raise ValueError("a server's URL begins with http:// or https://, and has a host")
     if url.port is not None and url.port > 65_535:
-        raise ValueError(f"no URL: its port is {url.port}, and the largest is 65535")
+        raise ValueError(f"not a URL: its port is {url.port}, and the largest is 65535")
     return url.copy_with(fragment=None)
 
 

@@ -175,7 +175,7 @@ class TaskTable:
             if await self._put(owner, after, kept.version):
                 self._announce(owner, after)
                 return after
-        raise StoreUnavailable(f"task {id} is changed by too many at once")
+        raise StoreUnavailable(f"task {id} is changed by too many requests at once")
 
     async def _put(self, owner: str, record: Record, version: int) -> bool:
         data = msgspec.json.encode(record)

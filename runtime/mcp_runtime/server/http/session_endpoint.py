@@ -126,7 +126,7 @@ class SessionEndpoint:
             missed = await self._missed(session, stream, reader, name, number)
             return self._response(request, session, stream, reader, missed)
         except NoSuchEvent:
-            raise HttpError(400, f"event {last[:80]!r} is not kept any more") from None
+            raise HttpError(400, f"event {last[:80]!r} is no longer kept") from None
         finally:
             session.release_hold()
 

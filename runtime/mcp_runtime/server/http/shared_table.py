@@ -122,9 +122,7 @@ class SharedTable(SessionTable[SharedSession]):
                 raise HttpError(404, "there is no such session")
             theirs, version = kept
             before, record = theirs, merged(before, record, theirs)
-        raise HttpError(
-            503, "other processes change this session all the time", headers=retry_after(1)
-        )
+        raise HttpError(503, "other processes keep changing this session", headers=retry_after(1))
 
     async def catch_up(self, session: SharedSession) -> None:
         session.catch_up()
