@@ -215,7 +215,7 @@ def test_a_stream_of_another_session_is_never_replayed() -> None:
             last = response.events[0].id
             assert len((await one.get(last).until_over()).messages) == 4
             stolen = await other.get(last).until_over()
-            assert (stolen.status, "not kept" in stolen.error["message"]) == (400, True)
+            assert (stolen.status, "no longer kept" in stolen.error["message"]) == (400, True)
 
     run(main)
 
