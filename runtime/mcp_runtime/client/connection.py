@@ -9,15 +9,16 @@ from math import inf
 from typing import Any, Literal, Protocol, Unpack
 
 from mcp_runtime.client.extension import ClientExtension
-from mcp_runtime.client.options import LEVELS, ClientSettings, RequestOptions
+from mcp_runtime.client.options import ClientSettings, RequestOptions
 from mcp_runtime.client.progress import ProgressCalls
 from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.core.client_session import ClientSession
 from mcp_runtime.core.events import Called, Event, Notified, Opened
 from mcp_runtime.core.jsonrpc import Id
+from mcp_runtime.core.log_levels import require_level
 from mcp_runtime.core.pending import Timeout
 from mcp_runtime.core.translation import Terms
-from mcp_runtime.errors import Disconnected, NotOpen, SessionError, TimedOut, texts
+from mcp_runtime.errors import Disconnected, NotOpen, SessionError, TimedOut
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.connection import Connection, WireConnection
 from mcp_runtime.transports.wire import Wire
@@ -151,7 +152,7 @@ class ClientConnection(Connection):
 
         Raises ValueError for a text that is not a level.
         """
-        texts("log_level", [level], LEVELS)
+        require_level(level)
         self.session.log_level = level
         spoken = self.terms.translation.revision
         if "logging/setLevel" in spoken.methods:

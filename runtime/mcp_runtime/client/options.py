@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, TypedDict, get_args
+from typing import Literal, TypeAlias, TypedDict
 
 from mcp_runtime.client.callbacks import Approve, ClientCallbacks, OnElicit, OnSample, Roots
 from mcp_runtime.core.extension import Extension
+from mcp_runtime.core.log_levels import require_level
 from mcp_runtime.core.negotiation import ClientOffer
 from mcp_runtime.errors import texts
 from mcp_runtime.limits import Limits
@@ -15,7 +16,6 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.connection import OnProgress, Trace
 
 OnLog: TypeAlias = Callable[[t.LoggingMessageNotificationParams], object]
-LEVELS: Final[tuple[str, ...]] = get_args(t.LoggingLevel)
 
 
 class ClientOptions(TypedDict, total=False):
@@ -75,7 +75,8 @@ class ClientSettings:
 
     def __post_init__(self) -> None:
         texts("era", [self.era], ("auto", "handshake"))
-        texts("log_level", [self.log_level or LEVELS[0]], LEVELS)
+        if self.log_level is not None:
+            require_level(self.log_level)
 
     @property
     def finds_out(self) -> bool:

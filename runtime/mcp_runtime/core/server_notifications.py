@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET
@@ -18,17 +18,12 @@ from mcp_runtime.core import jsonrpc
 from mcp_runtime.core.capabilities import declares
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.lifecycle import State
+from mcp_runtime.core.log_levels import LEVELS, require_level
 from mcp_runtime.core.running import Running
 from mcp_runtime.core.subscriptions import LISTS, Change, Notice, Subscriptions
 from mcp_runtime.core.translation import Terms
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest
-
-LEVELS: Final[tuple[str, ...]] = get_args(latest.LoggingLevel)
-"""The levels of log messages, the least first.
-
-Source: 2025-11-25 server/utilities/logging, "Log Levels".
-"""
 
 _dump: Final = msgspec.json.Encoder().encode
 
@@ -100,8 +95,7 @@ class ServerNotifications(ABC):
         Raises ValueError for an unknown level. In the per-request era a request that was answered
         or cancelled has no more log messages. Source: 2026-07-28 server/utilities/logging.
         """
-        if level not in LEVELS:
-            raise ValueError(f"{level!r} is not a log level; the levels are {', '.join(LEVELS)}")
+        require_level(level)
         if not isinstance(logger, str | None):
             raise TypeError(f"the name of a logger is text, not {type(logger).__name__}")
         running = self.running.get(id)

@@ -20,11 +20,12 @@ from mcp_runtime.core.events import Called, Event, Ignored, Opened, Write
 from mcp_runtime.core.extension import accepted
 from mcp_runtime.core.jsonrpc import Id, Notification, Request
 from mcp_runtime.core.lifecycle import State
+from mcp_runtime.core.log_levels import LEVELS
 from mcp_runtime.core.negotiation import ServerOffer, initialize_params
 from mcp_runtime.core.pending import Pending
 from mcp_runtime.core.role import SERVER
 from mcp_runtime.core.running import SMALL, Hold, Running
-from mcp_runtime.core.server_notifications import LEVELS, ServerNotifications, tagged
+from mcp_runtime.core.server_notifications import ServerNotifications, tagged
 from mcp_runtime.core.session import Session
 from mcp_runtime.core.tolerances import Tolerances
 from mcp_runtime.core.translation import Terms, Translations, translation
