@@ -29,6 +29,18 @@ def test_the_most_specific_arm_comes_first_and_nested_unions_are_opened() -> Non
     )
 
 
+def test_more_constants_go_before_more_required_members_and_those_before_more_members() -> None:
+    """Every arm takes `{"kind": "n", "a": "", "b": ""}`, whose class is then the narrowest."""
+    text = """
+    type U = Loose | Plain | Tagged;
+    interface Loose { a: string; b?: string; c?: string; d?: string }
+    interface Plain { kind: string; a: string; b: string }
+    interface Tagged { kind: "n"; a: string }
+    """
+    arms = unions.arms(schema(text), Ref("U"))
+    assert arms == (Ref("Tagged"), Ref("Plain"), Ref("Loose"))
+
+
 def test_a_tag_is_a_different_text_in_every_arm() -> None:
     assert unions.tag(schema(), (Ref("Tagged"), Ref("Other"))) == "kind"
     assert unions.tag(schema(), (Ref("Tagged"), Ref("Wide"))) is None
