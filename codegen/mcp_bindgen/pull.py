@@ -89,7 +89,7 @@ def pull(
     """
     pins.require_name(revision)
     if commit and not _COMMIT.match(commit):
-        raise InputError(f"{commit!r} is no commit", remedy="Give all 40 digits of its hash.")
+        raise InputError(f"{commit!r} is not a commit", remedy="Give all 40 digits of its hash.")
     table, known = _table(folder, revision)
     where = f"schema/{pins.place(revision)}"
     imports = pins.imported(like.modules) if like else {}

@@ -142,7 +142,7 @@ def test_a_request_whose_method_is_almost_a_known_one_passes_with_a_warning(tmp_
     [
         ('{"clientName": 1}', "'clientName'"),
         ("[]", "a context is an object"),
-        ('{"resultTypes": "task"}', "resultTypes is no list of strings"),
+        ('{"resultTypes": "task"}', "resultTypes is not a list of strings"),
         ('{"clientCapabilities": 3}', "context.client_capabilities: 2026-07-28 does not take it"),
     ],
 )

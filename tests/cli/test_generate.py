@@ -373,7 +373,7 @@ def test_a_failing_template_is_named_and_nothing_is_written(tmp_path: Path, text
         (("--schema", "x.ts"), "go together"),
         (("--revision", "x"), "go together"),
         (("--models", "dataclas"), "Known: dataclass"),
-        (("--templates", "no-such-folder"), "is no folder"),
+        (("--templates", "no-such-folder"), "is not a folder"),
         (("--format", "tabs"), "tabs"),
     ],
 )

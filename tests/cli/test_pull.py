@@ -226,7 +226,7 @@ def test_a_file_that_is_no_schema(folder: Path, official: Path, text: bytes, sai
     ("args", "said"),
     [
         (("../dogs",), "cannot name a revision"),
-        (("dogs", "--commit", "main"), "is no commit"),
+        (("dogs", "--commit", "main"), "is not a commit"),
     ],
 )
 def test_arguments_that_cannot_be_used(

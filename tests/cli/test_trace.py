@@ -59,7 +59,7 @@ def test_a_tool_that_fails_is_a_finding_whose_text_cannot_steer_the_terminal(ser
         (["--", sys.executable, "-c", "pass", "x"], "has ended before it said what it speaks"),
         (["ftp://example.com/x", "--list"], "a server's URL begins with http:// or https://"),
         (["--", "x"], "a call has a command or URL, and a tool"),
-        (["--", "x", "y", "{bad"], "the arguments are no JSON"),
+        (["--", "x", "y", "{bad"], "the arguments are not JSON"),
         (["--revision", "1999-01-01", "--", "x", "y"], "no such revision"),
     ],
 )
@@ -166,7 +166,7 @@ def test_a_file_that_is_no_trace_is_refused_by_its_line(text: str, tmp_path: Pat
     (tmp_path / "t").write_text(text, encoding="utf-8")
     done = run("trace", tmp_path / "t")
     assert done.returncode == 2
-    assert b"line 1 is no line of a trace" in done.stderr
+    assert b"line 1 is not a line of a trace" in done.stderr
 
 
 @pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-11-25"])

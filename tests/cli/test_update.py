@@ -206,7 +206,7 @@ def test_another_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     done = invoke("update")
     assert done.exit_code == 2
-    assert "is no project of mcp-bindgen" in done.stderr
+    assert "is not a project of mcp-bindgen" in done.stderr
 
 
 def test_a_project_of_a_newer_version_is_refused(project: Path) -> None:

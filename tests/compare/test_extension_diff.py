@@ -257,7 +257,7 @@ def test_a_core_that_lacks_an_imported_name_is_named() -> None:
     [((TASKS, APPS), ""), ((TASKS, "2026-07-28"), ""), ((APPS, APPS), "tasks")],
 )
 def test_versions_of_one_extension_are_compared(names: tuple[str, str], extension: str) -> None:
-    with pytest.raises(InputError, match="is no version of"):
+    with pytest.raises(InputError, match="is not a version of"):
         sides(names, (), extension)
 
 

@@ -117,7 +117,7 @@ def test_two_rows_may_hide_the_same() -> None:
         ("[[ignore]", r"i.toml: .*line 1"),
         ("a = 1", "i.toml: has 'a'; expected only"),
         ("ignore = 1", "'ignore' as something else than a list"),
-        ("ignore = [1]", "i.toml:1: 1 is no row"),
+        ("ignore = [1]", "i.toml:1: 1 is not a row"),
         (row("NO_SUCH_RULE", "a"), "i.toml:1: no rule is called 'NO_SUCH_RULE'"),
         ("\n" + row("*", "a") + row("MEMBER_BECAME_REQUIRD", "a"), "i.toml:7: no rule is called"),
         (row("MEMBER_BECAME_REQUIRD", "a"), "Did you mean MEMBER_BECAME_REQUIRED"),

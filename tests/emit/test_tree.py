@@ -72,7 +72,7 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
     (out / "v1").symlink_to(other)
     with pytest.raises(OutputError):
         write(out, NEW)
-    with pytest.raises(OutputError, match="is no folder"):
+    with pytest.raises(OutputError, match="is not a folder"):
         write(out, NEW, force=True)
     assert tree(other) == {}
 
@@ -188,6 +188,6 @@ def test_a_file_that_is_no_text_is_a_difference(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ['"""a""""\n', "def f(:\n", "x = 1\0\n", "(" * 5000])
 def test_what_is_no_python_is_not_written(tmp_path: Path, text: str) -> None:
     write(tmp_path, OLD)
-    with pytest.raises(OutputError, match=r"v1/b\.py.*is no Python"):
+    with pytest.raises(OutputError, match=r"v1/b\.py.*is not Python"):
         write(tmp_path, {**OLD, "a.py": OURS + "new\n", "v1/b.py": OURS + text})
     assert tree(tmp_path) == OLD

@@ -90,7 +90,7 @@ def test_a_row_answers_what_no_type_says(tmp_path: Path) -> None:
             "nothing in r1 needs [[method]] `no/such` (line 8)",
         ),
         (ANSWER, "two [[method]] rows"),
-        (ANSWER.replace("[[method]]", "[[other]]"), "no kind of row"),
+        (ANSWER.replace("[[method]]", "[[other]]"), "not a kind of row"),
         (ANSWER.replace('why = "w"', ""), "lacks why"),
         (ANSWER.replace('["r1"]', "[]"), "lacks revisions"),
         (
@@ -113,7 +113,7 @@ def test_a_row_answers_what_no_type_says(tmp_path: Path) -> None:
             "not a JSON literal",
         ),
         (ANSWER.replace("foo/bar", "no/such").replace('["r1"]', '"r1"'), "revisions = 'r1' does"),
-        (ANSWER.replace("foo/bar", "no/such") + "\ncapabilty = 1", "`capabilty` is no key"),
+        (ANSWER.replace("foo/bar", "no/such") + "\ncapabilty = 1", "`capabilty` is not a key"),
         (ANSWER.replace("foo/bar", "no/such").replace('"w"', "3"), "why = 3 does not fit"),
         ("x = [[", ""),
         ("[handlers]\nrevision = 1", "[handlers] lacks"),

@@ -224,7 +224,7 @@ def test_a_method_may_have_a_reserved_name() -> None:
         ("interface A { b: { c: 1 } } interface AB { }", "`AB`"),
         ("type A = B;", "`B` is not declared"),
         ("type A = C; const C = 1;", "typeof"),
-        ("type A = typeof B; interface B { }", "no constant"),
+        ("type A = typeof B; interface B { }", "not a constant"),
         ("type A = Omit<B>; interface B { }", "takes 2 arguments"),
         ("type A = B<1>; interface B { }", "takes 0 arguments"),
         ("type A = B; interface B<T> { t: T }", "lacks its argument T"),

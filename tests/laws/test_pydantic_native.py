@@ -168,7 +168,7 @@ READ_BEYOND: Final[dict[str, tuple[str, str, Outcome]]] = {
 """Text that `decode` and `model_validate_json` disagree about."""
 
 GIVEN_BEYOND: Final[dict[str, tuple[str, Any, Outcome]]] = {
-    "what is no JSON": ("CallToolResult", {"content": [], "x": {1}}, (False, True)),
+    "what is not JSON": ("CallToolResult", {"content": [], "x": {1}}, (False, True)),
     "UNSET": ("CallToolResult", {"content": [], "x": MISSING}, (False, True)),
     "bytes": ("Cursor", b"page", (False, True)),
 }

@@ -96,5 +96,5 @@ def test_authorization_is_for_http() -> None:
     assert require_auth("none", ["stdio"]) == "none"
     with pytest.raises(InputError, match="for HTTP"):
         require_auth("bearer", ["stdio"])
-    with pytest.raises(InputError, match="'basic' is no choice"):
+    with pytest.raises(InputError, match="'basic' is not a choice"):
         require_auth("basic", ["http"])

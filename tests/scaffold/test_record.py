@@ -55,7 +55,7 @@ def test_a_base_with_a_path_that_leads_away_is_refused(path: str) -> None:
 @pytest.mark.parametrize("path", FOREIGN)
 def test_a_record_with_a_path_that_is_not_ours_is_refused(path: str) -> None:
     text = record.render("0.1.0", ANSWERS, {**FILES, path: ""})
-    with pytest.raises(InputError, match=r"leads out of the project|no file that mcp-bindgen"):
+    with pytest.raises(InputError, match=r"leads out of the project|not a file that mcp-bindgen"):
         record.parse(text, KNOWN)
 
 

@@ -326,7 +326,7 @@ def test_what_is_no_schema_is_refused_with_its_place(schema: Any, said: str) -> 
     [
         (b"{", InputError, "t.json:1:2: is not JSON"),
         (b'{"a": 1e999}', InputError, "beyond a double"),
-        (b'{"a": NaN}', InputError, "NaN is no number of JSON"),
+        (b'{"a": NaN}', InputError, "NaN is not a number of JSON"),
         (b"9" * 400, InputError, "beyond a double"),
         (b"9" * 5000, InputError, "is not JSON that we read"),
         (b"[" * 100, LimitExceeded, "nest deeper than 64"),

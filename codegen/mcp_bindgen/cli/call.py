@@ -215,9 +215,9 @@ def _object(text: str) -> dict[str, Any]:
     try:
         arguments: dict[str, Any] = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"the arguments are no JSON: {error}") from None
+        raise InputError(f"the arguments are not JSON: {error}") from None
     if arguments.__class__ is not dict:
-        raise InputError("the arguments are no JSON object")
+        raise InputError("the arguments are not a JSON object")
     return arguments
 
 

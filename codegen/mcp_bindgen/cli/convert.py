@@ -155,7 +155,9 @@ def _context(file: str | None) -> Any:
         )
     types = values.pop("resultTypes", [])
     if types.__class__ is not list or any(name.__class__ is not str for name in types):
-        raise InputError(f"{file}: resultTypes is no list of strings", remedy='Such as ["task"].')
+        raise InputError(
+            f"{file}: resultTypes is not a list of strings", remedy='Such as ["task"].'
+        )
     named = {_CONTEXT[name]: value for name, value in values.items()}
     return Context(**named, result_types=frozenset(types))
 

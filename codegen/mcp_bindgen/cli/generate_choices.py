@@ -125,7 +125,7 @@ def _flavours(models: str | None) -> tuple[str, ...] | None:
 
 def _folder(templates: Path | None) -> Path | None:
     if templates is not None and not templates.is_dir():
-        raise InputError(f"{templates}: is no folder", remedy="Give a folder of templates.")
+        raise InputError(f"{templates}: is not a folder", remedy="Give a folder of templates.")
     return templates
 
 

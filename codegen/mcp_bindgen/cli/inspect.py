@@ -202,7 +202,7 @@ def _unions(schema: Schema) -> Iterator[str]:
 
 
 def _union(schema: Schema, declaration: Declaration) -> Iterator[str]:
-    """Nothing for what is no union."""
+    """Nothing for what is not a union."""
     from mcp_bindgen.ir.model import Alias, Uni
     from mcp_bindgen.ir.unions import arms, overlaps, tag
     from mcp_bindgen.ir.walk import stripped

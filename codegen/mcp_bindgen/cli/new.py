@@ -168,11 +168,11 @@ def _ask(question: str, default: str | None = None) -> str:
 def _require_free(folder: Path) -> None:
     remedy = "Choose another folder (--into), or move it away."
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise OutputError(f"{folder}: is there, and is no folder", remedy=remedy)
+        raise OutputError(f"{folder}: is there, and is not a folder", remedy=remedy)
     if folder.is_dir() and any(folder.iterdir()):
         raise OutputError(f"{folder}: is not empty", remedy=remedy)
     if not folder.absolute().parent.is_dir():
-        raise InputError(f"{folder.parent}: is no folder", remedy="Make it first.")
+        raise InputError(f"{folder.parent}: is not a folder", remedy="Make it first.")
 
 
 # ---- the work

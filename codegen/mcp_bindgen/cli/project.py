@@ -54,7 +54,7 @@ def tools(source: str, *, strict: bool = False) -> list[Tool]:
     if len(words) > 1 or (words and shutil.which(words[0])):
         return tools_of(asyncio.run(_listed_by(words)), words[0], strict=strict)
     raise InputError(
-        f"{source}: is no file that can be read, no program and no URL",
+        f"{source}: is not a readable file, a program or a URL",
         remedy="Give a file with a tools/list result, a server's command in quotes, or its URL.",
     )
 

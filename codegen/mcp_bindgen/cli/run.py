@@ -122,7 +122,7 @@ def _options(
     root_path: str,
     store: str | None,
 ) -> dict[str, Any]:
-    """Raises InputError for what is no address, host, origin or store.
+    """Raises InputError for what is not an address, host, origin or store.
 
     Hosts and origins of the environment are meant too.
     """

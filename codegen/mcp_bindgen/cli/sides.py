@@ -39,7 +39,7 @@ def _extension(known: dict[str, str], extension: str) -> str:
     for name, revision in known.items():
         if like and revision and revision.partition("@")[0] != like.partition("@")[0]:
             raise InputError(
-                f"{name} is no version of {like.partition('@')[0]}",
+                f"{name} is not a version of {like.partition('@')[0]}",
                 remedy="Compare versions of one extension, or revisions of the core.",
             )
     return like

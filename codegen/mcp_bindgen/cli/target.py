@@ -78,7 +78,7 @@ def _is_ours(file: str) -> bool:
 def _from_file(path: Path) -> ModuleType:
     spec = util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise InputError(f"{path} is no Python file")
+        raise InputError(f"{path} is not a Python file")
     module = util.module_from_spec(spec)
     sys.path.insert(0, str(path.parent.absolute()))
     sys.modules[path.stem] = module

@@ -73,7 +73,7 @@ def _lines(stream: IO[bytes]) -> Iterator[_Line]:
             read = _Line(number, float(line.get("at", 0)), direction, message, data)
             _ARROWS[direction]
         except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
-            message = f"line {number} is no line of a trace"
+            message = f"line {number} is not a line of a trace"
             raise InputError(message, remedy=_REMEDY) from None
         yield read
 

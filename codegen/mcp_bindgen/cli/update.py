@@ -96,7 +96,7 @@ def command(check: bool, dry_run: bool) -> int:
 def _record(folder: Path) -> Record:
     if not (folder / NAME).exists():
         raise InputError(
-            f"{NAME} is not here, so this is no project of mcp-bindgen",
+            f"{NAME} is not here, so this is not a project of mcp-bindgen",
             remedy="Go to the folder that `mcp-bindgen new` wrote.",
         )
     record = parse(pins.read_text(folder / NAME), tuple(pins.revisions()))

@@ -104,7 +104,7 @@ def _bindings(revision: str | None, extensions: Sequence[str]) -> Bindings:
 
 
 def _require_type(name: str, bindings: Bindings) -> None:
-    """Raises InputError for what is no type of the revision."""
+    """Raises InputError for what is not a type of the revision."""
     if name in bindings.types:
         return
     lists = f"`mcp-bindgen inspect {bindings.revision}` lists the types."

@@ -2,7 +2,7 @@
 
 A writer sends declared members of their declared types, and of an index signature's type what has
 no name of its own. It does not send, by chance, a member under a name that only the reader knows
-(a *squatter*): that is no break of the schema.
+(a *squatter*): that does not break the schema.
 Declarations that are paired are taken as agreeing: their own differences are found where they are.
 """
 
@@ -221,7 +221,7 @@ def _tuple(type: Tup | Arr) -> Tup:
 
 
 def _members(schema: Schema, type: Type) -> tuple[dict[str, Field], Type | None] | None:
-    """The members and the type of unlisted ones; None for what is no object type."""
+    """The members and the type of unlisted ones; None for what is not an object type."""
     match type:
         case Ref() if isinstance(struct := schema.types[type.name], Struct):
             return {f.wire: f for f in struct.fields}, struct.index

@@ -1,7 +1,7 @@
 """Extensions: which way each method travels, and what the messages of the core carry of theirs.
 
 No type says it; rows do. A version without rows of its own is read by those of the others, so that
-a file that is no version at all can be compared with one.
+a file that is not a version at all can be compared with one.
 """
 
 from __future__ import annotations

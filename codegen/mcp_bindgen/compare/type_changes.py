@@ -102,7 +102,7 @@ class TypeComparison:
             case _:
                 yield from self._shapes(at, a, b)
 
-    # ---- shapes that are no pair
+    # ---- shapes that are not a pair
 
     def _shapes(self, at: Place, a: Type, b: Type) -> Iterator[Change]:
         """Two shapes, member by member where one requires what the other does not."""

@@ -48,7 +48,7 @@ class Likeness:
         return max(others, key=lambda other: sum(f.required for f in other.fields), default=None)
 
     def alike(self, s: Type, t: Type) -> bool:
-        """Whether two arms that are no structs are of the same JSON kind."""
+        """Whether two arms that are not structs are of the same JSON kind."""
         mine, theirs = stripped(self.source, s), stripped(self.target, t)
         if isinstance(mine, Lit) and isinstance(theirs, Lit):
             return mine == theirs

@@ -62,7 +62,7 @@ class _Composition:
     def composed(self, member: Field, *, built: bool) -> Composed:
         array = stripped(self.schema, member.type)
         if not isinstance(array, Arr) or not member.required:
-            self.misfit(f"{self.whole.name}.{member.wire} is no array that is required")
+            self.misfit(f"{self.whole.name}.{member.wire} is not a required array")
         given = self.decision.values["parts"]
         tables = cast("list[dict[str, Any]]", given if isinstance(given, list) else [])
         singles = [table for table in tables if "item" in table]
@@ -79,7 +79,7 @@ class _Composition:
                 member = self._member(wire)
                 array = stripped(self.of, member.type)
                 if not isinstance(array, Arr) or not member.required:
-                    self.misfit(f"{self.parts.name}.{wire} is no array that is required")
+                    self.misfit(f"{self.parts.name}.{wire} is not a required array")
                 rest = item if built else self._others(item, singles)
                 return Part(wire, self._way(array.of, rest, wire, built=built))
             case {"item": str(wire), "as": str(name), "with": dict()} if len(table) == 3:
@@ -117,7 +117,7 @@ class _Composition:
         self.misfit(f"no type of its items has {marks} and `{name}`, and requires no more")
 
     def _others(self, item: Type, singles: list[dict[str, Any]]) -> Type:
-        """The items that are no part of their own."""
+        """The items that are not a part of their own."""
         rest = tuple(arm for arm in arms(self.schema, item) if not self._is_single(arm, singles))
         if not rest:
             self.misfit("nothing is left for `items`")

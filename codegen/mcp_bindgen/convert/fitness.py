@@ -44,7 +44,7 @@ def arm_fault(
     source, other = schemas
     if decision.action == "rename":
         to = decision.values["to"]
-        return None if accepts(other, target, to) else f"{to!r} is no value of the other side"
+        return None if accepts(other, target, to) else f"{to!r} is not a value of the other side"
     if decision.action != "degrade":
         return None
     name = decision.values["as"]
@@ -83,4 +83,4 @@ def default_fault(schema: Schema, type: Type, decision: Decision) -> str | None:
     known = {**name, **decision.values}
     if "value" not in known or accepts(schema, type, known["value"]):
         return None
-    return f"{known['value']!r} is no value of that member"
+    return f"{known['value']!r} is not a value of that member"

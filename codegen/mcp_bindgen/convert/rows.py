@@ -125,7 +125,7 @@ class Rows:
         elif values.get("unless", ALLOWED[0]) not in ALLOWED:
             known, fault = ALLOWED, f"no context allows values by {values['unless']!r}"
         elif not isinstance(values.get("code", 0), int):
-            known, fault = ("an integer",), f"{values['code']!r} is no error code"
+            known, fault = ("an integer",), f"{values['code']!r} is not an error code"
         else:
             return
         raise DecisionError(
@@ -136,7 +136,7 @@ class Rows:
     def require_code(self, decision: Decision) -> None:
         """Raises DecisionError for an error code that becomes something else."""
         if decision.action != "refuse" and not isinstance(decision.values.get("to"), int):
-            self.misfit(decision, "`to` is no error code")
+            self.misfit(decision, "`to` is not an error code")
 
     @property
     def _source(self) -> str:

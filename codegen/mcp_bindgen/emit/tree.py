@@ -64,7 +64,7 @@ def _is_python(path: str, unparsed: Collection[str]) -> bool:
 
 
 def _require_python(files: Mapping[str, str]) -> None:
-    """Raises OutputError for a text that is no Python, before anything is written.
+    """Raises OutputError for a text that is not Python, before anything is written.
 
     A symbol table needs the whole text parsed, and costs a fifth of a syntax tree.
     """
@@ -74,13 +74,13 @@ def _require_python(files: Mapping[str, str]) -> None:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line = f":{error.lineno}" if isinstance(error, SyntaxError) else ""
             raise OutputError(
-                f"{path}{line}: what would be written is no Python: {error}",
+                f"{path}{line}: what would be written is not Python: {error}",
                 remedy="Nothing was written. Mend your templates, or report this with the schema.",
             ) from None
 
 
 def remember(out: Path, path: str, text: str) -> None:
-    """Writes a cache file; that it cannot be written is no fault."""
+    """Writes a cache file; not being able to is not a fault."""
     with suppress(OSError):
         (out / path).parent.mkdir(exist_ok=True)
         _replace(out, {path: text})
@@ -145,7 +145,7 @@ def _target(out: Path, path: str) -> Path:
     for part in parts[:-1]:
         target = target / part
         if target.is_symlink() or (target.exists() and not target.is_dir()):
-            raise OutputError(f"{target}: is no folder", remedy="Move it away.")
+            raise OutputError(f"{target}: is not a folder", remedy="Move it away.")
     target = target / parts[-1]
     if target.is_dir():
         raise OutputError(f"{target}: is a folder", remedy="Move it away.")

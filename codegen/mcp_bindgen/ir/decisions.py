@@ -231,7 +231,7 @@ def paste(kind: str, revision: str, path: str, values: Mapping[str, Any]) -> str
 
 
 def load(path: Path) -> Decisions:
-    """Reads the file. Raises DecisionError for what is no TOML, no such kind, or lacks a key."""
+    """Reads the file. Raises DecisionError for text that is not TOML, and for wrong rows."""
     try:
         text = path.read_text(encoding="utf-8-sig")
         data = tomllib.loads(text)
@@ -243,7 +243,7 @@ def load(path: Path) -> Decisions:
         entries: Any = value
         if kind not in _KINDS or not isinstance(value, list):
             raise DecisionError(
-                f"{path}: `{kind}` is no kind of row", remedy=f"Kinds: {', '.join(_KINDS)}."
+                f"{path}: `{kind}` is not a kind of row", remedy=f"Kinds: {', '.join(_KINDS)}."
             )
         for entry, line in zip(entries, _lines(text, kind, len(entries)), strict=True):
             for row in _rows(path, kind, entry, line):
@@ -275,7 +275,7 @@ def _handlers(path: Path, entry: Any) -> str | None:
 
 def _rows(path: Path, kind: str, entry: Any, line: int) -> list[Row]:
     if not isinstance(entry, dict):
-        raise DecisionError(f"{path}: [[{kind}]] is no table", remedy=f"Write [[{kind}]].")
+        raise DecisionError(f"{path}: [[{kind}]] is not a table", remedy=f"Write [[{kind}]].")
     rows = _row_per_revision(path, kind, cast("dict[str, Any]", entry))
     return [replace(row, line=line) for row in rows]
 

@@ -98,7 +98,7 @@ def _notes(doc: str, deprecated: str | None) -> dict[str, Any]:
 
 
 def _default(text: str) -> Any:
-    """The value of a `@default` tag; text that is no JSON stands for itself."""
+    """The value of a `@default` tag; text that is not JSON stands for itself."""
     try:
         return json.loads(text, parse_constant=_not_json)
     except (ValueError, RecursionError):

@@ -242,7 +242,7 @@ class _Lowering:
         if isinstance(type, syntax.Inline):
             return self.tags.closed(type, node.doc, node.at)
         if node.doc and node.doc.tag("additionalProperties") is not None:
-            message = "`@additionalProperties` on what is no object written here"
+            message = "`@additionalProperties` on what is not an object written here"
             raise self.resolver.error(node.at, message, "Put it on the declaration of the object.")
         return type
 

@@ -64,7 +64,7 @@ def _outline(type: syntax.Type) -> object:
 
 
 def _met(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Type | None:
-    """As `meet`, for types that are no unions."""
+    """As `meet`, for types that are not unions."""
     x, y = scope.bare(a), scope.bare(b)
     if admits(y, x):
         return a
@@ -100,7 +100,7 @@ def _merged(scope: Resolving, a: syntax.Inline, b: syntax.Inline, at: int) -> sy
 def admits(wide: syntax.Type, narrow: syntax.Type) -> bool:
     """Whether a type without arms takes all of another, seen by keywords, literals and templates.
 
-    `{}` takes whatever is no object here; objects are merged with it.
+    `{}` takes whatever is not an object here; objects are merged with it.
     """
     match wide, narrow:
         case syntax.Keyword(name=name), syntax.Literal(value=value):

@@ -303,7 +303,7 @@ class Extension:
 
 @dataclass(frozen=True)
 class Schema:
-    """One revision, or one file that is none. `digest` is its structure digest.
+    """One revision, or one file that is not one. `digest` is its structure digest.
 
     That of an extension has the types of the core that it needs too, and does not own them.
     """

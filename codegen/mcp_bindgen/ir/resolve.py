@@ -140,7 +140,9 @@ class Resolver:
                 return self.weighed(syntax.Inline(members, (), type.at))
             case _:
                 raise self.error(
-                    type.at, f"`{type.name}` is no constant of this file", "Declare it with const."
+                    type.at,
+                    f"`{type.name}` is not a constant of this file",
+                    "Declare it with const.",
                 )
 
     def _ref(self, type: syntax.Ref, env: Env) -> syntax.Type:
@@ -173,7 +175,7 @@ class Resolver:
         if name not in values:
             raise self.error(
                 type.at,
-                f"`{printable(type.name)}` is no member of an enum of this file",
+                f"`{printable(type.name)}` is not a member of an enum of this file",
                 "Declare the type at the top level.",
             )
         return syntax.Literal(values[name], type.at)
@@ -287,7 +289,7 @@ class Resolver:
         return shape
 
     def object_shape(self, type: syntax.Type) -> syntax.Inline | None:
-        """As `shape`; None for what is no object type."""
+        """As `shape`; None for what is not an object type."""
         if isinstance(type, syntax.Inline):
             return type
         if not isinstance(type, syntax.Ref):

@@ -83,6 +83,6 @@ def require_keys(where: str, kind: str, entry: Mapping[str, Any]) -> None:
         if check is None or not check(value):
             raise DecisionError(
                 f"{where}: [[{kind}]] `{entry['path']}`: "
-                + (f"`{key}` is no key" if check is None else f"{key} = {value!r} does not fit"),
+                + (f"`{key}` is not a key" if check is None else f"{key} = {value!r} does not fit"),
                 remedy=f"Keys: {', '.join(known)}." if check is None else f"Give {_WORDS[check]}.",
             )

@@ -91,7 +91,7 @@ def _bounds(tags: Sequence[syntax.Tag]) -> Iterator[_Bound]:
         elif tag.name in _TYPES:
             word = tag.rest.strip("{}")
             if word not in _KINDS:
-                raise ValueError(f"`@{tag.name} {tag.rest}` names no type of JSON")
+                raise ValueError(f"`@{tag.name} {tag.rest}` does not name a type of JSON")
             integer = word == "integer"
             yield _Bound(tag.name, _KINDS[word], "integer" if integer else "", integer)
 
@@ -110,7 +110,7 @@ def _value(tag: syntax.Tag) -> Any:
     if value is None or (tag.name == "multipleOf" and value <= 0):
         raise ValueError(f"`@{tag.name} {tag.rest}` has no number that it can be")
     if tag.name in _SIZES and (isinstance(value, float) or value < 0):
-        raise ValueError(f"`@{tag.name} {tag.rest}` is no whole number from 0")
+        raise ValueError(f"`@{tag.name} {tag.rest}` is not a whole number of at least 0")
     return value
 
 
@@ -176,7 +176,7 @@ class Tags:
         if isinstance(type, Uni) and any(isinstance(arm, Arr) for arm in type.arms):
             arms = (self._items(a, tags, at) if isinstance(a, Arr) else a for a in type.arms)
             return Uni(tuple(arms))
-        message = f"`@items.{tags[0].name}` on a type that is no array"
+        message = f"`@items.{tags[0].name}` on a type that is not an array"
         raise self._error(at, message, "Put it where the array is written, or take it out.")
 
     def refuse(self, doc: syntax.Doc | None, at: int, what: str) -> None:

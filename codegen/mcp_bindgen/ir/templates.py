@@ -88,5 +88,5 @@ def _arm(scope: Resolving, arm: syntax.Type, at: int) -> str:
             return body
         case _:
             raise scope.error(
-                at, "a template of what is no text", "Use string, number, boolean or literals."
+                at, "a template of what is not text", "Use string, number, boolean or literals."
             )

@@ -30,7 +30,7 @@ def arms(schema: Schema, type: Type) -> tuple[Type, ...]:
 
     A value's class is the first arm that accepts it. More constants, then more required members,
     then more members make an arm more specific; the schema's order decides the rest. A row's order
-    stays as it is. References to structs and to aliases that are no unions stay.
+    stays as it is. References to structs and to aliases that are not unions stay.
     """
     known = schema.arms.get(type)
     if known is None:

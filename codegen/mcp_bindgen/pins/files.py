@@ -25,7 +25,7 @@ _NO_IMPORTS: Final[Mapping[str, Source]] = {}
 class Found:
     """A schema file: its text, what errors and headers call it, and the revision that it is.
 
-    `revision` is empty for a file that is no pinned revision; a version of an extension is called
+    `revision` is empty for a file that is not pinned; a version of an extension is called
     `name@version`. `imports` are the texts that the specifiers of imports stand for.
     """
 

@@ -150,7 +150,7 @@ def require_transports(chosen: Sequence[str]) -> tuple[str, ...]:
     """The chosen transports. Raises InputError."""
     if not chosen or any(transport not in TRANSPORTS for transport in chosen):
         raise InputError(
-            f"{', '.join(chosen) or 'none'}: is no choice of transports",
+            f"{', '.join(chosen) or 'none'}: is not a choice of transports",
             remedy=f"Known transports: {', '.join(TRANSPORTS)}.",
         )
     return tuple(transport for transport in TRANSPORTS if transport in chosen)
@@ -160,11 +160,11 @@ def require_auth(auth: str, transports: Sequence[str]) -> str:
     """The chosen authorization, which only HTTP has. Raises InputError."""
     if auth not in AUTHS:
         raise InputError(
-            f"{auth!r} is no choice of authorization", remedy=f"Known: {', '.join(AUTHS)}."
+            f"{auth!r} is not a choice of authorization", remedy=f"Known: {', '.join(AUTHS)}."
         )
     if auth != AUTHS[0] and "http" not in transports:
         raise InputError(
-            f"authorization {auth!r} is for HTTP, which is none of the transports",
+            f"authorization {auth!r} is for HTTP, which is not among the transports",
             remedy="Say --transports http, or --transports stdio,http.",
         )
     return auth
@@ -184,7 +184,7 @@ def require_scale(scale: bool, transports: Sequence[str]) -> bool:
     """Whether several processes serve, which only HTTP allows. Raises InputError."""
     if scale and "http" not in transports:
         raise InputError(
-            "--scale is for HTTP, which is none of the transports",
+            "--scale is for HTTP, which is not among the transports",
             remedy="Say --transports http, or --transports stdio,http.",
         )
     return scale

@@ -40,7 +40,7 @@ def pruned(schema: Any) -> dict[str, Any]:
     """A schema of the keywords that types say alone. Raises Untyped."""
     members = object_of(schema)
     if members is None:
-        raise Untyped("its schema is no object")
+        raise Untyped("its schema is not an object")
     _require_local(members.get("$ref"))
     kept: dict[str, Any] = {}
     for key, value in members.items():
@@ -80,7 +80,7 @@ def _require_no_reference(value: Any) -> None:
     """Raises Untyped for a value in which datamodel-code-generator would follow a reference."""
     for key, inner in (object_of(value) or {}).items():
         if key == "$ref":
-            raise Untyped("has `$ref` in a value, where it is no reference")
+            raise Untyped("has `$ref` in a value, where it is not a reference")
         _require_no_reference(inner)
     for inner in list_of(value) or ():
         _require_no_reference(inner)

@@ -212,7 +212,7 @@ def _own(path: str, package: str) -> str:
     top, _, below = _inside(path).partition("/")
     is_ours = top in _FOLDERS if below else top in _TOP
     if not is_ours or (top == "src" and not below.startswith(f"{package}/")):
-        raise InputError(f"{path!r}: is no file that mcp-bindgen writes", remedy=_GIVE_BACK)
+        raise InputError(f"{path!r}: is not a file that mcp-bindgen writes", remedy=_GIVE_BACK)
     return path
 
 

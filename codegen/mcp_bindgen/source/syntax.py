@@ -245,7 +245,7 @@ class Alias(Struct, frozen=True, gc=False):
 class Const(Struct, frozen=True, gc=False):
     """`type` is its annotation, `value` the type of its value; `declare const` has the first alone.
 
-    A value that is no literal is an array, a tuple or a braced type.
+    A value that is not a literal is an array, a tuple or a braced type.
     """
 
     name: str

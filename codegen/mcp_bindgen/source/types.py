@@ -198,7 +198,9 @@ class Types(Values):
             case syntax.Tuple(of, _, at):
                 return syntax.Tuple(of, True, at)
             case _:
-                raise self.error(node, "readonly before what is no array", "Leave readonly out.")
+                raise self.error(
+                    node, "readonly before what is not an array", "Leave readonly out."
+                )
 
     # tuple = "[" { [NAME ["?"] ":"] ["..."] type ["?"] } "]"
     def tuple_type(self, node: Node) -> syntax.Type:

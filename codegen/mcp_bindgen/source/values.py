@@ -36,7 +36,7 @@ class Values(Nodes):
             case "unary_expression" if node.children[0].type == "-":
                 (digits,) = self.parts(node, 1)
                 if digits.type != "number":
-                    raise self.error(node, "a value that is no literal", "Write its value out.")
+                    raise self.error(node, "a value that is not a literal", "Write its value out.")
                 return self.number(digits, "-")
             case "true" | "false":
                 return self.text(node) == "true"
@@ -45,7 +45,7 @@ class Values(Nodes):
             case "satisfies_expression":
                 return self.value(self.satisfying(node))
             case _:
-                raise self.error(node, "a value that is no literal", _AS_LITERAL)
+                raise self.error(node, "a value that is not a literal", _AS_LITERAL)
 
     def satisfying(self, node: Node) -> Node:
         """The value of `value satisfies type`; the type is read, and says nothing more."""
@@ -91,7 +91,9 @@ class Values(Nodes):
     def pair(self, node: Node, exact: bool) -> syntax.Member:
         # pair = name ":" constant
         if node.type != "pair":
-            raise self.error(node, "a member that is no name and value", "Write `name: value`.")
+            raise self.error(
+                node, "a member that is not a name and a value", "Write `name: value`."
+            )
         key, value = self.parts(node, 2)
         name, quoted = self.property_name(key)
         type = self.inner(value, exact)

@@ -132,7 +132,7 @@ def _whole(text: str) -> int:
 
 
 def _constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number of JSON")
+    raise ValueError(f"{text} is not a number of JSON")
 
 
 _DECODER: Final = json.JSONDecoder(parse_int=_whole, parse_float=_finite, parse_constant=_constant)

@@ -63,7 +63,7 @@ class Bindings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`valid` is None for what is no message and need not be one. `type` is None if unknown."""
+    """`valid` is None for what is not a message and need not be one. `type` is None if unknown."""
 
     line: int
     valid: bool | None
@@ -318,7 +318,7 @@ def _reach(fault: Fault | None) -> tuple[int, bool, bool]:
 
 
 def _id(message: Mapping[str, Any]) -> _Id | None:
-    """1 is not "1". None for what is no id, or too long to be remembered."""
+    """1 is not "1". None for what is not an id, or too long to be remembered."""
     id = message.get("id")
     if isinstance(id, str) and len(id) > MAX_ID_CHARS:
         return None

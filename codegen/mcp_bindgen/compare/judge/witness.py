@@ -237,7 +237,7 @@ def _tries(messages: Messages, pair: Pair, change: Change, route: Route) -> Iter
     except UnmakeableError:
         return
     for value in _values(messages, hole, change):
-        if hole.path or value != []:  # an empty batch is no message
+        if hole.path or value != []:  # an empty batch is not a message
             yield from _tried(messages, pair, hole, value, hole.path)
 
 

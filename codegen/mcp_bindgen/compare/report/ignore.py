@@ -89,7 +89,7 @@ def parse(text: str, where: str) -> tuple[Ignore, ...]:
 def _row(row: Any, place: str) -> Ignore:
     members = object_of(row)
     if members is None:
-        raise InputError(f"{place}: {row!r} is no row", remedy=_SHOWN)
+        raise InputError(f"{place}: {row!r} is not a row", remedy=_SHOWN)
     for name, value in members.items():
         kind = _MEMBERS.get(name)
         if kind is None:

@@ -34,7 +34,7 @@ METHOD_RULES: Final = (
         asks="Is a method sent by another side, or in another way?",
         new_refuses="all",
         old_refuses="some",
-        why="Who sent it may no longer do so, or it now travels inside another message.",
+        why="The side that sent it may no longer do so, or it now travels inside another message.",
         example="`roots/list` becomes an input request at 2026-07-28",
         hint="Decide by the revision that was agreed on who sends it, and how.",
     ),

@@ -70,7 +70,7 @@ TOOL_RULES: Final = (
         ("tool", "annotation", ""),
         asks="Did an annotation of a tool change?",
         docs=True,
-        why="Hints are no promise, but hosts read them to decide whether to ask the user.",
+        why="Hints are not a promise, but hosts read them to decide whether to ask the user.",
         example="`readOnlyHint` of a tool",
     ),
     Rule(
