@@ -11,6 +11,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 BOTH := --editable ./runtime --editable ".[auth,dev,http,keyring,pydantic,redis,schemas,tools]"
 WRITTEN := $(wildcard codegen runtime tests bench docs examples)
 
+# The tests start thousands of processes: without bytecode each compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -34,9 +37,10 @@ long: $(STAMP) ## run the tests that take too long for `make test`
 
 check: lint types drift ## lint, types and drift
 
-lint: $(STAMP) ## ruff: rules, and the format of what is written by hand; and can every test be imported?
+lint: $(STAMP) ## ruff and black: rules, and the format of what is written by hand or generated; and can every test be imported?
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check $(WRITTEN)
+	@$(BIN)/black --quiet --check --target-version py311 generated
 	@said=$$($(BIN)/python -m pytest --collect-only -qq 2>&1) || { printf '%s\n' "$$said" | tail -n 40; exit 1; }
 
 types: $(STAMP) ## mypy and pyright, both strict

@@ -26,8 +26,7 @@ _UNTIMED: Final = settings(
 )
 """A busy machine is slow; that is no fault of an example."""
 PROFILES: Final = {
-    "dev": settings(_UNTIMED, max_examples=100),
-    "ci": settings(_UNTIMED, max_examples=200),
+    "bounded": settings(_UNTIMED, max_examples=100),
     "long": settings(_UNTIMED, max_examples=5_000),
 }
 
@@ -38,7 +37,7 @@ def in_ci() -> bool:
 
 for _name, _profile in PROFILES.items():
     settings.register_profile(_name, _profile)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if in_ci() else "dev"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "bounded")
 
 
 @pytest.fixture(scope="session")

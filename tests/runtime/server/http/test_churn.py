@@ -87,7 +87,7 @@ def test_a_thousand_open_streams_are_ended_in_good_order_within_a_second(kind: s
 @pytest.mark.parametrize("in_session", [False, True])
 def test_what_is_worked_on_at_the_end_is_answered_if_that_is_soon(in_session: bool) -> None:
     async def main() -> None:
-        server, go, seen = Server("slow", "1", limits=Limits(drain_wait=1)), asyncio.Event(), []
+        server, go, seen = Server("slow", "1", limits=Limits(drain_wait=2)), asyncio.Event(), []
 
         @server.tool
         async def slow(forever: bool = False) -> str:
