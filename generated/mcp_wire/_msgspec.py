@@ -205,7 +205,7 @@ type.__setattr__(Model, "extra_", Model.__dict__[EXTRA])
 
 
 class Open(Kept):
-    """The base of open objects, which msgspec leaves to the codec; they are no Structs."""
+    """The base of open objects, which msgspec leaves to the codec; they are not Structs."""
 
     __slots__ = ()
 
@@ -241,7 +241,7 @@ class Hooks(dict[Any, Reader]):
             read = self[cls] = self._readers[getattr(cls, "of", cls)]
         except KeyError:
             if (core := self._core) is None:
-                raise TypeError(f"{cls!r} is no type of this module") from None
+                raise TypeError(f"{cls!r} is not a type of this module") from None
             read = self[cls] = lambda x, at: core(cls, x)
         return read
 

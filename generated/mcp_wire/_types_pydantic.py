@@ -60,7 +60,7 @@ Unset: TypeAlias = MISSING
 class _Ordered:
     """Has a union take the first arm that accepts, as it is, and write what is there.
 
-    The arms stay exact where a lax model uses the union: true is no number.
+    The arms stay exact where a lax model uses the union: true is not a number.
     """
 
     def __get_pydantic_core_schema__(

@@ -79,7 +79,7 @@ def kind(value: object) -> str:
 
 
 def path(at: At) -> str:
-    """`$.content[0].text`; names that are no identifiers in brackets."""
+    """`$.content[0].text`; names that are not identifiers in brackets."""
     steps: list[str] = []
     while at is not None and at is not GIVEN:
         at, step = at

@@ -197,7 +197,7 @@ def check_given(x: Json, at: At) -> None:
 
 
 def check_json(x: Json, at: At, room: int = MAX_DEPTH) -> None:
-    """Raises DecodeError for what is no JSON, or has more than `room` levels.
+    """Raises DecodeError for what is not JSON, or has more than `room` levels.
 
     Most items are passed without a call; as they are of many types, `type(item)` is found sooner
     than `item.__class__`.

@@ -1337,7 +1337,7 @@ def dec_hook(type: Any, obj: Json) -> Any:
 
 
 def enc_hook(obj: Any) -> Json:
-    """What an encoder of your own needs, to write the classes that are no Structs.
+    """What an encoder of your own needs, to write the classes that are not Structs.
 
     Raises TypeError for what `encode` alone can write: a value with unknown members.
     """
@@ -1350,7 +1350,7 @@ def _reader(T: object) -> Reader:
     try:
         return _READERS[T]
     except (KeyError, TypeError):
-        raise TypeError(f"{T!r} is no type of this module") from None
+        raise TypeError(f"{T!r} is not a type of this module") from None
 
 
 def _native(T: Any) -> Callable[[Any], Any]:

@@ -1,6 +1,6 @@
 """What the pydantic flavours share: the base of the models, and how JSON is read and written.
 
-Annotations are no text here: pydantic would compile it again for every model.
+Annotations are not text here: pydantic would compile it again for every model.
 """
 
 from collections.abc import Callable, Mapping
@@ -240,7 +240,7 @@ def _bytes(data: Any) -> bytes:
 
 
 def _has_word(text: bytes) -> bool:
-    """Whether it names what is no number; whether a letter is in there is found soonest."""
+    """Whether it names what is not a number; whether a letter is in there is found soonest."""
     return (_N in text and b"NaN" in text) or (_I in text and b"Infinity" in text)
 
 

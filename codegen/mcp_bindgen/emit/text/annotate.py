@@ -144,7 +144,7 @@ class Annotator:
         return self.parts(type.of)
 
     def inside(self, type: Type) -> Code:
-        """What is no list or dict of its own is one of all that it holds: a tuple is a list."""
+        """What is not a list or dict of its own is one of all that it holds: a tuple is a list."""
         parts = [*dict.fromkeys(part for child in children(type) for part in self.parts(child))]
         code = (parts[0] if len(parts) == 1 else Or(tuple(parts))) if parts else self.any()
         return Group("list[", (code,), "]") if "array" in kinds(self.schema, type) else _map(code)

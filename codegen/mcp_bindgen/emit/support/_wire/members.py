@@ -142,7 +142,7 @@ def _listed(value: Any, at: At) -> list[Any]:
 
 
 def _members(value: Any) -> Iterable[tuple[str, Any]]:
-    """Names and values; a name that is no text is named as it prints."""
+    """Names and values; a name that is not text is named as it prints."""
     members: Mapping[Any, Any] = value
     return ((k if isinstance(k, str) else repr(k), v) for k, v in members.items())
 

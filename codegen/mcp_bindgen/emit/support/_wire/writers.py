@@ -42,8 +42,8 @@ Writers: TypeAlias = dict[type[Any], Writer]
 def write_again(writers: Writers, value: Any, stopped: Exception) -> Json:
     """Writes a value of which writing has stopped at a class that has no writer.
 
-    Raises EncodeError where that is no subclass of one that has, for nesting without end, and for
-    what stands where its class cannot.
+    Raises EncodeError where that is not a subclass of one that has, for nesting without end, and
+    for what stands where its class cannot.
     """
     while isinstance(stopped, KeyError):
         adopt(writers, stopped)

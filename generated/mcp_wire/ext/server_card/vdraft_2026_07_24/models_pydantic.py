@@ -167,7 +167,7 @@ def decode(T: Any, data: bytes | bytearray | memoryview | str) -> object:
     Raises DecodeError for what is not JSON or not a `T`, TypeError for a `T` that is not ours.
     """
     if T not in _NAMES:
-        raise TypeError(f"{T!r} is no type of this module")
+        raise TypeError(f"{T!r} is not a type of this module")
     return read_text(T, data, _explain)
 
 
@@ -189,7 +189,7 @@ def from_wire(T: Any, obj: Json) -> object:
     Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
     if T not in _NAMES:
-        raise TypeError(f"{T!r} is no type of this module")
+        raise TypeError(f"{T!r} is not a type of this module")
     return read_object(T, obj, _explain)
 
 

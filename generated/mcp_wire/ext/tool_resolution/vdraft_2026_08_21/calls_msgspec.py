@@ -112,6 +112,6 @@ def decode_params(method: str, data: bytes | bytearray | memoryview | str) -> ob
 def decode_result(method: str, data: bytes | bytearray | memoryview | str) -> object:
     """The result of a request, of the type that RESULTS names.
 
-    Raises DecodeError, or KeyError for what is no request of this revision.
+    Raises DecodeError, or KeyError for what is not a request of this revision.
     """
     return decode(RESULTS[method], data)

@@ -286,7 +286,7 @@ def _reader(T: object) -> Reader:
     try:
         return _READERS[T]
     except (KeyError, TypeError):
-        raise TypeError(f"{T!r} is no type of this module") from None
+        raise TypeError(f"{T!r} is not a type of this module") from None
 
 
 _CODEC: Final = bind(codec, globals())
