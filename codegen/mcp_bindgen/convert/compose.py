@@ -62,12 +62,12 @@ class _Composition:
     def composed(self, member: Field, *, built: bool) -> Composed:
         array = stripped(self.schema, member.type)
         if not isinstance(array, Arr) or not member.required:
-            self.misfit(f"{self.whole.name}.{member.wire} is not a required array")
+            self.reject(f"{self.whole.name}.{member.wire} is not a required array")
         given = self.decision.values["parts"]
         tables = cast("list[dict[str, Any]]", given if isinstance(given, list) else [])
         singles = [table for table in tables if "item" in table]
         if len(tables) - len(singles) != 1 or "items" not in tables[0]:
-            self.misfit("`parts` is not one part with `items`, and then parts with `item`")
+            self.reject("`parts` is not one part with `items`, and then parts with `item`")
         parts = tuple(self._part(table, array.of, singles, built=built) for table in tables)
         return Composed(member.wire, parts, built, self.decision)
 
@@ -79,7 +79,7 @@ class _Composition:
                 member = self._member(wire)
                 array = stripped(self.of, member.type)
                 if not isinstance(array, Arr) or not member.required:
-                    self.misfit(f"{self.parts.name}.{wire} is not a required array")
+                    self.reject(f"{self.parts.name}.{wire} is not a required array")
                 rest = item if built else self._others(item, singles)
                 return Part(wire, self._way(array.of, rest, wire, built=built))
             case {"item": str(wire), "as": str(name), "with": dict()} if len(table) == 3:
@@ -87,14 +87,14 @@ class _Composition:
                 value = self._arm(item, name, marks)
                 member = self._member(wire)
                 if member.required:
-                    self.misfit(f"{self.parts.name}.{wire} is required, and may be absent there")
+                    self.reject(f"{self.parts.name}.{wire} is required, and may be absent there")
                 return Part(wire, self._way(member.type, value, wire, built=built), name, marks)
             case _:
-                self.misfit(f"{table} is neither {{items}} nor {{item, as, with}}")
+                self.reject(f"{table} is neither {{items}} nor {{item, as, with}}")
 
     def _member(self, wire: str) -> Field:
         if self.whole.field(wire) is not None:
-            self.misfit(f"{self.whole.name} has `{wire}` too")
+            self.reject(f"{self.whole.name} has `{wire}` too")
         return self.rows.require_member(self.parts, wire, self.decision)
 
     def _way(self, part: Type, whole: Type, wire: str, *, built: bool) -> Way:
@@ -102,7 +102,7 @@ class _Composition:
         place = f"{self.parts.name}.{wire}"
         way = self.way(source, target, place)
         if way is None:
-            self.misfit(f"not every value of {place} is taken")
+            self.reject(f"not every value of {place} is taken")
         return way
 
     def _arm(self, item: Type, name: str, marks: dict[str, Any]) -> Type:
@@ -114,21 +114,21 @@ class _Composition:
                 needed = {field.wire for field in struct.fields if field.required}
                 if value is not None and value.required and needed <= {name, *marks}:
                     return value.type
-        self.misfit(f"no type of its items has {marks} and `{name}`, and requires no more")
+        self.reject(f"no type of its items has {marks} and `{name}`, and requires no more")
 
     def _others(self, item: Type, singles: list[dict[str, Any]]) -> Type:
         """The items that are not a part of their own."""
         rest = tuple(arm for arm in arms(self.schema, item) if not self._is_single(arm, singles))
         if not rest:
-            self.misfit("nothing is left for `items`")
+            self.reject("nothing is left for `items`")
         return rest[0] if len(rest) == 1 else Uni(rest)
 
     def _is_single(self, arm: Type, singles: list[dict[str, Any]]) -> bool:
         struct = struct_of(self.schema, arm)
         return struct is not None and any(_is_marked(struct, each["with"]) for each in singles)
 
-    def misfit(self, why: str) -> NoReturn:
-        self.rows.misfit(self.decision, why)
+    def reject(self, why: str) -> NoReturn:
+        self.rows.reject(self.decision, why)
 
 
 def _is_marked(struct: Struct, marks: dict[str, Any]) -> bool:

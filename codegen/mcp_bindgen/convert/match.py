@@ -300,7 +300,7 @@ class Ways:
             return
         self.rows.find(self.name, paths, ("drop",))
         if struct is None or struct.field(decision.values["alone"]) is None or f.required:
-            self.rows.misfit(decision, "`alone` names no member of an optional object")
+            self.rows.reject(decision, "`alone` names no member of an optional object")
         names = (inner.wire for inner in struct.fields)
         others = tuple(name for name in names if name != decision.values["alone"])
         yield Lost(f.wire, decision, others=others)
@@ -350,7 +350,7 @@ class Ways:
             return None
         if decision.action == "keep":
             if not self._admitted(s, t, f):
-                self.rows.misfit(decision, f"{t.name} does not take it")
+                self.rows.reject(decision, f"{t.name} does not take it")
             return None
         if decision.action == "rename":
             return self._renamed(t, f, decision)
@@ -362,9 +362,9 @@ class Ways:
         g = self.rows.require_member(t, to, decision)
         way = self.way(f.type, g.type, f"{t.name}.{to}")
         if way is None:
-            self.rows.misfit(decision, f"{t.name}.{to} does not take its values")
+            self.rows.reject(decision, f"{t.name}.{to} does not take its values")
         if g.required and not f.required:
-            self.rows.misfit(decision, f"{t.name}.{to} is required")
+            self.rows.reject(decision, f"{t.name}.{to} is required")
         return Kept(f.wire, way, to, not f.required, g.required)
 
     def _only_target(self, t: Struct, g: Field) -> Iterator[Member]:

@@ -92,14 +92,14 @@ class Rows:
 
     def require_member(self, struct: Struct, wire: str, decision: Decision) -> Field:
         member = struct.field(wire)
-        return member or self.misfit(decision, f"{struct.name} has no `{wire}`")
+        return member or self.reject(decision, f"{struct.name} has no `{wire}`")
 
     def require_fit(self, decision: Decision, fault: str | None) -> None:
         """Raises DecisionError for a row that cannot work."""
         if fault is not None:
-            self.misfit(decision, fault)
+            self.reject(decision, fault)
 
-    def misfit(self, decision: Decision, why: str) -> NoReturn:
+    def reject(self, decision: Decision, why: str) -> NoReturn:
         """Raises DecisionError for a row that says what cannot be."""
         raise DecisionError(
             f"{self._source}: [[step]] `{decision.path}` of {self.pair} cannot "
@@ -136,7 +136,7 @@ class Rows:
     def require_code(self, decision: Decision) -> None:
         """Raises DecisionError for an error code that becomes something else."""
         if decision.action != "refuse" and not isinstance(decision.values.get("to"), int):
-            self.misfit(decision, "`to` is not an error code")
+            self.reject(decision, "`to` is not an error code")
 
     @property
     def _source(self) -> str:
