@@ -29,7 +29,7 @@ def fitting(models: Models, sample: Any) -> Models:
     Raises Untyped where msgspec does not take them, or they do not take `sample`.
     """
     try:
-        fitting = _without_misfits(models, _run(models))
+        fitting = _without_wrong_defaults(models, _run(models))
         decoder: Any = msgspec.json.Decoder(getattr(_run(fitting), models.name))
         value = decoder.decode(json.dumps(sample))
         again = decoder.decode(msgspec.json.encode(value))
@@ -53,7 +53,7 @@ def _run(models: Models) -> ModuleType:
     return module
 
 
-def _without_misfits(models: Models, module: ModuleType) -> Models:
+def _without_wrong_defaults(models: Models, module: ModuleType) -> Models:
     types = [_mended(t, module) if isinstance(t, Class) else t for t in models.types]
     return replace(models, types=tuple(types))
 
@@ -61,14 +61,14 @@ def _without_misfits(models: Models, module: ModuleType) -> Models:
 def _mended(declared: Class, module: ModuleType) -> Class:
     """A class in which a default that is not of its member's type is none."""
     struct = getattr(module, declared.name)
-    misfits = set(_misfits(struct))
-    if not misfits:
+    wrong = set(_wrong_defaults(struct))
+    if not wrong:
         return declared
-    members = (m if m.name not in misfits else m.without_default() for m in declared.members)
+    members = (m if m.name not in wrong else m.without_default() for m in declared.members)
     return replace(declared, members=tuple(members))
 
 
-def _misfits(struct: type[msgspec.Struct]) -> Iterator[str]:
+def _wrong_defaults(struct: type[msgspec.Struct]) -> Iterator[str]:
     for field in msgspec.structs.fields(struct):
         try:
             value = field.default_factory() if callable(field.default_factory) else field.default
