@@ -18,7 +18,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup generate docs test long check lint types drift pictures format ledger bench soak official peers interop conformance wheel pins clean
+.PHONY: help setup generate docs test wide long check lint types drift pictures format ledger bench soak official peers interop conformance wheel pins clean
 
 help: ## show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,7 +30,10 @@ generate: $(STAMP) ## write the bindings of every revision
 	@$(BIN)/mcp-bindgen generate $(ARGS)
 
 test: $(STAMP) ## run the tests (ARGS are passed to pytest)
-	@$(BIN)/python -m pytest -q -m "not long and not interop" -n auto --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest -q -m "not long and not wide and not interop" -n auto --dist worksteal $(ARGS)
+
+wide: $(STAMP) ## run the tests that make the same claims for more stores, revisions and kinds
+	@$(BIN)/python -m pytest -q -m "wide and not long and not interop" -n auto --dist worksteal $(ARGS)
 
 long: $(STAMP) ## run the tests that take too long for `make test`
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-long} $(BIN)/python -m pytest -q -m long -n auto --dist worksteal $(ARGS)

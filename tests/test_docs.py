@@ -46,6 +46,7 @@ PAGES: Final = (
 """One of each kind, and one that nothing makes."""
 
 
+@pytest.mark.wide
 def test_pages_that_differ_are_named_and_written_anew(copy: Path) -> None:
     before = {page: text(copy / "docs" / page) for page in PAGES}
     for page, old in before.items():

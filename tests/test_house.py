@@ -527,6 +527,7 @@ def test_both_distributions_have_one_license_and_notice(root: Path) -> None:
     assert (root / "runtime/NOTICE").read_text("utf-8") == notice
 
 
+@pytest.mark.wide
 def test_no_extra_without_code(root: Path) -> None:
     """Each library of an extra of the runtime is imported somewhere in the two packages.
 

@@ -17,6 +17,7 @@ ABSENT: Final = "pytest.importorskip('absent')\n"
 MARKED: Final = "@pytest.mark.skip\ndef test_marked():\n    pass\n"
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("workers", "text", "status", "said"),
     [

@@ -107,6 +107,7 @@ def test_call_names_what_is_not_there_without_escapes() -> None:
     check(invoke("call", "--", sys.executable, "t", f"{{{HOSTILE}"), shown=False)
 
 
+@pytest.mark.wide
 def test_both_distributions_escape_every_character_that_steers() -> None:
     for plane in range(17):
         text = "".join(map(chr, range(plane << 16, (plane + 1) << 16)))

@@ -60,6 +60,7 @@ def test_a_rule_says_for_source_what_its_case_does() -> None:
     assert lacking == []
 
 
+@pytest.mark.wide
 def test_what_a_rule_says_of_python_source_is_what_the_type_checker_says(tmp_path: Path) -> None:
     schemas = [schema_of(case, side) for case in FOR.values() for side in ("old", "new")]
     files = emit.generate(schemas, emit.Options(models=("dataclass",)))

@@ -196,6 +196,7 @@ assert losses == whole
 """
 
 
+@pytest.mark.wide
 def test_its_tests_pass(mixed: Day) -> None:
     """The laws of the models and of the steps find the new revision by themselves."""
     tests = ("tests/laws/test_steps.py", "tests/laws/test_differential.py", FORGIVEN)
@@ -269,8 +270,10 @@ def conversations(client: Path, server: Path, offers: dict[str, str]) -> list[li
     return [json.loads(line) for line in ran.stdout.splitlines()]
 
 
+WIDE: Final = {"again", "restructured"}
+"""What `make wide` plays; `make long` plays the others."""
 SPOKEN: Final = [
-    name if name in {"again", "restructured"} else pytest.param(name, marks=pytest.mark.long)
+    pytest.param(name, marks=pytest.mark.wide if name in WIDE else pytest.mark.long)
     for name in KINDS
 ]
 

@@ -61,6 +61,7 @@ def test_a_model_of_the_users_own_may_have_it(models: Any) -> None:
     assert mine.model_validate_json('{"tree":[["a"]]}').model_dump() == {"tree": [["a"]]}
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("checker", ["mypy --strict", "basedpyright --level error"])
 def test_type_checkers_know_what_is_in_it(checker: str, tmp_path: Path) -> None:
     for flavour in FLAVOURS:

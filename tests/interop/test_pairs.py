@@ -45,6 +45,7 @@ def _marks(families: set[str]) -> list[pytest.MarkDecorator]:
     return [pytest.mark.peers] if "mcp" in families else []
 
 
+@pytest.mark.wide
 @pytest.mark.requirement(
     "base.support.lifecycle",
     "base.support.stateless-core",
@@ -93,6 +94,7 @@ HTTP_PAIRS: Final = [
 ]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("kind", "client", "mode", "server"),
     [

@@ -116,6 +116,7 @@ def test_a_struct_is_seen_at_any_depth() -> None:
     assert list(walk.references(Uni((Arr(Ref("S")), Ref("D"))))) == ["S", "D"]
 
 
+@pytest.mark.wide
 def test_few_modules_must_know_a_new_kind_of_type(root: Path, tmp_path: Path) -> None:
     """A kind is made up; what no longer type-checks has to say what that kind means there."""
     shutil.copytree(root / "codegen/mcp_bindgen", tmp_path / "mcp_bindgen")

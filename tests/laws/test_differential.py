@@ -26,12 +26,16 @@ from tests.support.judges import (
     shrink,
 )
 from tests.support.reach import Reach
+from tests.support.wide import wide_but
 
 BOUNDED: Final = 8_000
 """Instances of one revision in `make test`: what reaches everything takes up to 5 300 of them."""
 
 LONG: Final = 40_000
 """Instances of one revision in `make long`; there are five."""
+
+NEWEST: Final = ("2025-11-25", "2026-07-28", "tasks@draft-2026-08-21")
+"""The newest revision of each era and one extension; `make wide` takes the others too."""
 
 MANY: Final = 12
 """Disputes after which a run stops."""
@@ -61,7 +65,7 @@ def test_the_arms_of_a_named_union_are_to_be_reached_wherever_it_stands() -> Non
     assert levels <= reach.missed("SetLevelRequestParams")
 
 
-@pytest.mark.parametrize("revision", SCHEMAS)
+@pytest.mark.parametrize("revision", wide_but(NEWEST, SCHEMAS))
 def test_everyone_agrees_about_every_type(revision: str) -> None:
     _hold(revision, BOUNDED)
 
@@ -72,7 +76,7 @@ def test_everyone_agrees_about_a_hundred_thousand_instances(revision: str) -> No
     _hold(revision, LONG)
 
 
-@pytest.mark.parametrize("revision", SCHEMAS)
+@pytest.mark.parametrize("revision", wide_but(NEWEST[:2], SCHEMAS))
 def test_everyone_agrees_about_what_hypothesis_finds(revision: str) -> None:
     """Fewer instances than the above, of the same generator; a failure comes out small."""
     court = _court(revision)

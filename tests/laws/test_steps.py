@@ -184,6 +184,7 @@ def test_fifty_thousand_messages_keep_the_laws() -> None:
     assert total > 50_000
 
 
+@pytest.mark.wide
 def test_every_row_and_every_function_is_met() -> None:
     """The generator's reach: each sentence and kind of squatter was told, each step ran."""
     awaited = {pair: set(_awaited(*pair)) for pair in PAIRS if set(pair) in NEIGHBOURS}

@@ -57,6 +57,7 @@ async def _stored(redis: Any) -> list[int]:
     return sorted(each["params"]["data"]["number"] for each in messages if "params" in each)
 
 
+@pytest.mark.wide
 def test_a_client_gets_each_stored_event_once_when_its_process_is_killed(
     redis: RedisServer,
 ) -> None:

@@ -70,6 +70,7 @@ def test_what_the_call_asks_again_is_answered_to_the_process_that_runs_it(store:
     run(main, 120)
 
 
+@pytest.mark.wide
 def test_a_call_that_kills_each_process_ends_in_the_error_after_one_more(store: str) -> None:
     async def main() -> None:
         killed = list[int]()
@@ -136,6 +137,7 @@ def test_a_task_whose_process_is_killed_is_run_again_by_another(store: str, tmp_
     run(main, 180)
 
 
+@pytest.mark.wide
 def test_a_task_that_kills_each_process_ends_in_the_error_after_one_more(store: str) -> None:
     async def main() -> None:
         tasks, killed = ClientTasks(), set[int]()

@@ -56,6 +56,7 @@ def outside(chosen: Answers) -> list[str]:
     return [path for path in made(chosen) if "/_mcp/" not in path]
 
 
+@pytest.mark.wide
 def test_there_are_few_files_beside_the_protocol() -> None:
     counts = [len(outside(answers(transports=ways))) for ways in WAYS]
     assert max(counts) <= MOST_FILES
@@ -143,6 +144,7 @@ def test_the_image_of_a_server_over_http_is_asked_whether_it_lives() -> None:
         assert "http://127.0.0.1:8000/health" in code
 
 
+@pytest.mark.wide
 def test_the_readme_is_laid_out() -> None:
     for chosen in LAID_OUT:
         text = made(chosen)["README.md"]
@@ -178,6 +180,7 @@ def check_its_own_tests(chosen: Answers, home: Path) -> None:
     assert ("get-sum" if chosen.tools else "completion") in tried.stdout, tried.stderr
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("chosen", EXTREMES, ids=str)
 def test_it_passes_its_own_tests(chosen: Answers, tmp_path: Path) -> None:
     check_its_own_tests(chosen, tmp_path)

@@ -105,6 +105,7 @@ async def pid(client: Client, seconds: float = 0) -> int:
     return int(result.structured_content["result"])
 
 
+@pytest.mark.wide
 @pytest.mark.skipif(
     redis.PROGRAM is None or shutil.which("nginx") is None,
     reason="needs redis-server (or valkey-server) and nginx",

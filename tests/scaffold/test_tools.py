@@ -164,6 +164,7 @@ def test_the_tries_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [each.place for each in tool.loose] == [f"input.p{n}" for n in range(9)]
 
 
+@pytest.mark.wide
 def test_the_tools_of_real_servers_are_written_as_they_are_linted(
     shared: Path, tmp_path: Path
 ) -> None:

@@ -636,6 +636,7 @@ def test_what_stands_in_itself_many_times_is_compared_in_time(
     assert {f.change.path[: len(path)] for f in findings.values()} == {path}
 
 
+@pytest.mark.wide
 def test_a_list_as_long_as_is_admitted_is_compared_in_time() -> None:
     tools = [tool(str(n), object_of(a=STRING)) for n in range(MAX_TOOLS)]
     changed = [*tools[:-1], tool(tools[-1]["name"], object_of(["a"], a=STRING))]

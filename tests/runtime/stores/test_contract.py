@@ -151,6 +151,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: broken.__name__)
 def test_a_store_that_breaks_the_contract_is_found(broken: type) -> None:
     def failed(check: Check) -> bool:
