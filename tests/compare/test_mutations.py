@@ -27,7 +27,7 @@ from tests.support.refutation import check_mutation, refute
 from tests.support.wide import wide_but
 
 REVISIONS: Final = pins.revisions()
-ROUNDS: Final = 2
+ROUNDS: Final = 3
 """Of each kind in each revision; `make long` has a hundred times as many."""
 
 _WAYS: Final[dict[str, tuple[Way, ...]]] = {
