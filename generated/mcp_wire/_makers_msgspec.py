@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import NODEFAULT, UNSET, Struct
 
+from ._numbers_msgspec import HOLDERS
 from ._wire.members import Items, Take
 from ._wire.values import EMPTY
 
@@ -42,8 +43,9 @@ def constructor(
 ) -> Callable[..., Any]:
     """What makes a Struct of members by keyword.
 
-    `names` says by member what the constructor calls it. What is not right by its class alone is
-    left to `look`, as is UNSET where that is not the default.
+    `names` says by member what the constructor calls it. What is not right by its class alone, or
+    may hold a number that is not finite, is left to `look`, as is UNSET where that is not the
+    default.
     """
     # def make(*, uri, name=_unset, extra_=_empty):
     #     if uri.__class__ is not _0:
@@ -53,7 +55,7 @@ def constructor(
     #     return _make(_start, uri=uri, name=name, _extra=extra_)
     own = defaults_of(cls)
     defaults = {name: own.get(member, NODEFAULT) for member, name in names.items()}
-    sure = {f"_{i}": takes[name].sure for i, name in enumerate(defaults)}
+    sure = {f"_{i}": _plain(takes[name].sure) for i, name in enumerate(defaults)}
     code = [f"def make({', '.join(_parameters(defaults))}):"]
     for (name, default), (key, right) in zip(
         defaults.items(), sure.items(), strict=True
@@ -80,6 +82,17 @@ def defaults_of(cls: type[Struct]) -> dict[str, Any]:
     """By member its default; the first of the required ones may be left out."""
     names, defaults = cls.__struct_fields__[::-1], cls.__struct_defaults__[::-1]
     return dict(zip(names, defaults, strict=False))
+
+
+def _plain(sure: Any) -> Any:
+    """Of what tells by its class that a value is right, what tells that its numbers are finite."""
+    if sure.__class__ is frozenset:
+        return sure - HOLDERS
+    holds = HOLDERS & sure if sure.__class__ is Items else sure in HOLDERS
+    return _NOTHING if holds else sure
+
+
+_NOTHING: Final[frozenset[object]] = frozenset()
 
 
 def _parameters(defaults: Mapping[str, Any]) -> Iterator[str]:

@@ -22,7 +22,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcp_wire._wire.faults import DecodeError, MemberError
+from mcp_wire._wire.faults import DecodeError, EncodeError, MemberError
 from tests.support.instances import Case, Generator, Seeded, cases, more
 from tests.support.judges import (
     REVISIONS,
@@ -164,17 +164,50 @@ def test_a_raw_dict_never_stands_where_a_model_does() -> None:
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
 @pytest.mark.parametrize("text", ["", "null", 'a "null":null', "\ucb7f\ucbff"])
-def test_a_number_that_is_none_is_refused_beside_nulls(number: float, text: str) -> None:
+def test_a_number_that_is_none_is_refused_when_a_struct_is_made(number: float, text: str) -> None:
     module: Any = flavour_of("2025-11-25", "msgspec").module
-    block = module.TextContent(text=text)
     fine: Any = {"a": None, "b": [None, 1.5, 1e308, -1e308, text]}
-    for content in (fine, {"a": [number]}, {**fine, "c": number}):
-        made = module.CallToolResult(content=[block], structured_content=content)
-        if content is fine:
-            assert json.loads(module.encode(made))["structuredContent"] == fine
-        else:
-            with pytest.raises(ValueError, match="expected a finite number"):
-                module.encode(made)
+    made = module.CallToolResult(content=[], structured_content=fine)
+    assert json.loads(module.encode(made))["structuredContent"] == fine
+    bad: dict[str, Any] = {
+        "$.structured_content.a[0]": {"a": [number]},
+        "$.structured_content.c": {**fine, "c": number},
+        "$.structured_content.s[0]": {"s": {number}},
+        "$.structured_content.n": {"n": number, "long": 10**400},
+    }
+    for path, content in bad.items():
+        with pytest.raises(EncodeError, match="a finite number") as caught:
+            module.CallToolResult(content=[], structured_content=content)
+        assert caught.value.path == path
+    with pytest.raises(TypeError, match="expected number"):  # its bounds are looked at first
+        module.Annotations(priority=number)
+    with pytest.raises(EncodeError, match=r"\$\.progress: expected a finite number"):
+        module.ProgressNotificationParams(progress_token=1, progress=number)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_a_number_that_is_none_is_refused_where_msgspec_is_not_asked(number: float) -> None:
+    module: Any = flavour_of("2025-11-25", "msgspec").module
+    schema = module.ToolInputSchema(extra_={"default": number})
+    values = (
+        module.Tool(name="a", input_schema=schema),
+        module.CallToolResult(content=[], extra_={"a": number}),
+        [module.Root(uri="a"), {"a": number}],
+        number,
+    )
+    for value in values:
+        with pytest.raises(ValueError, match="expected a finite number"):
+            module.encode(value)
+
+
+def test_a_class_of_yours_is_written_as_the_struct_that_it_is() -> None:
+    module: Any = flavour_of("2025-11-25", "msgspec").module
+
+    class Mine(module.Root, frozen=True):
+        note: str
+
+    assert json.loads(module.encode(Mine(uri="a", note="b"))) == {"uri": "a", "note": "b"}
+    assert json.loads(module.encode([Mine(uri="a", note="b")])) == [{"uri": "a", "note": "b"}]
 
 
 # ---- dataclasses

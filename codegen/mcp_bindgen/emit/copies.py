@@ -12,7 +12,7 @@ __all__ = ["copies", "copies_of_steps"]
 _SUPPORT: Final = Path(__file__).with_name("support")
 _OF_A_FLAVOUR: Final = {
     "dataclass": ("_dataclass.py",),
-    "msgspec": ("_makers_msgspec.py", "_msgspec.py", "_types_msgspec.py"),
+    "msgspec": ("_makers_msgspec.py", "_msgspec.py", "_numbers_msgspec.py", "_types_msgspec.py"),
     "pydantic": ("_constructor_pydantic.py", "_pydantic.py", "_types_pydantic.py"),
 }
 _OF_STEPS: Final = ("steps/_step.py", "steps/_substitutes.py")

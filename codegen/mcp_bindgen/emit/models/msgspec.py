@@ -48,8 +48,8 @@ _WIRE: Final = (
     *("check_depth", "parse", "too_deep", "write_again"),
 )
 _MSGSPEC: Final = (
-    *("BEFORE", "BUILDING", "Bare", "Hooks", "Unset"),
-    *("Open", "bind", "has_nan", "with_tag", "write"),
+    *("BUILDING", "Bare", "Hooks", "Open", "Unset"),
+    *("bind", "with_tag", "write"),
 )
 """What the template names."""
 
@@ -64,9 +64,10 @@ def msgspec_view(shapes: Shapes) -> dict[str, Any]:
     rows = module_rows(schema, used, structs, ("dec_hook", "enc_hook"))
     imports.add("collections.abc", ("Callable",))
     imports.add("typing", _TYPING)
-    imports.add("msgspec", ("UNSET", "MsgspecError", "json", "msgpack", "to_builtins"))
+    imports.add("msgspec", ("UNSET", "MsgspecError", "json", "to_builtins"))
     imports.use("msgspec.json", "Decoder")
     imports.add(".._msgspec", _MSGSPEC)
+    imports.use(".._numbers_msgspec", "finite")
     imports.add(".._wire", _WIRE)
     imports.use(".", "codec")
     readers = Group("{", ("**_READERS", "**dict(zip(_CHECKED, _CODEC.checked, strict=True))"), "}")

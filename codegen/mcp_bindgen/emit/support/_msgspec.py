@@ -25,6 +25,7 @@ from msgspec import NODEFAULT, UNSET, Struct, UnsetType, field
 from msgspec.structs import asdict, replace
 
 from ._makers_msgspec import Start, constructor, defaults_of
+from ._numbers_msgspec import check_numbers
 from ._types_msgspec import Checked, unmarked
 from ._wire.base import Kept, shown
 from ._wire.binding import Binding, Reader
@@ -147,6 +148,7 @@ def _looked_at(cls: type[Struct], name: str, value: Any) -> Any:
     TAKES[cls][name].check(value, (None, name))
     if name == "extra_":
         return Extra(value) if value else EMPTY
+    check_numbers(value, (None, name))
     return value
 
 
@@ -261,24 +263,6 @@ def with_tag(T: Any) -> Any:
 
 BUILDING: Final = Lock()
 """Held while msgspec makes a decoder: it crashes if another thread uses a class half looked at."""
-
-BEFORE: Final = frozenset(b":,[")
-"""What stands before a null that is a value, but for the whole, and before no word in a text."""
-
-
-def has_nan(value: Any, pack: Callable[[Any], bytes]) -> bool:
-    """Whether a value, of which some part was written as null, may hold a NaN or an infinity.
-
-    MessagePack writes such numbers as they are: a float is the byte 203, and its exponent, all
-    ones, is that of no other but the very large.
-    """
-    try:
-        packed = pack(value)
-    except (TypeError, ValueError, OverflowError, msgspec.MsgspecError):
-        return True
-    if packed.find(203) < 0:
-        return False
-    return packed.find(b"\xcb\x7f") >= 0 or packed.find(b"\xcb\xff") >= 0
 
 
 _plain: Final = msgspec.json.Encoder().encode

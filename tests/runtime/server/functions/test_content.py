@@ -274,8 +274,11 @@ def test_a_result_passes_if_it_keeps_the_promise() -> None:
         tool_result(result(), of(int))
     with pytest.raises(BadResult, match="expected int"):
         tool_result(result(structured_content={"result": "3"}), of(int))
+    held = {"a": 1.0}
+    changed = result(structured_content=held)
+    held["a"] = math.nan
     with pytest.raises(BadResult, match=r"\$\.a: expected a finite number"):
-        tool_result(result(structured_content={"a": math.nan}), of(str))
+        tool_result(changed, of(str))
 
 
 # ---- prompts

@@ -23,12 +23,11 @@ from typing import (
     overload,
 )
 
-from msgspec import UNSET, MsgspecError, field, json, msgpack, to_builtins
+from msgspec import UNSET, MsgspecError, field, json, to_builtins
 from msgspec.json import Decoder
 
 from . import codec
 from ...._msgspec import (
-    BEFORE,
     BUILDING,
     Bare,
     Fixed,
@@ -37,10 +36,10 @@ from ...._msgspec import (
     Open,
     Unset,
     bind,
-    has_nan,
     with_tag,
     write,
 )
+from ...._numbers_msgspec import finite
 from ...._types_msgspec import Const
 from ...._wire.binding import Reader
 from ...._wire.faults import DecodeError, too_deep
@@ -763,15 +762,9 @@ def encode(value: object) -> bytes:
     Raises EncodeError for what JSON has no form for, inside unknown members too.
     """
     try:
-        text = _encode(value)
-    except (TypeError, ValueError, RecursionError, MsgspecError):
-        return write(to_wire(value))
-    head, null, _ = text.rpartition(b"null")
-    while null:
-        if not head or head[-1] in BEFORE:
-            return write(to_wire(value)) if has_nan(value, _pack) else text
-        head, null, _ = head.rpartition(b"null")
-    return text
+        return _ENCODERS[value.__class__](value)
+    except (KeyError, TypeError, ValueError, RecursionError, MsgspecError):
+        return _encode_other(value)
 
 
 @overload
@@ -819,7 +812,7 @@ def enc_hook(obj: Any) -> Json:
     Raises TypeError for what `encode` alone can write: a value with unknown members.
     """
     if isinstance(obj, Open):
-        return to_wire(obj) if obj.wire_ is None else obj.wire_
+        return finite(to_wire(obj)) if obj.wire_ is None else obj.wire_
     raise TypeError(f"{type(obj).__name__} is left to `encode`")
 
 
@@ -828,6 +821,19 @@ def _reader(T: object) -> Reader:
         return _READERS[T]
     except (KeyError, TypeError):
         raise TypeError(f"{T!r} is not a type of this module") from None
+
+
+def _encode_other(value: object) -> bytes:
+    """What no encoder wrote: of a class that it has not met, or for the codec."""
+    if value.__class__ not in _ENCODERS:
+        if isinstance(value, Bare):
+            _ENCODERS[value.__class__] = _encode
+            return encode(value)
+        try:
+            return _encode(finite(value))
+        except (TypeError, ValueError, RecursionError, MsgspecError):
+            pass
+    return write(to_wire(value))
 
 
 def _native(T: Any) -> Callable[[Any], Any]:
@@ -854,5 +860,6 @@ _CODEC_ONLY: Final[list[object]] = [
     CallToolAnswer,
 ]
 _NATIVE: Final[dict[object, Callable[[Any], Any]]] = {}
+_ENCODERS: Final[dict[type[Any], Callable[[Any], bytes]]] = {}
+"""By class what writes a Struct: msgspec itself, for the numbers of a Struct are finite."""
 _encode: Final = json.Encoder(enc_hook=enc_hook).encode
-_pack: Final = msgpack.Encoder(enc_hook=enc_hook).encode
