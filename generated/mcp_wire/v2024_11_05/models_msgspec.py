@@ -1337,16 +1337,15 @@ def _reader(T: object) -> Reader:
 
 
 def _encode_other(value: object) -> bytes:
-    """What no encoder wrote: of a class that it has not met, or for the codec."""
-    if value.__class__ not in _ENCODERS:
-        if isinstance(value, Bare):
-            _ENCODERS[value.__class__] = _encode
-            return encode(value)
-        try:
-            return _encode(finite(value))
-        except (TypeError, ValueError, RecursionError, MsgspecError):
-            pass
+    """What no encoder wrote: a Struct of a class that was not met, or what is for the codec."""
+    if isinstance(value, Bare) and value.__class__ not in _ENCODERS:
+        _ENCODERS[value.__class__] = _encode
+        return encode(value)
     return write(to_wire(value))
+
+
+def _encode_json(value: Json) -> bytes:
+    return _encode(finite(value))
 
 
 def _native(T: Any) -> Callable[[Any], Any]:
@@ -1374,6 +1373,9 @@ _CODEC_ONLY: Final[list[object]] = [
     ServerResult,
 ]
 _NATIVE: Final[dict[object, Callable[[Any], Any]]] = {}
-_ENCODERS: Final[dict[type[Any], Callable[[Any], bytes]]] = {}
-"""By class what writes a Struct: msgspec itself, for the numbers of a Struct are finite."""
 _encode: Final = json.Encoder(enc_hook=enc_hook).encode
+_ENCODERS: Final[dict[type[Any], Callable[[Any], bytes]]] = {
+    dict: _encode_json,
+    list: _encode_json,
+}
+"""By class what msgspec itself writes: the numbers of a Struct were checked when it was made."""
