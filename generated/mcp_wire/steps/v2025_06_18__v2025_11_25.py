@@ -1177,9 +1177,9 @@ def _is_new_ToolInputSchema(x: Json) -> bool:
     """Whether it is a value of ToolInputSchema."""
     if x.__class__ is not dict:
         return False
-    if "$schema" in x and x["$schema"].__class__ is not str:
-        return False
     if "type" not in x or x["type"] != "object":
+        return False
+    if "$schema" in x and x["$schema"].__class__ is not str:
         return False
     if "properties" in x and not _is_new_object_of_object(x["properties"]):
         return False
@@ -1225,9 +1225,9 @@ def _is_new_ToolOutputSchema(x: Json) -> bool:
     """Whether it is a value of ToolOutputSchema."""
     if x.__class__ is not dict:
         return False
-    if "$schema" in x and x["$schema"].__class__ is not str:
-        return False
     if "type" not in x or x["type"] != "object":
+        return False
+    if "$schema" in x and x["$schema"].__class__ is not str:
         return False
     if "properties" in x and not _is_new_object_of_object(x["properties"]):
         return False

@@ -140,7 +140,7 @@ def _up_ElicitRequestFormParams(o: Json, at: At, trip: Trip) -> Json:
 
 def _up_ElicitRequestURLParams(o: Json, at: At, trip: Trip) -> Json:
     """What ElicitRequestURLParams of 2025-11-25 is in 2026-07-28."""
-    if "elicitationId" in o and same(o["elicitationId"], ""):
+    if "elicitationId" in o and o["elicitationId"] == "":
         o = without(o, "elicitationId")
     if "task" in o:
         trip.lose(
@@ -633,7 +633,7 @@ def _down_error_of_resources_read(o: Json, at: At, trip: Trip) -> Json:
 def _down_Result(o: Json, at: At, trip: Trip) -> Json:
     """What Result of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
-        if not same(o["resultType"], "complete"):
+        if o["resultType"] != "complete":
             if o["resultType"] not in trip.context.result_types:
                 raise refused(
                     (at, "resultType"),
@@ -733,7 +733,7 @@ def _down_ListRootsRequestParams(o: Json, at: At, trip: Trip) -> Json:
 def _down_CompleteResult(o: Json, at: At, trip: Trip) -> Json:
     """What CompleteResult of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
-        if not same(o["resultType"], "complete"):
+        if o["resultType"] != "complete":
             if o["resultType"] not in trip.context.result_types:
                 raise refused(
                     (at, "resultType"),
@@ -885,7 +885,7 @@ def _down_CallToolResult(o: Json, at: At, trip: Trip) -> Json:
             "The older result holds an object there; any other JSON goes into the text.",
         )
     if "resultType" in o:
-        if not same(o["resultType"], "complete"):
+        if o["resultType"] != "complete":
             if o["resultType"] not in trip.context.result_types:
                 raise refused(
                     (at, "resultType"),
@@ -985,7 +985,7 @@ def _down_Tool(o: Json, at: At, trip: Trip) -> Json:
 def _down_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
     """What ListToolsResult of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
-        if not same(o["resultType"], "complete"):
+        if o["resultType"] != "complete":
             if o["resultType"] not in trip.context.result_types:
                 raise refused(
                     (at, "resultType"),
@@ -1008,7 +1008,7 @@ def _down_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
             )
         o = without(o, "ttlMs")
     if "cacheScope" in o:
-        if not same(o["cacheScope"], "private"):
+        if o["cacheScope"] != "private":
             trip.lose(
                 (at, "cacheScope"),
                 "`cacheScope` is left out",
@@ -1028,7 +1028,7 @@ def _down_ListToolsResult(o: Json, at: At, trip: Trip) -> Json:
 def _down_GetPromptResult(o: Json, at: At, trip: Trip) -> Json:
     """What GetPromptResult of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
-        if not same(o["resultType"], "complete"):
+        if o["resultType"] != "complete":
             if o["resultType"] not in trip.context.result_types:
                 raise refused(
                     (at, "resultType"),
@@ -1089,7 +1089,7 @@ def _down_GetPromptRequestParams(o: Json, at: At, trip: Trip) -> Json:
 def _down_ListPromptsResult(o: Json, at: At, trip: Trip) -> Json:
     """What ListPromptsResult of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
-        if not same(o["resultType"], "complete"):
+        if o["resultType"] != "complete":
             if o["resultType"] not in trip.context.result_types:
                 raise refused(
                     (at, "resultType"),
@@ -1112,7 +1112,7 @@ def _down_ListPromptsResult(o: Json, at: At, trip: Trip) -> Json:
             )
         o = without(o, "ttlMs")
     if "cacheScope" in o:
-        if not same(o["cacheScope"], "private"):
+        if o["cacheScope"] != "private":
             trip.lose(
                 (at, "cacheScope"),
                 "`cacheScope` is left out",
@@ -1160,7 +1160,7 @@ def _down_ReadResourceResult(o: Json, at: At, trip: Trip) -> Json:
             )
         o = without(o, "ttlMs")
     if "cacheScope" in o:
-        if not same(o["cacheScope"], "private"):
+        if o["cacheScope"] != "private":
             trip.lose(
                 (at, "cacheScope"),
                 "`cacheScope` is left out",
@@ -1168,7 +1168,7 @@ def _down_ReadResourceResult(o: Json, at: At, trip: Trip) -> Json:
             )
         o = without(o, "cacheScope")
     if "resultType" in o:
-        if not same(o["resultType"], "complete"):
+        if o["resultType"] != "complete":
             if o["resultType"] not in trip.context.result_types:
                 raise refused(
                     (at, "resultType"),
@@ -1229,7 +1229,7 @@ def _down_ReadResourceRequestParams(o: Json, at: At, trip: Trip) -> Json:
 def _down_ListResourceTemplatesResult(o: Json, at: At, trip: Trip) -> Json:
     """What ListResourceTemplatesResult of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
-        if not same(o["resultType"], "complete"):
+        if o["resultType"] != "complete":
             if o["resultType"] not in trip.context.result_types:
                 raise refused(
                     (at, "resultType"),
@@ -1252,7 +1252,7 @@ def _down_ListResourceTemplatesResult(o: Json, at: At, trip: Trip) -> Json:
             )
         o = without(o, "ttlMs")
     if "cacheScope" in o:
-        if not same(o["cacheScope"], "private"):
+        if o["cacheScope"] != "private":
             trip.lose(
                 (at, "cacheScope"),
                 "`cacheScope` is left out",
@@ -1282,7 +1282,7 @@ def _down_ResultMetaObject(o: Json, at: At, trip: Trip) -> Json:
 def _down_ListResourcesResult(o: Json, at: At, trip: Trip) -> Json:
     """What ListResourcesResult of 2026-07-28 is in 2025-11-25."""
     if "resultType" in o:
-        if not same(o["resultType"], "complete"):
+        if o["resultType"] != "complete":
             if o["resultType"] not in trip.context.result_types:
                 raise refused(
                     (at, "resultType"),
@@ -1305,7 +1305,7 @@ def _down_ListResourcesResult(o: Json, at: At, trip: Trip) -> Json:
             )
         o = without(o, "ttlMs")
     if "cacheScope" in o:
-        if not same(o["cacheScope"], "private"):
+        if o["cacheScope"] != "private":
             trip.lose(
                 (at, "cacheScope"),
                 "`cacheScope` is left out",
@@ -1328,7 +1328,7 @@ def _down_empty_PaginatedRequestParams(o: Json, at: At, trip: Trip) -> Json:
 def _down_RequestMetaObject(o: Json, at: At, trip: Trip) -> Json:
     """What RequestMetaObject of 2026-07-28 is in 2025-11-25."""
     if PROTOCOL_VERSION in o:
-        if not same(o[PROTOCOL_VERSION], "2026-07-28"):
+        if o[PROTOCOL_VERSION] != "2026-07-28":
             trip.lose(
                 (at, PROTOCOL_VERSION),
                 "`io.modelcontextprotocol/protocolVersion` is left out",
@@ -1826,9 +1826,9 @@ def _is_old_ToolOutputSchema(x: Json) -> bool:
     """Whether it is a value of ToolOutputSchema."""
     if x.__class__ is not dict:
         return False
-    if "$schema" in x and x["$schema"].__class__ is not str:
-        return False
     if "type" not in x or x["type"] != "object":
+        return False
+    if "$schema" in x and x["$schema"].__class__ is not str:
         return False
     if "properties" in x and not _is_old_object_of_object(x["properties"]):
         return False
@@ -2370,6 +2370,8 @@ def _is_new_InputRequiredResult(x: Json) -> bool:
     """Whether it is a value of InputRequiredResult."""
     if x.__class__ is not dict:
         return False
+    if "resultType" not in x or x["resultType"] != "input_required":
+        return False
     if "inputRequests" in x and not _is_new_InputRequiredResult_input_requests(
         x["inputRequests"]
     ):
@@ -2377,8 +2379,6 @@ def _is_new_InputRequiredResult(x: Json) -> bool:
     if "requestState" in x and x["requestState"].__class__ is not str:
         return False
     if "_meta" in x and not _is_new_ResultMetaObject(x["_meta"]):
-        return False
-    if "resultType" not in x or x["resultType"] != "input_required":
         return False
     return True
 
@@ -2544,9 +2544,9 @@ def _is_new_ToolInputSchema(x: Json) -> bool:
     """Whether it is a value of ToolInputSchema."""
     if x.__class__ is not dict:
         return False
-    if "$schema" in x and x["$schema"].__class__ is not str:
-        return False
     if "type" not in x or x["type"] != "object":
+        return False
+    if "$schema" in x and x["$schema"].__class__ is not str:
         return False
     return True
 
@@ -2626,9 +2626,9 @@ def _is_new_ElicitRequestFormParamsRequestedSchema(x: Json) -> bool:
     """Whether it is a value of ElicitRequestFormParamsRequestedSchema."""
     if x.__class__ is not dict:
         return False
-    if "$schema" in x and x["$schema"].__class__ is not str:
-        return False
     if "type" not in x or x["type"] != "object":
+        return False
+    if "$schema" in x and x["$schema"].__class__ is not str:
         return False
     if (
         "properties" not in x

@@ -44,10 +44,10 @@ class Members(Parts):
         at = f"(at, {wire})"
         match decision.action:
             case "drop":
-                kept = self.restored(decision, f"o[{wire}]")
-                if kept is not None:
-                    yield from lay(STEP * 2, "if not ", kept, ":")
-                indent = STEP * (2 if kept is None else 3)
+                changed = self.restored(decision, f"o[{wire}]", negated=True)
+                if changed is not None:
+                    yield from lay(STEP * 2, "if ", changed, ":")
+                indent = STEP * (2 if changed is None else 3)
                 yield from self.lose(indent, at, f"`{member.wire}` is left out", decision)
                 yield from lay(STEP * 2, "o = ", call(self.use("without"), "o", wire))
             case "degrade":
@@ -65,11 +65,12 @@ class Members(Parts):
         """What the way back fills in is taken out instead, and what the context allows is lost."""
         decision = member.decision
         at, value = f"(at, {wire})", f"o[{wire}]"
-        restored, allowed = self.restored(decision, value), decision.values.get("unless")
-        if restored is None:
+        changed = self.restored(decision, value, negated=True)
+        allowed = decision.values.get("unless")
+        if changed is None:
             yield from self.refuse(STEP * 2, at, decision)
             return
-        yield from lay(STEP * 2, "if not ", restored, ":")
+        yield from lay(STEP * 2, "if ", changed, ":")
         if allowed is not None:
             yield from lay(STEP * 3, "if ", f"{value} not in trip.context.{allowed}", ":")
         yield from self.refuse(STEP * (3 if allowed is None else 4), at, decision)
@@ -134,7 +135,7 @@ class Members(Parts):
         why = literal(decision.why)
         if decision.values.get("down") == "drop":
             loss = literal(f"`{member.wire}` comes back as absent")
-            equal = call(self.use("same"), f"o[{wire}]", value)
+            equal = self.equal(f"o[{wire}]", decision.values["value"])
             yield from when(STEP, both(f"{wire} in o", equal))
             yield from lay(STEP * 2, "", call("trip.lose", f"(at, {wire})", loss, why))
         else:

@@ -78,19 +78,27 @@ class Parts:
         parts = refusal_parts(decision)
         yield from lay(indent, "raise ", call(self.use("refused"), at, *parts))
 
-    def restored(self, decision: Decision, var: str) -> Code | None:
+    def restored(self, decision: Decision, var: str, *, negated: bool = False) -> Code | None:
         """The condition that the way back writes the member anew as it is; None if it never is."""
         if "value" in decision.values:
-            return call(self.use("same"), var, to_python(decision.values["value"]))
+            return self.equal(var, decision.values["value"], negated=negated)
         name = decision.values.get("context")
         if name is None:
             return None
-        wanted = (
-            literal(self.direction.source.revision)
-            if name == "revision"
-            else f"trip.context.{name}"
-        )
-        return call(self.use("same"), var, wanted)
+        if name == "revision":
+            return self.equal(var, self.direction.source.revision, negated=negated)
+        return self._same(var, f"trip.context.{name}", negated=negated)
+
+    def equal(self, var: str, value: Any, *, negated: bool = False) -> Code:
+        """The condition that a member has a value of a row."""
+        # o["resultType"] == "complete"
+        # same(o["ttlMs"], 0)
+        if isinstance(value, str):
+            return f"{var} {'!=' if negated else '=='} {literal(value)}"
+        return self._same(var, to_python(value), negated=negated)
+
+    def _same(self, var: str, wanted: str, *, negated: bool) -> Code:
+        return call(f"{'not ' if negated else ''}{self.use('same')}", var, wanted)
 
 
 def refusal_parts(decision: Decision) -> tuple[str, ...]:
