@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 
 class Bucket:
     """Allows `rate` events a second on average, and as many at once. Times are in seconds."""
@@ -11,15 +13,11 @@ class Bucket:
     def __init__(self, rate: float) -> None:
         self._rate = rate
         self._full = max(rate, 1.0)
-        self._room = self._full
-        self._at: float | None = None
+        self._room = 0.0
+        self._at = -math.inf
 
     def allow(self, now: float) -> bool:
-        if self._at is not None:
-            room = self._room + (now - self._at) * self._rate
-            self._room = room if room < self._full else self._full
-        self._at = now
-        if self._room < 1:
-            return False
-        self._room -= 1
-        return True
+        room = self._room + (now - self._at) * self._rate
+        room = room if room < self._full else self._full  # also if it is NaN, of a rate without end
+        self._at, self._room = now, room - (room >= 1)
+        return room >= 1
