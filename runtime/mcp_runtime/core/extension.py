@@ -50,8 +50,13 @@ class Extension:
         self._widened: Mapping[str, Any] = getattr(bindings, "WIDENED", {})
         self.members: Mapping[tuple[str, ...], object] = getattr(bindings, "MEMBERS", {})
 
-    def declared(self, role: Role, revision: Revision) -> Mapping[str, Any]:
-        """What is added to the capabilities that a role declares in a revision."""
+    def declared(
+        self, role: Role, revision: Revision, *, anonymous: bool = False
+    ) -> Mapping[str, Any]:
+        """What is added to the capabilities that a role declares in a revision.
+
+        A server declares to a client that is `anonymous` only what that one is served.
+        """
         if revision.name not in self.revisions:
             return {}
         return {"extensions": {self.identifier: dict(self.settings)}}
@@ -139,11 +144,13 @@ class Extensions(tuple[Extension, ...]):
                     )
                 owners[name] = one.identifier
 
-    def declared(self, role: Role, revision: Revision) -> dict[str, Any]:
+    def declared(
+        self, role: Role, revision: Revision, *, anonymous: bool = False
+    ) -> dict[str, Any]:
         """What all of them add to the capabilities that a role declares in a revision."""
         declared: dict[str, Any] = {}
         for one in self:
-            for name, value in one.declared(role, revision).items():
+            for name, value in one.declared(role, revision, anonymous=anonymous).items():
                 declared[name] = {**declared.get(name, {}), **value}
         return declared
 

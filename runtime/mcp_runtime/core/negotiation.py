@@ -73,10 +73,12 @@ class Offer:
     def newest_first(self) -> tuple[str, ...]:
         return self.per_request + self.handshake
 
-    def _extended(self, body: dict[str, Any], spoken: str) -> dict[str, Any]:
+    def _extended(
+        self, body: dict[str, Any], spoken: str, *, anonymous: bool = False
+    ) -> dict[str, Any]:
         """The body of a handshake, with what extensions declare in that revision."""
         if self.extensions:
-            declared = self.extensions.declared(self.role, revision(spoken))
+            declared = self.extensions.declared(self.role, revision(spoken), anonymous=anonymous)
             body["capabilities"] = {**body["capabilities"], **declared}
         return body
 
@@ -110,7 +112,7 @@ class ServerOffer(Offer):
         discovered = step(latest.to_wire(self.discovered()), Trip(_NOTHING))
         return b'"_meta":%b}' % json.encode(discovered["_meta"])
 
-    def initialized(self, spoken: str) -> dict[str, Any]:
+    def initialized(self, spoken: str, *, anonymous: bool) -> dict[str, Any]:
         """The result of `initialize` in the revision that is spoken from then on."""
         result = {
             "protocolVersion": spoken,
@@ -119,7 +121,7 @@ class ServerOffer(Offer):
         }
         if self.instructions is not UNSET:
             result["instructions"] = self.instructions
-        return self._extended(_down("result", result, spoken), spoken)
+        return self._extended(_down("result", result, spoken), spoken, anonymous=anonymous)
 
     def discovered(self) -> latest.DiscoverResult:
         return latest.DiscoverResult(

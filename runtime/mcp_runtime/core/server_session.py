@@ -52,6 +52,8 @@ class ServerSession(Session, ServerNotifications):
     """Whether a client may begin with `initialize`; without, each request stands for itself."""
     begins_anew = True
     """Whether a second `initialize` ends what was open and begins again, or is refused."""
+    is_anonymous = False
+    """Whether it is one of several clients, and nobody knows for whom it acts."""
 
     def __init__(
         self,
@@ -181,7 +183,8 @@ class ServerSession(Session, ServerNotifications):
             theirs,
         )
         self._declared = offer.declared
-        return [*ended, Write(jsonrpc.response(frame.id, _dump(offer.initialized(spoken))))]
+        result = offer.initialized(spoken, anonymous=self.is_anonymous)
+        return [*ended, Write(jsonrpc.response(frame.id, _dump(result)))]
 
     def _reset(self) -> list[Event]:
         """Ends all that is open: another client has begun on the same stream, behind a bridge."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 from itertools import count
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from mcp_runtime.core import error_codes, refusals
 from mcp_runtime.core.events import Called, Notified, Opened
@@ -66,6 +66,8 @@ class ServerConnection(Connection):
     roots: list[t.Root] | None = None
     """The client's roots, while it promises to report changes and has reported none."""
     root_changes = 0
+    is_alone: ClassVar = False
+    """Whether its transport has no other client."""
     _thread_room: asyncio.Semaphore | None = None
     _log_rate: Bucket | None = None
 
@@ -84,6 +86,7 @@ class ServerConnection(Connection):
         )
         if principal:
             self.server_session.principal = principal
+        self.is_anonymous = self.server_session.is_anonymous = not (principal or self.is_alone)
         self._rates: dict[str, Bucket] = {}
         super().__init__(self.server_session, trace=trace)
 
@@ -201,6 +204,7 @@ class ServerConnection(Connection):
 class ServerWireConnection(ServerConnection, WireConnection):
     """One client on a stream of lines."""
 
+    is_alone = True
     _grace = 0.0
 
     async def serve(self, wire: Wire, grace: float = 0.0) -> None:

@@ -143,7 +143,7 @@ class TaskPeer:
         self, peer: Peer, report: Callable[[str, float], Awaitable[bool]], progress: float
     ) -> None:
         self.loop: AbstractEventLoop = peer.loop
-        self.principal = peer.principal
+        self.principal, self.is_anonymous = peer.principal, peer.is_anonymous
         self._peer = peer
         self._report = report
         self._progress = progress

@@ -37,7 +37,6 @@ from mcp_runtime.server.decorators import Decorators
 from mcp_runtime.server.extension import ServerExtension
 from mcp_runtime.server.registry import Features
 from mcp_runtime.server.tool_option import ToolOption
-from mcp_runtime.shared.connection import WireConnection
 from mcp_runtime.stores import Store, StoreUnavailable
 from mcp_wire.ext.tasks.handlers_msgspec import calls
 from mcp_wire.ext.tasks.handlers_msgspec import models as m
@@ -170,10 +169,12 @@ class Tasks(ServerExtension):
     def serves_core(self, revision: Revision) -> bool:
         return _has_tasks(revision)
 
-    def declared(self, role: Role, revision: Revision) -> Mapping[str, Any]:
+    def declared(
+        self, role: Role, revision: Revision, *, anonymous: bool = False
+    ) -> Mapping[str, Any]:
         if role != SERVER or not self.serves_core(revision):
             return super().declared(role, revision)
-        lists: Mapping[str, Any] = {"list": {}} if self._lists else {}
+        lists: Mapping[str, Any] = {"list": {}} if self._lists and not anonymous else {}
         return {"tasks": {**lists, "cancel": {}, "requests": {"tools": {"call": {}}}}}
 
     def read(self, position: Position, method: str, raw: bytes) -> Any:
@@ -297,8 +298,7 @@ class Tasks(ServerExtension):
 
     async def _list(self, params: Any, ctx: Context) -> Any:
         _require_core(ctx)
-        is_known = ctx.principal or isinstance(ctx.peer, WireConnection)  # which has one client
-        if not (self._lists and is_known):
+        if not self._lists or ctx.peer.is_anonymous:
             why = "Method not found: tasks/list needs clients that authenticate"
             raise RpcError(error_codes.METHOD_NOT_FOUND, why)
         cursor = UNSET if params is UNSET else params.cursor

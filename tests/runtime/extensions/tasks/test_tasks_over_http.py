@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from mcp_runtime import Context
+from mcp_runtime.auth.server.bearer import BearerAuth
 from mcp_runtime.stores.memory import MemoryStore
 from mcp_wire.ext.tasks.handlers_msgspec import calls
 from tests.runtime.auth.test_ownership import known, people
-from tests.support.asgi_client import Client, Session, mirrors, request, run
+from tests.support.asgi_client import Client, Session, initialize, mirrors, request, run
 from tests.support.task_server import Place
 from tests.support.wires import until
 
@@ -108,6 +109,18 @@ def test_tasks_are_not_listed_to_clients_of_an_application_without_auth() -> Non
             assert (refused["code"], "authenticate" in refused["message"]) == (-32601, True)
             assert (await _answer(anyone, "tasks/cancel", id))["result"]["status"] == "cancelled"
             await place.is_idle()
+            await app.drain()
+
+    run(main)
+
+
+@pytest.mark.parametrize("auth", [known(), None], ids=["auth", "anonymous"])
+def test_tasks_list_is_declared_to_those_whom_it_is_served(auth: BearerAuth | None) -> None:
+    async def main() -> None:
+        app = Place(server={"auth": known()}).server.asgi(auth=auth)
+        async with people(app, "ann-token") as (ann,):
+            opened = (await ann.post(initialize(CORE)).until_over()).json["result"]
+            assert ("list" in opened["capabilities"]["tasks"]) == (auth is not None)
             await app.drain()
 
     run(main)
