@@ -157,6 +157,8 @@ class Limits:
     """Progress messages per second for one request; more are dropped, except the last."""
     progress_calls: int = 64
     """Calls of a client's async `on_progress` that wait for their turn; the oldest is dropped."""
+    progress_wait: float = 5.0
+    """Wait for these calls when their request is over; then they are cancelled."""
     authorization_bytes: int = 256 * 1024
     """Size of a response of an authorization server, or of metadata that leads to it."""
     posts: int = 64

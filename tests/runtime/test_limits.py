@@ -179,6 +179,10 @@ HELD: Final = {
         "runtime/client/test_callbacks.py",
         "test_of_the_calls_of_an_async_on_progress_that_wait_the_newest_are_kept",
     ),
+    "progress_wait": (
+        "runtime/client/test_callbacks.py",
+        "test_an_async_on_progress_that_hangs_does_not_hold_the_result_back",
+    ),
     "progress_rate": (HERE, "test_progress_over_the_rate_is_dropped_but_for_the_last"),
     "body_seconds": (
         "runtime/server/http/test_http_sessions.py",

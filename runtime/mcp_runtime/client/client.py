@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, Unpack
 
 from mcp_runtime.client.cache import Cache
 from mcp_runtime.client.callbacks import (
@@ -95,6 +95,7 @@ class Client:
     ) -> None:
         if message_bytes is not None:
             limits = replace(limits, answer_bytes=message_bytes)
+        self.limits: Final = limits
         schemes = frozenset(texts("elicit_schemes", elicit_schemes))
         self._callbacks = ClientCallbacks(on_sample, on_elicit, roots, approve, limits, schemes)
         offer = ClientOffer(

@@ -142,7 +142,7 @@ class ClientConnection(Connection):
         timeout = Timeout(seconds, self.settings.limits.total, progress_counts=True)
         if (on_progress := options.get("on_progress")) is None:
             return await self.request(method, params, timeout=timeout, token=token)
-        async with ProgressCalls(on_progress, self.settings.limits.progress_calls) as called:
+        async with ProgressCalls(on_progress, self.settings.limits) as called:
             return await self.request(
                 method, params, timeout=timeout, token=token, on_progress=called
             )

@@ -10,6 +10,7 @@ from mcp_runtime.client.options import RequestOptions
 from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.core.extension import Extension
 from mcp_runtime.errors import BadAnswer
+from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.revisions import latest_calls
 
@@ -19,6 +20,8 @@ _C = TypeVar("_C")
 class ClientView(Protocol):
     """What an extension may do with the client."""
 
+    @property
+    def limits(self) -> Limits: ...
     @property
     def calls(self) -> latest_calls.ClientCalls:
         """Every method of the newest revision, typed."""

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Coroutine
 from typing import Any, Final
 
+from mcp_runtime.limits import Limits
 from mcp_runtime.shared.connection import OnProgress
 
 log: Final = logging.getLogger("mcp_runtime")
@@ -17,13 +18,14 @@ log: Final = logging.getLogger("mcp_runtime")
 class ProgressCalls:
     """The calls for one request, which are over when it is left.
 
-    Those of an async function run one after another, in a task. At most `most` wait for their turn;
-    one more takes the place of the oldest. Where the request fails, they are cancelled.
+    Those of an async function run one after another, in a task. `Limits.progress_calls` wait for
+    their turn; one more takes the place of the oldest. Where the request fails, they are cancelled,
+    and so are those that hold its result back for longer than `Limits.progress_wait`.
     """
 
-    def __init__(self, on_progress: OnProgress, most: int) -> None:
+    def __init__(self, on_progress: OnProgress, limits: Limits) -> None:
         self._on_progress = on_progress
-        self._most = most
+        self._limits = limits
         self._waiting: deque[Coroutine[Any, Any, object]] = deque()
         self._running: asyncio.Task[None] | None = None
 
@@ -34,7 +36,7 @@ class ProgressCalls:
         work = self._on_progress(progress, total, message)
         if not inspect.iscoroutine(work):
             return
-        if len(self._waiting) >= self._most:
+        if len(self._waiting) >= self._limits.progress_calls:
             self._waiting.popleft().close()
         self._waiting.append(work)
         if self._running is None or self._running.done():
@@ -53,7 +55,9 @@ class ProgressCalls:
         try:
             if kind is not None:
                 self._running.cancel()
-            await asyncio.wait((self._running,))
+            seconds = self._limits.progress_wait
+            if (await asyncio.wait((self._running,), timeout=seconds))[1]:
+                log.warning("on_progress took over %s s (Limits.progress_wait): cancelled", seconds)
         finally:
             self._running.cancel()
             while self._waiting:

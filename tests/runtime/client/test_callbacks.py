@@ -186,6 +186,24 @@ async def test_of_the_calls_of_an_async_on_progress_that_wait_the_newest_are_kep
     assert heard[-2:] == [49, 50]
 
 
+async def test_an_async_on_progress_that_hangs_does_not_hold_the_result_back(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    ended = asyncio.Event()
+
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async with Client(reporting(3), limits=Limits(progress_wait=0.05)) as client:
+        async with asyncio.timeout(5):
+            await client.call_tool("work", on_progress=on_progress)
+            await ended.wait()
+    assert "Limits.progress_wait" in caplog.text
+
+
 async def test_an_async_on_progress_ends_with_a_call_that_is_given_up() -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
     server = Server("s", "1")

@@ -6,7 +6,6 @@ Source: the Tasks extension, "Polling" and "Input Required".
 from __future__ import annotations
 
 import asyncio
-import inspect
 import math
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,6 +15,7 @@ from msgspec import UNSET
 
 from mcp_runtime.client.extension import ClientExtension, ClientView
 from mcp_runtime.client.options import RequestOptions
+from mcp_runtime.client.progress import ProgressCalls
 from mcp_runtime.errors import BadAnswer, PeerError, RemoteError, SessionError, TimedOut
 from mcp_runtime.extensions.tasks.record import NAMES
 from mcp_runtime.revisions import DecodeError
@@ -56,13 +56,17 @@ class TaskHandle:
         `on_progress` gets the number of polls, and what the task says of its status. Raises
         RemoteError for the error that the task ended in, TaskCancelled.
         """
+        if on_progress is None:
+            return await self._poll(None)
+        async with ProgressCalls(on_progress, self._client.limits) as called:
+            return await self._poll(called)
+
+    async def _poll(self, on_progress: OnProgress | None) -> t.CallToolResult:
         while True:
             state = await self.state()
             self._polls += 1
             if on_progress is not None and isinstance(state.status_message, str):
-                work = on_progress(self._polls, None, state.status_message)
-                if inspect.isawaitable(work):
-                    await work
+                on_progress(self._polls, None, state.status_message)
             if isinstance(state, m.GetTaskResultCompleted):
                 return _result(state.result)
             if isinstance(state, m.GetTaskResultFailed):

@@ -142,6 +142,22 @@ def test_a_cancelled_task_stays_cancelled_and_a_late_result_is_dropped() -> None
     run(main)
 
 
+def test_an_async_on_progress_that_hangs_does_not_hold_the_result_of_a_task_back() -> None:
+    async def main() -> None:
+        place = Place()
+
+        async def said(*progress: object) -> None:
+            place.go.set()
+            await asyncio.Event().wait()
+
+        async with place.client(limits=Limits(progress_wait=0.05)) as (client, _):
+            async with asyncio.timeout(5):
+                assert text(await client.call_tool("slow", on_progress=said)) == "done"
+            await place.is_idle()
+
+    run(main)
+
+
 def test_the_end_of_the_caller_cancels_the_task() -> None:
     async def main() -> None:
         place = Place()
