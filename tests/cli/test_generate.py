@@ -261,6 +261,15 @@ def test_a_tag_that_binds_nothing_is_named_with_its_place(tmp_path: Path) -> Non
     assert invoke("generate", REVISION, *MODELS, "--out", tmp_path / "ours").stderr == ""
 
 
+def test_a_generic_type_that_nothing_uses_is_named_with_its_place(tmp_path: Path) -> None:
+    schema = tmp_path / "mine.ts"
+    schema.write_text("export interface Dog { name: string }\ninterface Page<T> { items: T[] }\n")
+    args = ("--schema", schema, "--revision", "dogs-1", *MODELS, "--out", tmp_path / "out")
+    result = invoke("generate", *args)
+    said = f"{schema}:2:1: Page: no type uses this generic one: left out\n"
+    assert (result.exit_code, result.stderr) == (0, f"mcp-bindgen: {said}")
+
+
 # ---- could not
 
 

@@ -46,6 +46,21 @@ def test_tags_that_nobody_knows_are_listed_with_their_places(tmp_path: Path) -> 
     assert "Unknown tags" not in inspected("2026-07-28")
 
 
+def test_generic_types_that_nothing_uses_are_listed_with_their_places(tmp_path: Path) -> None:
+    file = tmp_path / "a.ts"
+    file.write_text(
+        "interface Used<T> { items: Inner<T>[] }\n"
+        "interface Inner<T> { of: T }\n"
+        "interface Base<T> { next?: T }\n"
+        "interface A extends Base<string> { v: Used<A> }\n"
+        "interface Lost<T> { of: Other<T> }\n"
+        "type Other<T> = T | Lost<T>;\n"
+    )
+    text = inspected(file)
+    assert "Generic types (2) that no type uses, left out" in text
+    assert text.endswith(f"  {file}:5:1  Lost\n  {file}:6:1  Other\n")
+
+
 def test_a_name_has_typescript_python_and_revisions() -> None:
     text = inspected("2026-07-28", "CallToolResult")
     assert "export interface CallToolResult" in text

@@ -24,9 +24,9 @@ from mcp_bindgen.cli.generate_choices import (
 )
 from mcp_bindgen.cli.generate_extension import extension_target
 from mcp_bindgen.cli.generate_files import confirm_rows, folders_written, input_digest, make_files
+from mcp_bindgen.cli.ignored import unknown_tags, unused_generics
 from mcp_bindgen.cli.options import FOLDER, imports_option
 from mcp_bindgen.cli.show import near, safe, safe_text, say, warn
-from mcp_bindgen.cli.unknown_tags import unknown_tags
 from mcp_bindgen.errors import OutputError
 
 __all__ = ["command"]
@@ -173,7 +173,7 @@ def command(
     if confirm:
         confirm_rows(target)
     outcome = _check(target, choices) if check else _write(target, choices, force, there)
-    _warn_of_tags(target)
+    _warn_of_ignored(target)
     say(_report(report, target, outcome, check), nl=False)
     return FINDINGS if outcome.diffs else OK
 
@@ -233,11 +233,17 @@ def _require_alone(
         )
 
 
-def _warn_of_tags(target: Target) -> None:
-    """Names the tags of a user's own files that bind nothing."""
+def _warn_of_ignored(target: Target) -> None:
+    """Names what a user's own files say without effect."""
     for file in target.schema_files.values():
-        for place, path, tag in unknown_tags(file) if not file.revision else ():
+        if file.revision:
+            continue
+        for place, path, tag in unknown_tags(file):
             warn(f"mcp-bindgen: {safe(place)}: {safe(path)}: `{safe(tag)}` is unknown and ignored")
+        for place, name in unused_generics(file):
+            warn(
+                f"mcp-bindgen: {safe(place)}: {safe(name)}: no type uses this generic one: left out"
+            )
 
 
 # ---- the result

@@ -10,9 +10,9 @@ import click
 
 from mcp_bindgen import pins
 from mcp_bindgen.cli import OK
+from mcp_bindgen.cli.ignored import unknown_tags, unused_generics
 from mcp_bindgen.cli.options import imports_option
 from mcp_bindgen.cli.show import code, columns, heading, safe, say
-from mcp_bindgen.cli.unknown_tags import unknown_tags
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.source.text import close_to
 
@@ -116,7 +116,7 @@ def _text(file: pins.Found, names: Sequence[str]) -> Iterator[str]:
     schema = pins.meaning(file)
     if not names:
         yield from _overview(schema)
-        yield from _unknown_tags(file)
+        yield from _ignored(file)
         return
     declared = {d.name: d for d in schema.declarations}
     methods = {m.name: m for m in schema.methods}
@@ -160,12 +160,17 @@ def _extends(schema: Schema) -> Iterator[str]:
         yield safe(f"{path} is {_spelled(member.type)}")
 
 
-def _unknown_tags(file: pins.Found) -> Iterator[str]:
-    """Nothing where every tag bounds or informs."""
-    if rows := list(unknown_tags(file)):
+def _ignored(file: pins.Found) -> Iterator[str]:
+    """Nothing where every tag bounds or informs, and every generic type is used."""
+    tags, generics = [*unknown_tags(file)], [*unused_generics(file)]
+    if tags:
         yield ""
-        yield from heading(f"Unknown tags ({len(rows)}), which bind nothing")
-        yield from columns(rows)
+        yield from heading(f"Unknown tags ({len(tags)}), which bind nothing")
+        yield from columns(tags)
+    if generics:
+        yield ""
+        yield from heading(f"Generic types ({len(generics)}) that no type uses, left out")
+        yield from columns(generics)
 
 
 def _kind(declaration: Declaration) -> str:
