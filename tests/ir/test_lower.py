@@ -247,6 +247,13 @@ def test_what_has_no_meaning_is_refused(text: str, words: str) -> None:
     check_refused(text, words)
 
 
+@pytest.mark.parametrize("type", ["Partial<A>", "keyof A"])
+def test_a_member_that_is_made_of_all_of_its_owner_needs_a_name(type: str) -> None:
+    check_refused(f"interface A {{ a?: {type}; b: 1 }}", "a name by an alias")
+    named = lowered(f"interface A {{ a?: Of; b: 1 }} type Of = {type};")
+    assert [d.name for d in named.declarations] == ["A", "Of"]
+
+
 def test_aliases_build_on_one_another_to_a_limit() -> None:
     chain = "".join(f"type A{n} = A{n + 1} | {n};" for n in range(1_000)) + "type A1000 = 1;"
     check_refused(chain, f"more than {MAX_DEPTH}", LimitExceeded)

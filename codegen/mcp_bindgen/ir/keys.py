@@ -65,7 +65,7 @@ def _picked(
     if isinstance(owner, syntax.Array | syntax.Tuple):
         yield from _items(scope, owner, keys, at)
         return
-    shape = scope.shape(owner, at)
+    shape = scope.part(owner, at, keys.names.__contains__)
     if keys.all:
         yield unlisted(scope, shape, keys.all.name, at)
     for key in keys.names:

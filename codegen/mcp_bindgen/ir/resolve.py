@@ -7,6 +7,7 @@ keep the place they were written at, so their origin is known.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from msgspec.structs import replace
@@ -28,6 +29,10 @@ _NOTHING: Final[Env] = {}
 _STRING_KEY: Final = ("string", "number")
 _LEAVES: Final = (syntax.Keyword, syntax.Literal, syntax.Template, syntax.Array, syntax.Tuple)
 """What an alias is opened for; a name of an object stays."""
+_CYCLE: Final = (
+    "Break the cycle; where a member is made of the type that it is in, give what it is made of "
+    "a name by an alias."
+)
 
 
 class Resolver:
@@ -44,8 +49,10 @@ class Resolver:
         self.foreign = module.foreign
         self._depth = 0
         self._weights: dict[int, tuple[syntax.Inline, int]] = {}
-        self._shapes: dict[str, list[tuple[tuple[syntax.Type, ...], syntax.Inline]]] = {}
-        self._open: list[str] = []
+        self._shapes: dict[
+            tuple[str, ...], list[tuple[tuple[syntax.Type, ...], syntax.Inline]]
+        ] = {}
+        self._open: list[tuple[str, ...]] = []
         for declaration in module.declarations:
             self._declare(declaration)
 
@@ -294,29 +301,42 @@ class Resolver:
             return type
         if not isinstance(type, syntax.Ref):
             return None
-        for args, shape in self._shapes.get(type.name, ()):
+        return self._known((type.name,), type, self.declared[type.name])
+
+    def part(self, type: syntax.Type, at: int, wanted: Callable[[str], bool]) -> syntax.Inline:
+        """As `shape`; inside the type itself, without those of its members that are not wanted."""
+        part = None
+        if isinstance(type, syntax.Ref) and (type.name,) in self._open:
+            own = syntax.as_interface(self.declared[type.name])
+            if own is not None:
+                members = tuple(member for member in own.members if wanted(member.name))
+                key = (type.name, "part", *(member.name for member in members))
+                part = self._known(key, type, replace(own, members=members))
+        return part or self.shape(type, at)
+
+    def _known(
+        self, key: tuple[str, ...], type: syntax.Ref, declaration: syntax.Declaration
+    ) -> syntax.Inline | None:
+        """What `type` stands for by `declaration`, worked out once for each `key`."""
+        for args, shape in self._shapes.get(key, ()):
             if all_same(args, type.args):
                 return shape
-        entered = self._enter(type)
+        entered = self._enter(key, type, declaration)
         if entered is not None:
-            self._shapes.setdefault(type.name, []).append((type.args, entered))
+            self._shapes.setdefault(key, []).append((type.args, entered))
         return entered
 
-    def _enter(self, type: syntax.Ref) -> syntax.Inline | None:
-        declaration = self.declared[type.name]
-        if type.name in self._open:
-            chain = " → ".join([*self._open[self._open.index(type.name) :], type.name])
-            raise self.error(
-                declaration.at, f"`{type.name}` is built on itself: {chain}", "Break the cycle."
-            )
+    def _enter(
+        self, key: tuple[str, ...], type: syntax.Ref, declaration: syntax.Declaration
+    ) -> syntax.Inline | None:
+        if key in self._open:
+            chain = " → ".join(name for name, *_ in [*self._open[self._open.index(key) :], key])
+            message = f"`{type.name}` is built on itself: {chain}"
+            raise self.error(declaration.at, message, _CYCLE)
         if len(self._open) >= MAX_DEPTH:
-            raise self.source.error(
-                LimitExceeded,
-                declaration.at,
-                f"more than {MAX_DEPTH} types build on one another",
-                "",
-            )
-        self._open.append(type.name)
+            message = f"more than {MAX_DEPTH} types build on one another"
+            raise self.source.error(LimitExceeded, declaration.at, message, "")
+        self._open.append(key)
         try:
             if isinstance(declaration, syntax.Interface):
                 return self._interface(declaration, self.env_of(declaration, type))

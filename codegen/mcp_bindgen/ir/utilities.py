@@ -85,7 +85,8 @@ def _record(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -
 
 
 def _pick(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
-    shape, keys = scope.shape(args[0], type.at), Keys(scope, args[1], type.at)
+    keys = Keys(scope, args[1], type.at)
+    shape = scope.part(args[0], type.at, keys.names.__contains__)
     members = tuple(m for m in shape.members if m.name in keys.names)
     for key in keys.names:
         if key not in {m.name for m in members}:
@@ -96,7 +97,8 @@ def _pick(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> 
 
 def _omit(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
     """All keys of a type with an index signature are `string`: its members go with `keyof`."""
-    shape, keys = scope.shape(args[0], type.at), Keys(scope, args[1], type.at)
+    keys = Keys(scope, args[1], type.at)
+    shape = scope.part(args[0], type.at, lambda name: name not in keys.names)
     members = tuple(m for m in shape.members if m.name not in keys.names and not keys.all)
     kept = () if shape.index else members
     index = () if keys.all else shape.index

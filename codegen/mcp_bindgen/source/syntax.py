@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 __all__ = [
     "Alias",
@@ -40,6 +41,7 @@ __all__ = [
     "TypeOf",
     "TypeParam",
     "Union",
+    "as_interface",
     "children",
 ]
 
@@ -291,6 +293,14 @@ class Module(Struct, frozen=True, gc=False):
     imports: tuple[Import, ...] = ()
     names: Mapping[str, str] = {}
     foreign: Mapping[str, str] = {}
+
+
+def as_interface(declaration: Declaration) -> Interface | None:
+    """An interface, or an alias of a braced type as one; None for others."""
+    if isinstance(declaration, Alias) and isinstance(declaration.type, Inline):
+        name, params, braced, *rest = astuple(declaration)
+        return Interface(name, params, (), braced.members, braced.index, *rest)
+    return declaration if isinstance(declaration, Interface) else None
 
 
 def children(node: Any) -> Iterator[Any]:
