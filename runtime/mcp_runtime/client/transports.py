@@ -5,7 +5,6 @@ A transport opens a new connection each time the client is entered or its server
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -28,17 +27,23 @@ class TransportFactory(Protocol):
     async def __call__(self, stack: AsyncExitStack, owner: ConnectionOwner) -> ClientConnection: ...
 
 
+class ServedClient(Protocol):
+    """The server's side of a connection."""
+
+    async def until_gone(self) -> None: ...
+
+
 class LocalServer(Protocol):
     """A `Server` of this process, as far as a client needs it."""
 
     def running(self) -> AbstractAsyncContextManager[Any]: ...
 
-    async def serve(self, wire: Wire) -> None: ...
+    def accept(self, wire: Wire) -> ServedClient: ...
 
 
 def in_memory(server: LocalServer) -> TransportFactory:
-    """Reaches a server of this process by real bytes. Raises TypeError if it has no `serve`."""
-    if not hasattr(server, "serve"):
+    """Reaches a server of this process by real bytes. Raises TypeError for what is none."""
+    if not hasattr(server, "accept"):
         other = "for a command write Client.stdio([...]), for a URL Client.http(...)"
         raise TypeError(f"{server!r:.80} is not a Server; {other}")
 
@@ -47,13 +52,13 @@ def in_memory(server: LocalServer) -> TransportFactory:
 
         ours, theirs = pair(owner.settings.limits)
         await stack.enter_async_context(server.running())
-        serving = asyncio.create_task(server.serve(theirs))
+        served = server.accept(theirs)
 
         async def close() -> None:
             try:
                 await ours.close()
             finally:
-                await serving
+                await served.until_gone()
 
         stack.push_async_callback(close)
         return ClientWireConnection(owner, ours)

@@ -212,10 +212,18 @@ class ServerWireConnection(ServerConnection, WireConnection):
 
         Those that run when the input ends have `grace` seconds to be answered before.
         """
+        self.begin(wire, grace)
+        await self.until_gone()
+
+    def begin(self, wire: Wire, grace: float = 0.0) -> None:
+        """Serves from now on, in callbacks of the event loop."""
         self._grace = grace
         self.server.connections.add(self)
         self.ping_every = self.server.ping_every
         self.attach(wire)
+
+    async def until_gone(self) -> None:
+        """Waits for the end of the client, and of what it has begun; ends it if it is cancelled."""
         try:
             await asyncio.shield(self.over)
             await self.finished()
@@ -223,7 +231,7 @@ class ServerWireConnection(ServerConnection, WireConnection):
             self.server.connections.discard(self)
             if not self.over.done():
                 self.close_gracefully()
-            await wire.close()
+            await self.wire.close()
 
     def ended(self) -> None:
         """Handles the end of the input: a client that pipes messages in still waits for answers."""

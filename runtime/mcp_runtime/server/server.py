@@ -256,6 +256,15 @@ class Server(Decorators):
         """
         await ServerWireConnection(self, trace=trace).serve(wire, grace)
 
+    def accept(self, wire: Wire) -> ServerWireConnection:
+        """Serves one client on a wire from now on: its `until_gone` is to be awaited in the end.
+
+        Until then no task of the server waits for that.
+        """
+        connection = ServerWireConnection(self)
+        connection.begin(wire)
+        return connection
+
     async def run_stdio(self, *, trace: Trace | None = None) -> None:
         """Serves standard input and output; `Limits.eof_wait` is the grace at the end of input."""
         from mcp_runtime.transports.stdio import own_pipes

@@ -181,6 +181,18 @@ def test_a_server_whose_client_was_not_closed_ends_after_the_event_loop(
         time.sleep(0.01)
 
 
+def test_a_client_in_memory_whose_event_loop_is_closed_leaves_no_task(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    loop, client = asyncio.new_event_loop(), echoing()
+    loop.run_until_complete(client.__aenter__())
+    assert loop.run_until_complete(echoed(client)) == "hi"
+    loop.close()
+    del client
+    gc.collect()
+    assert caplog.text == ""
+
+
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_client_whose_event_loop_was_closed_can_be_opened_again() -> None:
     client = echoing()
