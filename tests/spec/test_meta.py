@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from mcp_runtime import Audio, Client, Context, Embedded, Image, Server
+from mcp_runtime import types as t
 from mcp_runtime.core.extension import Extension
 from mcp_runtime.core.meta_names import require_meta
 from tests.support.json_peers import (
@@ -287,6 +288,25 @@ async def test_every_result_names_the_server() -> None:
             info = result["_meta"][f"{CORE}serverInfo"]
             assert (info["name"], info["version"]) == ("small", "1")
             assert "serverInfo" not in result
+
+
+@pytest.mark.requirement("meta.response.server-info")
+@pytest.mark.parametrize("as_json", [False, True])
+async def test_a_result_that_came_from_another_server_names_the_one_that_sends_it(
+    as_json: bool,
+) -> None:
+    inner, gateway = small(), Server("gateway", "2")
+
+    @gateway.on("tools/call", capability="tools")
+    async def relayed(params: t.CallToolRequestParams, ctx: Context) -> Any:
+        async with Client(inner) as client:
+            result = await client.call_tool(params.name)
+            assert result.meta is not t.UNSET
+            return t.to_wire(result) if as_json else result
+
+    async with connected(gateway, NEWEST) as client:
+        result = await client.result("tools/call", {"name": "nothing"})
+        assert result["_meta"] == {f"{CORE}serverInfo": {"name": "gateway", "version": "2"}}
 
 
 @pytest.mark.requirement("meta.identity.no-behaviour")

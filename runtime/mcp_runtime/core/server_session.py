@@ -252,8 +252,11 @@ class ServerSession(Session, ServerNotifications):
         return b"%b,%b" % (body[:-1], terms.signature)
 
     def _signed(self, result: Any, signature: Any) -> bytes:
-        """Adds the server's name to a result that has a `_meta`, and its type if it has none."""
-        meta = {**signature["_meta"], **result.get("_meta", {})}
+        """Adds the server's name to a result that has a `_meta`, and its type if it has none.
+
+        A result that came from another server names that one until then.
+        """
+        meta = {**result.get("_meta", {}), **signature["_meta"]}
         return _dump({"resultType": "complete", **result, "_meta": meta})
 
     # ---- notifications
