@@ -20,7 +20,12 @@ from mcp_runtime.auth.client.storage import (
     SharedStorage,
     TokenStorage,
 )
-from mcp_runtime.auth.errors import AuthorizationError, IssuerUnavailable, LoginAbandoned
+from mcp_runtime.auth.errors import (
+    AuthorizationError,
+    IssuerUnavailable,
+    LoginAbandoned,
+    OAuthError,
+)
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse
 from mcp_runtime.errors import Disconnected
 from tests.runtime.auth.test_authorizer import authorizer, signed_in, token
@@ -89,10 +94,9 @@ class Slow:
         """There is nothing to close."""
 
 
-def slow_client(world: World, storage: TokenStorage) -> Authorizer:
-    return Authorizer(
-        OAuth(redirect=world.redirect, now=Clock(), storage=storage), SERVER, Slow(world)
-    )
+def slow_client(world: World, storage: TokenStorage, clock: Clock | None = None) -> Authorizer:
+    auth = OAuth(redirect=world.redirect, now=clock or Clock(), storage=storage)
+    return Authorizer(auth, SERVER, Slow(world))
 
 
 @pytest.fixture(params=["memory", "file", "keyring"])
@@ -158,6 +162,26 @@ async def test_after_a_sign_in_that_fails_the_next_client_asks_the_person(
     assert [type(one) for one in ended if isinstance(one, Exception)] == [LoginAbandoned]
     assert world.valid.intersection(one for one in ended if isinstance(one, str))
     assert len(world.visited) == 1
+
+
+async def test_a_person_who_refuses_is_not_asked_again_by_those_that_waited(
+    opened: Callable[[], TokenStorage],
+) -> None:
+    world, clock = World(), Clock()
+    visit = world.visit
+    world.visit = lambda url: visit(url).replace("code=", "error=access_denied&code=")
+    clients = [slow_client(world, opened(), clock) for _ in range(3)]
+    ended = await asyncio.gather(*map(signed_in, clients), return_exceptions=True)
+    assert [getattr(one, "code", one) for one in ended] == ["access_denied"] * 3
+    assert sum("for all waiting clients" in str(one) for one in ended) == 2
+    assert len(world.visited) == 1
+    clock.now += 1
+    with pytest.raises(OAuthError, match="does not authorize this client"):
+        await signed_in(clients[1])
+    assert len(world.visited) == 2
+    world.visit = visit
+    clock.now += 1
+    assert await signed_in(clients[0]) in world.valid
 
 
 async def test_after_a_sign_in_that_is_cancelled_the_next_client_asks_the_person(

@@ -12,6 +12,7 @@ import msgspec
 from mcp_runtime.auth.challenge import Challenge, challenges
 from mcp_runtime.auth.client.discovery import Discovered, canonical
 from mcp_runtime.auth.client.oauth import OAuth
+from mcp_runtime.auth.client.refusal import asking_once
 from mcp_runtime.auth.client.storage import SharedStorage
 from mcp_runtime.auth.client.token_source import TokenSource, decoded
 from mcp_runtime.auth.client.tokens import TokenSet
@@ -221,6 +222,7 @@ class Authorizer:
         nothing is done.
         """
         self._asked = tuple(dict.fromkeys((*scopes, *self._settings.scopes)))
+        since = self._settings.now()
         async with self._turn(waits) as is_ours:
             if not is_ours:
                 return
@@ -233,17 +235,34 @@ class Authorizer:
                 tokens = await self._source.refreshed(discovery, self._tokens)
                 if tokens is None and await self._adopted():
                     return
-            await self._keep(tokens or await self._source.obtain(discovery, self._asked))
+            await self._keep(tokens or await self._obtain_anew(discovery, since))
+
+    async def _obtain_anew(self, discovery: Discovered, since: float) -> TokenSet:
+        """Tokens by the grant or a person, who may have refused them to another client since."""
+        async with AsyncExitStack() as stack:
+            if (storage := self._shared_storage) is not None and self._settings.grant is None:
+                key, now = f"refused {canonical(self._url)}", self._settings.now
+                asking = asking_once(storage, key, self._asked, since=since, now=now)
+                await stack.enter_async_context(asking)
+            return await self._source.obtain(discovery, self._asked)
+
+    @property
+    def _shared_storage(self) -> SharedStorage | None:
+        """The storage of several clients that wait for each other.
+
+        Tokens that are bound to a key are in no storage.
+        """
+        storage = self._settings.storage
+        if self._source.key is None and isinstance(storage, SharedStorage):
+            return storage
+        return None
 
     @asynccontextmanager
     async def _turn(self, waits: float | None) -> AsyncGenerator[bool]:
-        """Whether it is our turn of all clients of the storage, within `waits` seconds.
-
-        Tokens that are bound to a key are in no storage, so it is our turn at once.
-        """
-        storage, is_ours = self._settings.storage, True
+        """Whether it is our turn of all clients of the storage, within `waits` seconds."""
+        storage, is_ours = self._shared_storage, True
         async with AsyncExitStack() as stack:
-            if self._source.key is None and isinstance(storage, SharedStorage):
+            if storage is not None:
                 try:
                     async with asyncio.timeout(waits):
                         await stack.enter_async_context(storage.renewing(self._storage_key))

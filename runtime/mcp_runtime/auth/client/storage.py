@@ -1,6 +1,7 @@
 """Where a client keeps tokens and registrations between calls and between runs.
 
-Keys are text, values are bytes: `tokens <server>` and `client <issuer>`. An adapter stores them
+Keys are text, values are bytes: `tokens <server>`, `client <issuer>`, and `refused <server>` for
+what a person has refused last. An adapter stores them
 so that no other user of the machine can read them.
 Source: 2026-07-28 basic/authorization/security-considerations, "Token Theft".
 """
