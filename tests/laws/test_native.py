@@ -9,10 +9,11 @@ import copy
 import dataclasses
 import inspect
 import json
+import math
 import pickle
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from typing import Any, Final
@@ -55,6 +56,16 @@ UNCHECKED: Final[dict[str, Callable[[DecodeError], bool]]] = {
     "depth": lambda e: e.expected.startswith("JSON nested"),
 }
 """What msgspec reads though `decode` refuses it, by the fault that `decode` names."""
+
+
+@dataclasses.dataclass
+class Held:
+    number: Any
+
+
+class Measured(msgspec.Struct):
+    number: Any
+
 
 REFUSALS: Final = (msgspec.MsgspecError, TypeError, ValueError, RecursionError)
 
@@ -198,6 +209,49 @@ def test_a_number_that_is_none_is_refused_where_msgspec_is_not_asked(number: flo
     for value in values:
         with pytest.raises(ValueError, match="expected a finite number"):
             module.encode(value)
+
+
+@pytest.mark.parametrize(
+    "held",
+    [(math.nan,), {math.nan}, OrderedDict(a=math.nan), Held(math.nan), Measured([math.nan])],
+    ids=lambda held: type(held).__name__,
+)
+def test_a_number_that_is_none_is_refused_in_any_container(held: object) -> None:
+    module: Any = flavour_of("2025-11-25", "msgspec").module
+    for make in (
+        lambda: module.CallToolResult(content=[], structured_content={"a": held}),
+        lambda: module.encode(module.CallToolResult(content=[], extra_={"a": held})),
+        lambda: module.encode(module.Root(uri="a", extra_={"a": [1, held]})),
+    ):
+        with pytest.raises(EncodeError, match="expected a finite number, found nan"):
+            make()
+
+
+def test_convert_leaves_numbers_to_from_wire() -> None:
+    module: Any = flavour_of("2025-11-25", "msgspec").module
+    params = {"progressToken": 1, "progress": math.nan}
+    made = msgspec.convert(params, module.ProgressNotificationParams, dec_hook=module.dec_hook)
+    assert math.isnan(made.progress)
+    with pytest.raises(DecodeError, match=r"\$\.progress: expected number, found nan"):
+        module.from_wire(module.ProgressNotificationParams, params)
+
+
+def test_a_default_that_a_class_of_yours_makes_is_looked_at() -> None:
+    module: Any = flavour_of("2025-11-25", "msgspec").module
+
+    class Mine(module.Root, frozen=True):
+        marks: list[float] = msgspec.field(default_factory=lambda: [math.nan])
+
+    with pytest.raises(EncodeError, match=r"^\$\.marks\[0\]: expected a finite number, found nan"):
+        Mine(uri="a")
+
+
+def test_what_has_no_end_is_refused_beside_what_messagepack_does_not_write() -> None:
+    module: Any = flavour_of("2025-11-25", "msgspec").module
+    endless: list[Any] = [10**30]
+    endless.append(endless)
+    with pytest.raises(EncodeError, match="expected JSON that ends"):
+        module.CallToolResult(content=[], structured_content={"a": endless})
 
 
 def test_a_class_of_yours_is_written_as_the_struct_that_it_is() -> None:

@@ -32,7 +32,6 @@ from ._wire.binding import Binding, Reader
 from ._wire.binding import bind as wire_bind
 from ._wire.faults import KINDS, fault
 from ._wire.members import TAKES, takes_of
-from ._wire.text import is_json
 from ._wire.values import EMPTY, Json
 
 Unset: TypeAlias = UnsetType
@@ -156,7 +155,11 @@ def _default(cls: type[Struct], name: str) -> Any:
     default = defaults_of(cls).get(name, NODEFAULT)
     if default is NODEFAULT:
         raise TypeError(f"Missing required argument {name!r}")
-    return default.factory() if hasattr(default, "factory") else default
+    if not hasattr(default, "factory"):
+        return default
+    made = default.factory()
+    check_numbers(made, (None, name))
+    return made
 
 
 def _remade(cls: type[Struct], members: dict[str, Json]) -> Struct:
@@ -270,9 +273,8 @@ _plain: Final = msgspec.json.Encoder().encode
 
 def write(value: Json) -> bytes:
     """Parsed JSON as text. Raises EncodeError, with the path, for what is not JSON."""
+    check_numbers(value, None)
     try:
-        if is_json(value):
-            return _plain(value)
+        return _plain(value)
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
-        pass
-    raise fault(value)
+        raise fault(value) from None

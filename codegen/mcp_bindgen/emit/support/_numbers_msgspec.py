@@ -25,10 +25,13 @@ def check_numbers(value: Any, at: At) -> None:
     Structs in it were checked when they were made, and what msgspec does not know is checked when
     it is written.
     """
-    if value.__class__ not in _OTHERS and _is_doubtful(value):
-        for place, number in _floats(_as_json(value), at):
-            if number - number != 0:
-                raise EncodeError(path(place), "a finite number", str(number))
+    try:
+        if value.__class__ not in _OTHERS and _is_doubtful(value):
+            for place, number in _floats(_as_json(value), at):
+                if number - number != 0:
+                    raise EncodeError(path(place), "a finite number", str(number))
+    except RecursionError:
+        raise EncodeError(path(at), "JSON that ends", "deeper nesting") from None
 
 
 def finite(value: Json) -> Json:
