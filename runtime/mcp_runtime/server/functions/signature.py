@@ -64,10 +64,11 @@ def read_template(
     Raises TypeError, also if parameters and variables differ, or text cannot hold a type.
     """
     info = inspect_function(function, context, default_type=str)
-    _match(info, frozenset(variables))
+    names = frozenset(variables)
+    _match(info, names)
     reader = arguments_reader(info, strict=False)
     for name, schema in reader.schema["properties"].items():
-        if not _is_text(schema, reader.schema.get("$defs", {})):
+        if name in names and not _is_text(schema, reader.schema.get("$defs", {})):
             info.refuse(name, "cannot be read from text", "annotate it with str, int, float, bool")
     return Signature(info, reader.schema, partial(_read_text, reader))
 
@@ -100,10 +101,7 @@ _SCALARS: Final = frozenset(("string", "integer", "number", "boolean", "null"))
 
 
 def _is_text(schema: Schema, defs: Schema) -> bool:
-    """Whether one text, or a list of texts, can hold the value."""
+    """Whether one text can hold the value."""
     return all(
-        each.get("type") in _SCALARS
-        or "enum" in each
-        or (each.get("type") == "array" and _is_text(each.get("items", {}), defs))
-        for each in alternatives(schema, defs)
+        each.get("type") in _SCALARS or "enum" in each for each in alternatives(schema, defs)
     )

@@ -1118,11 +1118,11 @@ def test_the_variables_of_a_template_are_read_from_text() -> None:
         is_raw: bool,
         color: Color,
         level: Literal[1, 2],
-        names: list[str],
         end: int | None = None,
+        names: tuple[str, ...] = (),
     ) -> str: ...
 
-    names = ["path", "start", "ratio", "is_raw", "color", "level", "names"]
+    names = ["path", "start", "ratio", "is_raw", "color", "level"]
     signature = read_template(lines, context=Context, variables=names)
     given: dict[str, Any] = {
         "path": "1",
@@ -1131,7 +1131,6 @@ def test_the_variables_of_a_template_are_read_from_text() -> None:
         "is_raw": "true",
         "color": "red",
         "level": "2",
-        "names": ["a", "b"],
     }
     assert signature.read(given) == {
         "path": "1",
@@ -1140,8 +1139,8 @@ def test_the_variables_of_a_template_are_read_from_text() -> None:
         "is_raw": True,
         "color": Color.RED,
         "level": 2,
-        "names": ["a", "b"],
         "end": None,
+        "names": (),
     }
     for name, wrong in [
         ("start", "x"),
@@ -1160,6 +1159,7 @@ def test_the_variables_of_a_template_are_read_from_text() -> None:
 def test_a_template_and_its_handler_agree_on_variables() -> None:
     def handler(path: str) -> str: ...
     def structured(path: Point) -> str: ...
+    def several(path: list[str]) -> str: ...
 
     with pytest.raises(TypeError, match="path: is not a variable of the template"):
         read_template(handler, context=Context, variables=[])
@@ -1167,6 +1167,8 @@ def test_a_template_and_its_handler_agree_on_variables() -> None:
         read_template(handler, context=Context, variables=["path", "other"])
     with pytest.raises(TypeError, match="path: cannot be read from text"):
         read_template(structured, context=Context, variables=["path"])
+    with pytest.raises(TypeError, match="path: cannot be read from text"):
+        read_template(several, context=Context, variables=["path"])
 
 
 # from Python 3.14, annotations are evaluated late without being texts
