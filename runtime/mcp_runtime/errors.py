@@ -204,4 +204,4 @@ class RpcError(_ErrorObject):
 
 
 class ToolError(Exception):
-    """Raised in a tool: its text becomes the content of a result that `isError`."""
+    """Raised in a tool, or a middleware of a call: its text becomes a result that `isError`."""

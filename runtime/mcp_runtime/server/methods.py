@@ -26,10 +26,15 @@ Middleware: TypeAlias = Callable[[str, Any, Context, Handler], Awaitable[Any]]
 
 
 def around(middleware: Middleware, method: str, handler: Handler) -> Handler:
-    """`handler`, wrapped in `middleware`."""
+    """`handler`, wrapped in `middleware`; its ToolError is the result of a call, as a tool's is."""
 
     async def call(params: Any, ctx: Context) -> Any:
-        return await middleware(method, params, ctx, handler)
+        try:
+            return await middleware(method, params, ctx, handler)
+        except ToolError as error:
+            if method != "tools/call":
+                raise
+            return _failed(str(error))
 
     return call
 

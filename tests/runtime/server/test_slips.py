@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from mcp_runtime import Client, Context, Limits, Server, types
+from mcp_runtime import Client, Context, Limits, Server, ToolError, types
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.server.bearer import BearerAuth
 from mcp_runtime.auth.server.verifier import StaticVerifier
@@ -42,6 +42,38 @@ async def test_what_is_no_result_is_an_error_for_the_client_and_the_log_says_who
         with pytest.raises(RemoteError, match="Internal error"):
             await client.call_tool("add")
     assert f"a middleware returned {type(value).__name__}" in caplog.text
+
+
+@pytest.mark.parametrize("revision", ALL)
+async def test_a_tool_error_of_a_middleware_is_the_result_of_a_call(revision: str) -> None:
+    server = Server("s", "1")
+    seen: list[Any] = []
+
+    @server.tool
+    async def add() -> int:
+        return 1
+
+    @server.middleware
+    async def outer(method: str, params: Any, ctx: Context, handler: Any) -> Any:
+        result = await handler(params, ctx)
+        seen.extend([result.is_error] if method == "tools/call" else [])
+        return result
+
+    @server.middleware
+    async def closed(method: str, params: Any, ctx: Context, handler: Any) -> Any:
+        if method == "tools/list" and seen:
+            raise ToolError("no list today")
+        if method == "tools/call":
+            raise ToolError("the shop is closed")
+        return await handler(params, ctx)
+
+    async with Client(server, revisions=[revision]) as client:
+        result = await client.call_tool("add")
+        assert result.is_error is True
+        assert result.content == [types.TextContent(text="the shop is closed")]
+        assert seen == [True]
+        with pytest.raises(RemoteError, match="Internal error"):
+            await client.list_tools(anew=True)
 
 
 @pytest.mark.parametrize("revision", ALL)
