@@ -29,15 +29,26 @@ class Mismatch(Exception):
         return Mismatch(place + self.path[1:], self.why)
 
 
+class NotText(TypeError):
+    """Raised by a hook of ours, in the words of msgspec, for what only a text can say."""
+
+
 def explained(
     error: Exception, value: Any, schema: Schema, error_of: Callable[[Any], str]
 ) -> Mismatch:
-    """An error of msgspec as a Mismatch; `error_of` is its error for another value."""
+    """An error of msgspec as a Mismatch; `error_of` is its error for another value.
+
+    What a class raises that looks at its own members, such as by `__post_init__`, keeps its words.
+    """
     if isinstance(error, RecursionError):
         return Mismatch("$", "expected less nesting, found a value that is nested too deeply")
     text, is_key, path = _parts(str(error))
     steps = _exact(_steps(path), str(error), value, error_of)
-    why = _worded(text, _value_at(value, steps), _schemas(schema, schema.get("$defs", {}), steps))
+    if error.__cause__ is None or isinstance(error.__cause__, NotText):
+        schemas = _schemas(schema, schema.get("$defs", {}), steps)
+        why = _worded(text, _value_at(value, steps), schemas)
+    else:
+        why = text
     return Mismatch(place(steps), f"a key: {why}" if is_key else why)
 
 

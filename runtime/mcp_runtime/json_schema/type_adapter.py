@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, Literal, Protocol, Union, get_args, ge
 
 import msgspec
 
-from mcp_runtime.json_schema.mismatch import Mismatch, explained
+from mcp_runtime.json_schema.mismatch import Mismatch, NotText, explained
 from mcp_runtime.json_schema.to_json import (
     PLAIN,
     BadResult,
@@ -122,7 +122,7 @@ def _path(annotation: Any, value: Any) -> Any:
     if not _is_path(annotation):
         return value
     if not isinstance(value, str):
-        raise TypeError(f"Expected `str`, got `{excerpt(value)}`")
+        raise NotText(f"Expected `str`, got `{excerpt(value)}`")
     return annotation(value)
 
 

@@ -108,6 +108,20 @@ class Model(pydantic.BaseModel):
     when: datetime | None = None
 
 
+@dataclass
+class Span:
+    """Looks at its own members."""
+
+    start: int
+    end: int = 9
+
+    def __post_init__(self) -> None:
+        if self.start > self.end:
+            raise ValueError("the start must lie before the end")
+        if self.start < 0:
+            raise TypeError("Invalid value of start: it is negative")
+
+
 @pydantic.dataclasses.dataclass
 class Checked:
     size: Annotated[int, pydantic.Field(le=3)]
@@ -791,6 +805,9 @@ def test_what_fits_is_taken(annotation: Any, given: Any, taken: Any) -> None:
         (list[Model], [{"count": 1}, {}], "$.value[1].count: Field required, found an object"),
         (Point | Options, {"x": "1"}, '$.value.x: expected int, found "1"'),
         (datetime, "x", '$.value: expected RFC3339 encoded datetime, found "x"'),
+        (list[Span], [{"start": 10}], "$.value[0]: the start must lie before the end"),
+        (dict[str, Span], {"a": {"start": -1}}, "$.value.a: Invalid value of start: it is neg"),
+        (Span, {"start": "1"}, '$.value.start: expected int, found "1"'),
     ],
 )
 def test_what_does_not_fit_is_told_with_its_place(annotation: Any, given: Any, said: str) -> None:
