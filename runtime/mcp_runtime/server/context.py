@@ -193,7 +193,14 @@ class Context:
         """Sends progress, if the client asked for it and `progress` has grown.
 
         The unit of `progress` and `total` is yours; `total` is None where it is not known.
+        Raises ValueError for what is not a finite number, whether the client asked for it or not.
         """
+        t.ProgressNotificationParams(
+            progress_token=0,
+            progress=progress,
+            total=t.UNSET if total is None else total,
+            message=t.UNSET if message is None else message,
+        )
         if self._progress_rate is None:
             self._progress_rate = Bucket(self.server.limits.progress_rate)
         if progress == total or self._progress_rate.allow(self.peer.loop.time()):

@@ -76,6 +76,27 @@ async def test_a_tool_error_of_a_middleware_is_the_result_of_a_call(revision: st
             await client.list_tools(anew=True)
 
 
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), "1", None, True], ids=repr)
+async def test_progress_that_is_no_number_is_refused_and_what_follows_is_sent(wrong: Any) -> None:
+    server = Server("s", "1")
+    sent: list[float] = []
+
+    @server.tool
+    async def work(ctx: Context) -> str:
+        with pytest.raises(ValueError, match=r"^\$\.progress: expected "):
+            await ctx.progress(wrong)
+        with pytest.raises(ValueError, match=r"^\$\.total: expected "):
+            await ctx.progress(1, "2" if wrong is None else wrong)
+        await ctx.progress(1, 2)
+        return "done"
+
+    async with Client(server) as client:
+        for on_progress in (lambda progress, *_: sent.append(progress), None):
+            result = await client.call_tool("work", on_progress=on_progress)
+            assert result.content == [types.TextContent(text="done")]
+    assert sent == [1]
+
+
 @pytest.mark.parametrize("revision", ALL)
 async def test_a_handler_may_go_on_without_what_the_client_lacks(revision: str) -> None:
     server = Server("s", "1")
