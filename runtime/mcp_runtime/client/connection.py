@@ -138,7 +138,8 @@ class ClientConnection(Connection):
         self, method: str, params: Any, token: Id | None = None, **options: Unpack[RequestOptions]
     ) -> Any:
         """`request` with the client's timeout, which progress restarts."""
-        seconds = options.get("timeout") or self.settings.answer_timeout
+        named = options.get("timeout")
+        seconds = self.settings.answer_timeout if named is None else named
         timeout = Timeout(seconds, self.settings.limits.total, progress_counts=True)
         if (on_progress := options.get("on_progress")) is None:
             return await self.request(method, params, timeout=timeout, token=token)

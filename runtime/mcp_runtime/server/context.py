@@ -383,7 +383,7 @@ class Context:
         if self.asker is not None:
             return await self.asker(request, key, timeout)
         if self.era == "handshake":
-            wait = Timeout(timeout or self.server.limits.total)
+            wait = Timeout(self.server.limits.total if timeout is None else timeout)
             return await self.peer.request(
                 request.method, params, timeout=wait, about=self.called.id
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from mcp_runtime import Client, Context, Limits, Server, ToolError, types
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.server.bearer import BearerAuth
 from mcp_runtime.auth.server.verifier import StaticVerifier
-from mcp_runtime.errors import LocalError, NotOffered, RemoteError
+from mcp_runtime.errors import LocalError, NotOffered, RemoteError, TimedOut
 from mcp_runtime.revisions import ALL
 from mcp_runtime.shared import elicitation_form
 
@@ -95,6 +96,30 @@ async def test_progress_that_is_no_number_is_refused_and_what_follows_is_sent(wr
             result = await client.call_tool("work", on_progress=on_progress)
             assert result.content == [types.TextContent(text="done")]
     assert sent == [1]
+
+
+@pytest.mark.parametrize("revision", [ALL[-1], "2025-11-25"])
+async def test_a_timeout_of_zero_waits_for_nothing(revision: str) -> None:
+    server = Server("s", "1")
+
+    @server.tool
+    async def work(ctx: Context) -> str:
+        if ctx.era == "handshake":
+            with pytest.raises(TimedOut):
+                await ctx.sample("hi", max_tokens=1, timeout=0)
+        return "done"
+
+    async def sleepy(params: types.CreateMessageRequestParams) -> types.CreateMessageResult:
+        await asyncio.sleep(9)
+        raise AssertionError
+
+    async with (
+        Client(server, revisions=[revision], on_sample=sleepy) as client,
+        asyncio.timeout(5),
+    ):
+        assert (await client.call_tool("work")).is_error is not True
+        with pytest.raises(TimedOut):
+            await client.call_tool("work", timeout=0)
 
 
 @pytest.mark.parametrize("revision", ALL)

@@ -108,7 +108,7 @@ class RunningTask:
         key = self._inputs.key(request, key)
         if (answer := self._inputs.answer(key, request)) is not None:
             return answer
-        seconds = timeout or self.record.ttl
+        seconds = self.record.ttl if timeout is None else timeout
         try:
             async with asyncio.timeout(seconds):
                 wire = await self._answer_to(key, t.to_wire(request))
