@@ -307,6 +307,8 @@ def test_a_module_says_what_is_public(each: tuple[str, Flavour]) -> None:
     public = set(flavour.module.__all__)
     wanted = {declaration.name for declaration in schema_of(revision).own}
     assert wanted | {"UNSET", "DecodeError", "decode", "encode", "from_wire", "to_wire"} <= public
+    assert issubclass(flavour.module.EncodeError, ValueError)
+    assert ("MemberError" in public) is (flavour.name != "pydantic")
     assert all(hasattr(flavour.module, name) for name in public)
 
 

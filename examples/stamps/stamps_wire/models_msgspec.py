@@ -37,7 +37,7 @@ from mcp_wire._msgspec import (
 from mcp_wire._numbers_msgspec import finite
 from mcp_wire._types_msgspec import Const
 from mcp_wire._wire.binding import Reader
-from mcp_wire._wire.faults import DecodeError, too_deep
+from mcp_wire._wire.faults import DecodeError, EncodeError, MemberError, too_deep
 from mcp_wire._wire.text import check_depth, parse
 from mcp_wire._wire.values import EMPTY, GIVEN, Json
 from mcp_wire._wire.writers import STOPS, write_again
@@ -61,10 +61,12 @@ if TYPE_CHECKING:
 __all__ = [
     "CallToolAnswer",
     "DecodeError",
+    "EncodeError",
     "GetStampRequest",
     "GetStampRequestParams",
     "GetStampResult",
     "Mark",
+    "MemberError",
     "StampSubscriptions",
     "StampedNotification",
     "StampedNotificationParams",

@@ -25,7 +25,7 @@ from . import codec
 from .._dataclass import KeptRecord, Record
 from .._wire.base import Late, Rest
 from .._wire.binding import Reader, bind
-from .._wire.faults import DecodeError, too_deep
+from .._wire.faults import DecodeError, EncodeError, MemberError, too_deep
 from .._wire.text import dump, parse
 from .._wire.values import EMPTY, GIVEN, UNSET, Json, Unset
 from .._wire.writers import STOPS, write_again
@@ -59,6 +59,7 @@ __all__ = [
     "DecodeError",
     "EmbeddedResource",
     "EmptyResult",
+    "EncodeError",
     "GetPromptRequest",
     "GetPromptRequestParams",
     "GetPromptResult",
@@ -95,6 +96,7 @@ __all__ = [
     "LoggingMessageNotification",
     "LoggingMessageNotificationParams",
     "METHOD_NOT_FOUND",
+    "MemberError",
     "ModelHint",
     "ModelPreferences",
     "Notification",

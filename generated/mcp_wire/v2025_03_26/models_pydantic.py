@@ -26,7 +26,7 @@ from pydantic import Discriminator, Field
 
 from .._pydantic import Model, read_object, read_text, write_object, write_text
 from .._types_pydantic import ORDERED, UNSET, Bounds, Maybe, Number, Unset, name_unions
-from .._wire.faults import DecodeError
+from .._wire.faults import DecodeError, EncodeError
 from .._wire.values import Json
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ __all__ = [
     "DecodeError",
     "EmbeddedResource",
     "EmptyResult",
+    "EncodeError",
     "GetPromptRequest",
     "GetPromptRequestParams",
     "GetPromptResult",

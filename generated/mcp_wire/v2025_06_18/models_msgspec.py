@@ -32,7 +32,7 @@ from .._numbers_msgspec import finite
 from .._types_msgspec import Checked
 from .._wire.base import Late, Rest
 from .._wire.binding import Reader
-from .._wire.faults import DecodeError, too_deep
+from .._wire.faults import DecodeError, EncodeError, MemberError, too_deep
 from .._wire.text import check_depth, parse
 from .._wire.values import GIVEN, Json
 from .._wire.writers import STOPS, write_again
@@ -74,6 +74,7 @@ __all__ = [
     "ElicitResult",
     "EmbeddedResource",
     "EmptyResult",
+    "EncodeError",
     "EnumSchema",
     "GetPromptRequest",
     "GetPromptRequestParams",
@@ -109,6 +110,7 @@ __all__ = [
     "LoggingMessageNotification",
     "LoggingMessageNotificationParams",
     "METHOD_NOT_FOUND",
+    "MemberError",
     "ModelHint",
     "ModelPreferences",
     "Notification",

@@ -25,7 +25,7 @@ from . import codec
 from .._dataclass import KeptRecord, Record
 from .._wire.base import Late, Rest
 from .._wire.binding import Reader, bind
-from .._wire.faults import DecodeError, too_deep
+from .._wire.faults import DecodeError, EncodeError, MemberError, too_deep
 from .._wire.text import dump, parse
 from .._wire.values import EMPTY, GIVEN, UNSET, Json, Unset
 from .._wire.writers import STOPS, write_again
@@ -84,6 +84,7 @@ __all__ = [
     "ElicitationCompleteNotificationParams",
     "EmbeddedResource",
     "EmptyResult",
+    "EncodeError",
     "EnumSchema",
     "Error",
     "GetPromptRequest",
@@ -131,6 +132,7 @@ __all__ = [
     "LoggingMessageNotification",
     "LoggingMessageNotificationParams",
     "METHOD_NOT_FOUND",
+    "MemberError",
     "ModelHint",
     "ModelPreferences",
     "MultiSelectEnumSchema",

@@ -43,7 +43,7 @@ from .._numbers_msgspec import finite
 from .._types_msgspec import Checked, Const
 from .._wire.base import Late, Rest
 from .._wire.binding import Reader
-from .._wire.faults import DecodeError, too_deep
+from .._wire.faults import DecodeError, EncodeError, MemberError, too_deep
 from .._wire.text import check_depth, parse
 from .._wire.values import EMPTY, GIVEN, Json
 from .._wire.writers import STOPS, write_again
@@ -102,6 +102,7 @@ __all__ = [
     "ElicitationCompleteNotificationParams",
     "EmbeddedResource",
     "EmptyResult",
+    "EncodeError",
     "EnumSchema",
     "Error",
     "GetPromptRequest",
@@ -149,6 +150,7 @@ __all__ = [
     "LoggingMessageNotification",
     "LoggingMessageNotificationParams",
     "METHOD_NOT_FOUND",
+    "MemberError",
     "ModelHint",
     "ModelPreferences",
     "MultiSelectEnumSchema",

@@ -25,7 +25,7 @@ from . import codec
 from .._dataclass import KeptRecord, Record
 from .._wire.base import Late, Rest
 from .._wire.binding import Reader, bind
-from .._wire.faults import DecodeError, too_deep
+from .._wire.faults import DecodeError, EncodeError, MemberError, too_deep
 from .._wire.text import dump, parse
 from .._wire.values import EMPTY, GIVEN, UNSET, Json, Unset
 from .._wire.writers import STOPS, write_again
@@ -78,6 +78,7 @@ __all__ = [
     "ElicitResult",
     "EmbeddedResource",
     "EmptyResult",
+    "EncodeError",
     "EnumSchema",
     "Error",
     "GetPromptAnswer",
@@ -136,6 +137,7 @@ __all__ = [
     "LoggingMessageNotificationParams",
     "METHOD_NOT_FOUND",
     "MISSING_REQUIRED_CLIENT_CAPABILITY",
+    "MemberError",
     "MetaObject",
     "MethodNotFoundError",
     "MissingRequiredClientCapabilityError",

@@ -43,7 +43,7 @@ from .._numbers_msgspec import finite
 from .._types_msgspec import Checked, Const
 from .._wire.base import Late, Rest
 from .._wire.binding import Reader
-from .._wire.faults import DecodeError, too_deep
+from .._wire.faults import DecodeError, EncodeError, MemberError, too_deep
 from .._wire.text import check_depth, parse
 from .._wire.values import EMPTY, GIVEN, Json
 from .._wire.writers import STOPS, write_again
@@ -96,6 +96,7 @@ __all__ = [
     "ElicitResult",
     "EmbeddedResource",
     "EmptyResult",
+    "EncodeError",
     "EnumSchema",
     "Error",
     "GetPromptAnswer",
@@ -154,6 +155,7 @@ __all__ = [
     "LoggingMessageNotificationParams",
     "METHOD_NOT_FOUND",
     "MISSING_REQUIRED_CLIENT_CAPABILITY",
+    "MemberError",
     "MetaObject",
     "MethodNotFoundError",
     "MissingRequiredClientCapabilityError",

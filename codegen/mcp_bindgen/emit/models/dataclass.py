@@ -19,8 +19,8 @@ __all__ = ["dataclass_view"]
 
 _TYPING: Final = ("TYPE_CHECKING", "Any", "Final", "TypeVar", "overload")
 _WIRE: Final = (
-    *("GIVEN", "STOPS", "UNSET", "DecodeError", "Json", "Reader", "Unset"),
-    *("bind", "dump", "parse", "too_deep", "write_again"),
+    *("GIVEN", "STOPS", "UNSET", "DecodeError", "EncodeError", "Json", "MemberError", "Reader"),
+    *("Unset", "bind", "dump", "parse", "too_deep", "write_again"),
 )
 """What the template names."""
 
@@ -31,7 +31,7 @@ def dataclass_view(shapes: Shapes) -> dict[str, Any]:
     imports = imports_of(schema)
     used = Annotator(schema, imports, "models_dataclass")
     structs = [Row(s.name, tuple(_class(used, shapes, s))) for s in schema.own_structs]
-    rows = module_rows(schema, used, structs)
+    rows = module_rows(schema, used, structs, ("MemberError",))
     imports.add("typing", _TYPING)
     imports.add(".._wire", _WIRE)
     imports.use(".", "codec")

@@ -44,7 +44,7 @@ __all__ = ["msgspec_view"]
 
 _TYPING: Final = ("TYPE_CHECKING", "Any", "Final", "TypeVar", "overload")
 _WIRE: Final = (
-    *("GIVEN", "STOPS", "DecodeError", "Json", "Reader"),
+    *("GIVEN", "STOPS", "DecodeError", "EncodeError", "Json", "MemberError", "Reader"),
     *("check_depth", "parse", "too_deep", "write_again"),
 )
 _MSGSPEC: Final = (
@@ -61,7 +61,7 @@ def msgspec_view(shapes: Shapes) -> dict[str, Any]:
     used = _Annotator(shapes, imports)
     structs = [Row(s.name, tuple(_class(used, s))) for s in schema.own_structs]
     names = [d.name for d in schema.own_types]
-    rows = module_rows(schema, used, structs, ("dec_hook", "enc_hook"))
+    rows = module_rows(schema, used, structs, ("MemberError", "dec_hook", "enc_hook"))
     imports.add("collections.abc", ("Callable",))
     imports.add("typing", _TYPING)
     imports.add("msgspec", ("UNSET", "MsgspecError", "json", "to_builtins"))

@@ -45,7 +45,7 @@ _WORDS: Final = re.compile(r"\w+")
 _TYPING: Final = ("TYPE_CHECKING", "Any", "Final", "TypeVar", "overload")
 _PYDANTIC: Final = ("Model", "read_object", "read_text", "write_object", "write_text")
 _TYPES: Final = ("UNSET", "Unset")
-_WIRE: Final = ("DecodeError", "Json")
+_WIRE: Final = ("DecodeError", "EncodeError", "Json")
 """What the template names."""
 _BOUNDS: Final = {
     "minimum": "minimum",

@@ -27,7 +27,10 @@ from mcp_bindgen.ir.walk import children
 
 __all__ = ["Row", "body_lines", "member_text", "module_rows", "opening", "ordered", "record_body"]
 
-_FUNCTIONS: Final = ("UNSET", "DecodeError", "Unset", "decode", "encode", "from_wire", "to_wire")
+_FUNCTIONS: Final = (
+    *("UNSET", "DecodeError", "EncodeError", "Unset"),
+    *("decode", "encode", "from_wire", "to_wire"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +47,13 @@ def ordered(struct: Struct) -> list[Field]:
 
 
 def module_rows(
-    schema: Schema, used: Annotator, structs: list[Row], functions: tuple[str, ...] = ()
+    schema: Schema, used: Annotator, structs: list[Row], names: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """What the template of every flavour places; `functions` are those of this flavour alone."""
+    """What the template of every flavour places; public `names` are those of this flavour alone."""
     aliases = [Row(a.name, tuple(_alias(used, a))) for a in _ordered(used)]
     consts = [Row(c.name, tuple(_const(c))) for c in schema.own if isinstance(c, Const)]
     return {
-        "public": _public([*functions, *(row.name for row in (*consts, *structs, *aliases))]),
+        "public": _public([*names, *(row.name for row in (*consts, *structs, *aliases))]),
         "title": titled(schema),
         "structs": structs,
         "aliases": aliases,

@@ -24,7 +24,7 @@ from typing import (
 from . import codec
 from ...._dataclass import Record
 from ...._wire.binding import Reader, bind
-from ...._wire.faults import DecodeError, too_deep
+from ...._wire.faults import DecodeError, EncodeError, MemberError, too_deep
 from ...._wire.text import dump, parse
 from ...._wire.values import EMPTY, GIVEN, UNSET, Json, Unset
 from ...._wire.writers import STOPS, write_again
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DOWNLOAD_FILE_METHOD",
     "DecodeError",
+    "EncodeError",
     "HOST_CONTEXT_CHANGED_METHOD",
     "INITIALIZED_METHOD",
     "INITIALIZE_METHOD",
@@ -130,6 +131,7 @@ __all__ = [
     "McpUiToolVisibility",
     "McpUiUpdateModelContextRequest",
     "McpUiUpdateModelContextRequestParams",
+    "MemberError",
     "OPEN_LINK_METHOD",
     "REQUEST_DISPLAY_MODE_METHOD",
     "REQUEST_TEARDOWN_METHOD",

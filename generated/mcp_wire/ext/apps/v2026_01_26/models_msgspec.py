@@ -40,7 +40,7 @@ from ...._msgspec import (
 from ...._numbers_msgspec import finite
 from ...._types_msgspec import Checked
 from ...._wire.binding import Reader
-from ...._wire.faults import DecodeError, too_deep
+from ...._wire.faults import DecodeError, EncodeError, MemberError, too_deep
 from ...._wire.text import check_depth, parse
 from ...._wire.values import EMPTY, GIVEN, Json
 from ...._wire.writers import STOPS, write_again
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DOWNLOAD_FILE_METHOD",
     "DecodeError",
+    "EncodeError",
     "HOST_CONTEXT_CHANGED_METHOD",
     "INITIALIZED_METHOD",
     "INITIALIZE_METHOD",
@@ -147,6 +148,7 @@ __all__ = [
     "McpUiToolVisibility",
     "McpUiUpdateModelContextRequest",
     "McpUiUpdateModelContextRequestParams",
+    "MemberError",
     "OPEN_LINK_METHOD",
     "REQUEST_DISPLAY_MODE_METHOD",
     "REQUEST_TEARDOWN_METHOD",

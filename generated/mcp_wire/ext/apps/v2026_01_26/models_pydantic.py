@@ -26,7 +26,7 @@ from pydantic import Discriminator, Field
 
 from ...._pydantic import Model, read_object, read_text, write_object, write_text
 from ...._types_pydantic import ORDERED, UNSET, Maybe, Nothing, Number, Unset
-from ...._wire.faults import DecodeError
+from ...._wire.faults import DecodeError, EncodeError
 from ...._wire.values import Json
 from ....v2026_07_28.models_pydantic import (
     CallToolResult,
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DOWNLOAD_FILE_METHOD",
     "DecodeError",
+    "EncodeError",
     "HOST_CONTEXT_CHANGED_METHOD",
     "INITIALIZED_METHOD",
     "INITIALIZE_METHOD",

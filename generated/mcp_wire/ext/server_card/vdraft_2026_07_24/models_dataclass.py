@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, overl
 from . import codec
 from ...._dataclass import Record
 from ...._wire.binding import Reader, bind
-from ...._wire.faults import DecodeError, too_deep
+from ...._wire.faults import DecodeError, EncodeError, MemberError, too_deep
 from ...._wire.text import dump, parse
 from ...._wire.values import EMPTY, GIVEN, UNSET, Json, Unset
 from ...._wire.writers import STOPS, write_again
@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DecodeError",
+    "EncodeError",
     "Icon",
     "Input",
     "KeyValueInput",
+    "MemberError",
     "MetaObject",
     "Remote",
     "Repository",

@@ -30,7 +30,7 @@ from ...._msgspec import (
 )
 from ...._numbers_msgspec import finite
 from ...._wire.binding import Reader
-from ...._wire.faults import DecodeError, too_deep
+from ...._wire.faults import DecodeError, EncodeError, MemberError, too_deep
 from ...._wire.text import check_depth, parse
 from ...._wire.values import EMPTY, GIVEN, Json
 from ...._wire.writers import STOPS, write_again
@@ -40,9 +40,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DecodeError",
+    "EncodeError",
     "Icon",
     "Input",
     "KeyValueInput",
+    "MemberError",
     "MetaObject",
     "Remote",
     "Repository",

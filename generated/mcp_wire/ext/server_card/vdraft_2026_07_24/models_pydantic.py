@@ -16,7 +16,7 @@ from pydantic import Field
 
 from ...._pydantic import Model, read_object, read_text, write_object, write_text
 from ...._types_pydantic import UNSET, Bounds, Maybe, Unset
-from ...._wire.faults import DecodeError
+from ...._wire.faults import DecodeError, EncodeError
 from ...._wire.values import Json
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DecodeError",
+    "EncodeError",
     "Icon",
     "Input",
     "KeyValueInput",

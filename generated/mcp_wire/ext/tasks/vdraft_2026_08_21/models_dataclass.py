@@ -25,7 +25,7 @@ from typing import (
 from . import codec
 from ...._dataclass import Record
 from ...._wire.binding import Reader, bind
-from ...._wire.faults import DecodeError, too_deep
+from ...._wire.faults import DecodeError, EncodeError, MemberError, too_deep
 from ...._wire.text import dump, parse
 from ...._wire.values import EMPTY, GIVEN, UNSET, Json, Unset
 from ...._wire.writers import STOPS, write_again
@@ -54,6 +54,7 @@ __all__ = [
     "CreateTaskResult",
     "DecodeError",
     "DetailedTask",
+    "EncodeError",
     "FailedTask",
     "GetTaskRequest",
     "GetTaskRequestParams",
@@ -64,6 +65,7 @@ __all__ = [
     "GetTaskResultInputRequired",
     "GetTaskResultWorking",
     "InputRequiredTask",
+    "MemberError",
     "SubscriptionFilterTaskIds",
     "Task",
     "TaskStatus",

@@ -42,7 +42,7 @@ from ...._msgspec import (
 from ...._numbers_msgspec import finite
 from ...._types_msgspec import Const
 from ...._wire.binding import Reader
-from ...._wire.faults import DecodeError, too_deep
+from ...._wire.faults import DecodeError, EncodeError, MemberError, too_deep
 from ...._wire.text import check_depth, parse
 from ...._wire.values import EMPTY, GIVEN, Json
 from ...._wire.writers import STOPS, write_again
@@ -72,6 +72,7 @@ __all__ = [
     "CreateTaskResult",
     "DecodeError",
     "DetailedTask",
+    "EncodeError",
     "FailedTask",
     "GetTaskRequest",
     "GetTaskRequestParams",
@@ -82,6 +83,7 @@ __all__ = [
     "GetTaskResultInputRequired",
     "GetTaskResultWorking",
     "InputRequiredTask",
+    "MemberError",
     "SubscriptionFilterTaskIds",
     "Task",
     "TaskStatus",

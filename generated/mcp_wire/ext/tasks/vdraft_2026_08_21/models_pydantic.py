@@ -26,7 +26,7 @@ from pydantic import Discriminator, Field
 
 from ...._pydantic import Model, read_object, read_text, write_object, write_text
 from ...._types_pydantic import UNSET, Maybe, Nothing, Number, Unset, name_unions
-from ...._wire.faults import DecodeError
+from ...._wire.faults import DecodeError, EncodeError
 from ...._wire.values import Json
 from ....v2026_07_28.models_pydantic import (
     CallToolResult,
@@ -53,6 +53,7 @@ __all__ = [
     "CreateTaskResult",
     "DecodeError",
     "DetailedTask",
+    "EncodeError",
     "FailedTask",
     "GetTaskRequest",
     "GetTaskRequestParams",

@@ -26,7 +26,7 @@ from . import codec
 from ...._dataclass import KeptRecord, Record
 from ...._wire.base import Late, Rest
 from ...._wire.binding import Reader, bind
-from ...._wire.faults import DecodeError, too_deep
+from ...._wire.faults import DecodeError, EncodeError, MemberError, too_deep
 from ...._wire.text import dump, parse
 from ...._wire.values import EMPTY, GIVEN, UNSET, Json, Unset
 from ...._wire.writers import STOPS, write_again
@@ -36,10 +36,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DecodeError",
+    "EncodeError",
     "Icon",
     "JsonObject",
     "JsonPrimitive",
     "JsonValue",
+    "MemberError",
     "ResolvableTool",
     "ResolvableToolMeta",
     "ResolveToolRequest",

@@ -35,7 +35,7 @@ from ...._types_pydantic import (
     Unset,
     name_unions,
 )
-from ...._wire.faults import DecodeError
+from ...._wire.faults import DecodeError, EncodeError
 from ...._wire.values import Json
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DecodeError",
+    "EncodeError",
     "Icon",
     "JsonObject",
     "JsonPrimitive",
