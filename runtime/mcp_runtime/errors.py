@@ -50,6 +50,12 @@ def texts(option: str, given: Iterable[str], among: Sequence[str] = ()) -> tuple
     return listed
 
 
+def require_seconds(option: str, value: object) -> None:
+    """Raises ValueError if what an option was given is not a number of seconds."""
+    if not isinstance(value, int | float) or value != value:
+        raise ValueError(f"{option} is {value!r}: give a number of seconds")
+
+
 def _escape(character: str) -> str:
     """As JSON writes it: in UTF-16 code units."""
     units = character.encode("utf-16-be", "surrogatepass").hex()

@@ -10,7 +10,7 @@ from mcp_runtime.client.callbacks import Approve, ClientCallbacks, OnElicit, OnS
 from mcp_runtime.core.extension import Extension
 from mcp_runtime.core.log_levels import require_level
 from mcp_runtime.core.negotiation import ClientOffer
-from mcp_runtime.errors import texts
+from mcp_runtime.errors import require_seconds, texts
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.connection import OnProgress, Trace
@@ -77,6 +77,9 @@ class ClientSettings:
         texts("era", [self.era], ("auto", "handshake"))
         if self.log_level is not None:
             require_level(self.log_level)
+        for option, seconds in (("timeout", self.timeout), ("ping_every", self.ping_every)):
+            if seconds is not None:
+                require_seconds(option, seconds)
 
     @property
     def finds_out(self) -> bool:

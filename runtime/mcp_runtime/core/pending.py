@@ -13,6 +13,7 @@ from math import inf
 from typing import Any
 
 from mcp_runtime.core.jsonrpc import Id
+from mcp_runtime.errors import require_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,9 @@ class Timeout:
     each: float
     total: float = inf
     progress_counts: bool = False
+
+    def __post_init__(self) -> None:
+        require_seconds("timeout", self.each)
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from typing import Any, get_type_hints
 
 import pytest
@@ -47,6 +48,21 @@ async def test_an_unknown_log_level_is_refused_and_the_level_stays(revision: str
     assert [log.data for log in logs] == ["hello"]
     with pytest.raises(ValueError, match=r"^'loud' is not a log level"):
         Client(server, log_level="loud")
+
+
+@pytest.mark.parametrize("wrong", ["3", math.nan], ids=repr)
+async def test_what_is_no_number_of_seconds_is_refused(wrong: Any) -> None:
+    server = Server("s", "1")
+
+    @server.tool
+    async def work() -> None: ...
+
+    for option in ("timeout", "ping_every"):
+        with pytest.raises(ValueError, match=f"^{option} is .*: give a number of seconds$"):
+            Client(server, **{option: wrong})
+    async with Client(server) as client:
+        with pytest.raises(ValueError, match=r"^timeout is .*: give a number of seconds$"):
+            await client.call_tool("work", timeout=wrong)
 
 
 def test_a_client_under_another_event_loop_than_that_of_asyncio_starts_nothing() -> None:
