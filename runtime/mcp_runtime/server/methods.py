@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 from msgspec import UNSET, structs
 
 from mcp_runtime.core import error_codes, refusals
-from mcp_runtime.errors import NotOffered, RpcError, SessionError, ToolError
+from mcp_runtime.errors import NotOffered, RpcError, SessionError, ToolError, texts
 from mcp_runtime.json_schema.to_json import BadResult
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
@@ -206,8 +206,8 @@ def _chosen(context: Any) -> dict[str, str]:
 def _completed(values: Any, limit: int) -> t.CompleteResult:
     if isinstance(values, t.CompleteResultCompletion):
         return t.CompleteResult(completion=values, result_type="complete")
-    listed = list(values)
+    listed = texts("what a completion returns", values)
     completion = t.CompleteResultCompletion(
-        values=listed[:limit], total=len(listed), has_more=len(listed) > limit
+        values=list(listed[:limit]), total=len(listed), has_more=len(listed) > limit
     )
     return t.CompleteResult(completion=completion, result_type="complete")

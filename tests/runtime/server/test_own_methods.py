@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Client, Context, Server
-from mcp_runtime.errors import NotOffered
+from mcp_runtime.errors import NotOffered, RemoteError
 from mcp_runtime.revisions import ALL
 from mcp_runtime.revisions import latest as t
 
@@ -53,6 +53,24 @@ def test_a_completion_of_an_argument_that_is_not_there_is_refused_and_names_thos
         server.completion("note://{title}", "name")(len)
     with pytest.raises(TypeError, match="give the name of a prompt or a URI template"):
         server.completion(review, "language")(len)  # type: ignore[arg-type]
+
+
+async def test_one_text_is_no_list_of_completions(caplog: pytest.LogCaptureFixture) -> None:
+    server = Server("s", "1")
+
+    @server.prompt
+    def review(language: str) -> str:
+        return language
+
+    @server.completion("review", "language")
+    def languages(typed: str) -> Any:
+        return "python"
+
+    async with Client(server) as client:
+        with pytest.raises(RemoteError, match="Internal error"):
+            await client.complete(t.PromptReference(name="review"), "language", "p")
+    said = "what a completion returns is a list: write ['python'] instead of 'python'"
+    assert said in caplog.text
 
 
 async def test_a_method_without_its_capability_is_not_offered() -> None:
