@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import (
     Annotated,
@@ -259,7 +260,9 @@ def _field(annotation: Any) -> Any:
 def _default(default: Any, field: Any) -> Default | None:
     if field is not None:
         return Default(lambda: field.get_default(call_default_factory=True), shown=False)
-    return None if default is _EMPTY else Default(lambda: default, shown=True)
+    if isinstance(default, Hashable):
+        return None if default is _EMPTY else Default(lambda: default, shown=True)
+    return Default(functools.partial(deepcopy, default), shown=True)
 
 
 def _bounded(annotation: Any) -> Any:

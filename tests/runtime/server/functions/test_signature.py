@@ -286,7 +286,16 @@ def refs(schema: Any) -> Iterator[str]:
 def test_a_default_is_in_the_schema_if_json_can_say_it(default: object, shown: bool) -> None:
     signature = taking(Any, default, required=False)
     assert ("default" in signature.input_schema["properties"]["value"]) is shown
-    assert signature.read({})["value"] is default
+    assert signature.read({})["value"] == default
+
+
+def test_a_call_that_changes_its_default_changes_no_other_call() -> None:
+    held = [1]
+    signature = taking(list[int], held, required=False)
+    signature.read({})["value"].append(2)
+    assert signature.read({})["value"] == held == [1]
+    same = object()
+    assert taking(Any, same, required=False).read({})["value"] is same
 
 
 def test_an_enum_names_the_type_of_its_values() -> None:
