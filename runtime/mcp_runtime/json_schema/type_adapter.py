@@ -52,17 +52,32 @@ def adapter(annotation: Any, *, output: bool = False) -> TypeAdapter:
     try:
         if any(map(is_pydantic, mentions(annotation))):
             return _pydantic(annotation, output=output)
+        if not output:
+            _require_init(annotation)
         return MsgspecAdapter(annotation, native_schema(annotation))
     except NameError as error:
         raise TypeError(
             f"{_name(annotation)} has a member of the type {error.name}, which cannot be found"
             " (it must be there when the program runs, at the top level of a module)"
         ) from None
+    except RecursionError:
+        raise TypeError(f"{_name(annotation)} holds itself, as only a class can here") from None
     except TypeError:
         arms = arms_of(annotation)
         if len(arms) < 2:
             raise
         return _UnionAdapter(tuple(adapter(arm, output=output) for arm in arms))
+
+
+def _require_init(annotation: Any) -> None:
+    """Raises TypeError for a member with `init=False`, which msgspec would read all the same."""
+    for each in mentions(annotation):
+        for field in dataclasses.fields(each) if dataclasses.is_dataclass(each) else ():
+            if not field.init:
+                raise TypeError(
+                    f"{_name(each)}.{field.name} has init=False, and callers could set it"
+                    " (make it a property)"
+                )
 
 
 def native_schema(annotation: Any) -> Schema:

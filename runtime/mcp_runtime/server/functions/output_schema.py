@@ -84,8 +84,13 @@ def structured_output(info: FunctionInfo) -> StructuredOutput | None:
 
 
 def refuse_bytes(info: FunctionInfo) -> None:
-    """Raises TypeError if the annotation has bytes where content stands."""
-    if _has_bytes(info.returns):
+    """Raises TypeError if the annotation has bytes where content stands, or never ends."""
+    try:
+        has_bytes = _has_bytes(info.returns)
+    except RecursionError:
+        why = "returns a type that holds itself, as only a class can here; annotate it with Any"
+        raise TypeError(f"{info.name}() {why}") from None
+    if has_bytes:
         raise TypeError(f"{info.name}() returns bytes: {BYTES}")
 
 

@@ -289,6 +289,41 @@ def test_a_default_is_in_the_schema_if_json_can_say_it(default: object, shown: b
     assert signature.read({})["value"] == default
 
 
+def test_what_only_its_class_may_set_is_no_member_of_a_parameter() -> None:
+    @dataclass
+    class User:
+        name: str
+        is_admin: bool = field(default=False, init=False)
+
+    for annotation in (list[User], User | None):
+        with pytest.raises(TypeError, match=r"value: .*User\.is_admin has init=False"):
+            taking(annotation)
+
+    def tool() -> User: ...
+
+    output, user = of(tool).output, User("Ada")
+    user.is_admin = True
+    assert output is not None
+    assert output.write(user) == {"name": "Ada", "is_admin": True}
+
+
+def test_a_type_alias_that_holds_itself_is_refused() -> None:
+    names: dict[str, Any] = {}
+    if sys.version_info < (3, 12):
+        names["alias"], said = typing_extensions.TypeAliasType("alias", int), "is not supported"
+    else:
+        exec("type alias = list[alias] | int", names)
+        said = "holds itself, as only a class can"
+    with pytest.raises(TypeError, match=f"value: .*alias.* {said}"):
+        taking(names["alias"])
+
+    def tool() -> None: ...
+
+    tool.__annotations__["return"] = names["alias"]
+    with pytest.raises(TypeError, match=said):
+        read(tool, context=Context)
+
+
 def test_a_call_that_changes_its_default_changes_no_other_call() -> None:
     held = [1]
     signature = taking(list[int], held, required=False)
