@@ -20,8 +20,9 @@ from mcp_runtime.shared.uri_template import is_uri
 
 OnSample: TypeAlias = Callable[[t.CreateMessageRequestParams], Awaitable[t.CreateMessageResult]]
 OnElicit: TypeAlias = Callable[[t.ElicitRequestParams], Awaitable[t.ElicitResult]]
-Roots: TypeAlias = Sequence[t.Root | str] | Callable[[], Awaitable[Sequence[t.Root | str]]]
-"""file:// URIs, or a function that gives them when the server asks."""
+_Roots: TypeAlias = Sequence[t.Root | str]
+Roots: TypeAlias = _Roots | Callable[[], _Roots | Awaitable[_Roots]]
+"""file:// URIs, or a function that gives them when the server asks; it may be async."""
 Approve: TypeAlias = Callable[[str, Any], Awaitable[bool]]
 _F = TypeVar("_F", bound=Callable[..., object] | None)
 
@@ -143,7 +144,8 @@ class ClientCallbacks:
 
     async def list_roots(self, params: Any) -> Any:
         assert self.roots is not None
-        roots = await self.roots() if callable(self.roots) else self.roots
+        given = self.roots() if callable(self.roots) else self.roots
+        roots = await given if isinstance(given, Awaitable) else given
         try:
             return t.ListRootsResult(roots=_roots(roots))
         except (TypeError, ValueError):  # whose text has the URI, which is not the server's

@@ -260,12 +260,13 @@ async def test_roots_may_be_strings() -> None:
         assert answer["result"]["roots"] == [{"uri": "file:///b"}]
 
 
-async def test_roots_of_a_function_may_be_strings() -> None:
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_roots_of_a_function_may_be_strings(is_async: bool) -> None:
     async def roots() -> list[str]:
         return ["file:///srv"]
 
     server = RawServer(SHAKEN)
-    async with server.client(roots=roots):
+    async with server.client(roots=roots if is_async else lambda: ["file:///srv"]):
         answer = await server.line.request("roots/list")
     assert answer["result"]["roots"] == [{"uri": "file:///srv"}]
 
