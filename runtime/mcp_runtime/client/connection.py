@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Hashable, Iterable
+from collections.abc import Awaitable, Hashable, Iterable, Sequence
 from itertools import count
 from math import inf
 from typing import Any, Literal, Protocol, Unpack
@@ -180,12 +180,15 @@ class ClientConnection(Connection):
     async def watch(
         self, subscription: Subscription, verb: Literal["subscribe", "unsubscribe"]
     ) -> None:
-        """Sends one request for each resource, as the handshake era does."""
+        """Sends one request for each resource, as the handshake era does.
+
+        The server knows one subscription of a resource, which others of ours may still need.
+        """
         models = self.terms.translation.revision.models
         make = getattr(models, f"{verb.capitalize()}RequestParams")
-        uris = subscription.wanted.resource_subscriptions
-        for uri in () if uris is t.UNSET else uris:
-            await self.ask(f"resources/{verb}", make(uri=uri))
+        for uri in _uris(subscription):
+            if verb == "subscribe" or not any(uri in _uris(other) for other in self.subscriptions):
+                await self.ask(f"resources/{verb}", make(uri=uri))
 
     async def _open_stream(self, subscription: Subscription) -> None:
         timeout = self.settings.answer_timeout
@@ -241,3 +244,8 @@ class ClientWireConnection(ClientConnection, WireConnection):
     def ended(self) -> None:
         self.lost("the server has ended")
         super().ended()
+
+
+def _uris(subscription: Subscription) -> Sequence[str]:
+    uris = subscription.wanted.resource_subscriptions
+    return () if uris is t.UNSET else uris
