@@ -323,6 +323,22 @@ def test_what_stands_beside_hides_no_level(flavour: Flavour, siblings: int, shap
     refused(flavour, place.replace(b"%s", _nested(LEVELS - 1, shape)))
 
 
+@pytest.mark.parametrize("before", [0, 1, 64, 120])
+@pytest.mark.parametrize(("size", "spaces"), [(0, 0), (3_990, 0), (8_100, 0), (600, 7_700)])
+@pytest.mark.parametrize("filler", [b"words ", b"]}", b"{{}", b'\\"]'])
+def test_a_level_counts_wherever_it_stands(
+    flavour: Flavour, filler: bytes, size: int, spaces: int, before: int
+) -> None:
+    beside = b'"%b"' % (filler * (size // len(filler)) + b" " * spaces)
+    place = VALUE_PLACES["unknown member"]
+    for around in (b"%b,%%s" % beside, b"%%s,%b" % beside, b"{},%b,%%s,%b" % (beside, beside)):
+        opened = place.replace(b"%s", b"[" * before + b"[%b]" % around + b"]" * before)
+        room = LEVELS - 2 - before
+        deepest = opened.replace(b"%s", _nested(room, "mixed"))
+        assert json.loads(flavour.encode(request_of(flavour, deepest))) == json.loads(deepest)
+        refused(flavour, opened.replace(b"%s", _nested(room + 1, "mixed")))
+
+
 @pytest.mark.parametrize("place", ["whole", "declared member", "inside an unknown member"])
 @pytest.mark.parametrize("shape", ["arrays", "mixed"])
 def test_a_hundred_thousand_levels_are_refused_soon(

@@ -107,19 +107,41 @@ def check_depth(data: bytes | bytearray | memoryview | str) -> None:
 def is_deep(data: bytes | bytearray | memoryview | str) -> bool:
     """Whether brackets outside strings nest deeper than MAX_DEPTH, in what is JSON.
 
-    All but brackets is cut out, then those in strings, if quotes do not stand in pairs; the others
-    are taken for one sort: which bracket closes which is for the parser.
+    At the end of a text all are counted, in strings too: mostly they are too few to nest so deep.
     """
     raw = data if type(data) is bytes else _octets(data)
     if len(raw) < 2_000 and len(raw.translate(None, _NO_BRACKETS)) <= 2 * MAX_DEPTH:
         return False
+    end = raw.rfind(b"}", 0, -_COUNTED) + 1
+    brackets = _outside_strings(raw[:end]) if end else b""
+    depth = 2 * brackets.count(b"[") - len(brackets)
+    if not _stay_shallow(raw[end:].translate(_ONE_SORT, _NO_BRACKETS), depth):
+        brackets = _outside_strings(raw)
+    return _nest_deeper(brackets)
+
+
+def _stay_shallow(brackets: bytes, depth: int) -> bool:
+    """Whether the brackets of a text's end, which begins at a depth, cannot nest too deep.
+
+    Some may be in strings: so many open in the first half at most, and so many close in the second.
+    """
+    half = len(brackets) // 2
+    opened = brackets[:half].count(b"[")
+    return max(depth + opened, brackets[half:].count(b"]")) <= MAX_DEPTH
+
+
+def _outside_strings(raw: bytes) -> bytes:
+    """The brackets outside strings, all taken for one sort: which closes which is for the parser.
+
+    All but brackets is cut out, then those in strings, if quotes do not stand in pairs.
+    """
     if _BACKSLASH in raw:
         raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     quoted = raw.translate(_ONE_SORT, _NO_STRUCTURE)
     brackets = quoted.translate(None, b'"')
     if 2 * quoted.count(b'""') + len(brackets) != len(quoted):
         brackets = b"".join(quoted.replace(b'""', b"").split(b'"')[::2])
-    return _nest_deeper(brackets)
+    return brackets
 
 
 def _octets(data: bytes | bytearray | memoryview | str) -> bytes:
@@ -148,6 +170,8 @@ def _deepest(brackets: bytes, depth: int) -> int:
     return max(accumulate((1 if b == _OPENS else -1 for b in brackets), initial=depth))
 
 
+_COUNTED: Final = 8_000
+"""How many bytes at the end of a text have their brackets counted; twice as many rarely pass."""
 _OPENS: Final = ord("[")
 _BACKSLASH: Final = ord("\\")
 _ONE_SORT: Final = bytes.maketrans(b"{}", b"[]")
