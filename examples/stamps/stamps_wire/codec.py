@@ -3,7 +3,7 @@
 """How values of MCP extension stamps@1 are read and written.
 
 The flavours bind these functions to classes of their own (`_wire/binding.py`), so that names of
-classes, `fills`, `make`, `present` and `_WRITERS` stand for those of the flavour.
+classes, `fills`, `make` and `_WRITERS` stand for those of the flavour.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mcp_wire._wire.base import new
-from mcp_wire._wire.binding import EXTRA, Borrowed, Reader, fills, hold, make, present
+from mcp_wire._wire.binding import EXTRA, Borrowed, Reader, fills, hold, make
 from mcp_wire._wire.faults import DecodeError, wrong
 from mcp_wire._wire.members import NUMBER, STRING, Takes, each, like, model, others
 from mcp_wire._wire.readers import extras, read_array, read_strings
@@ -253,7 +253,7 @@ def _read_RequestId(x: Json, at: At) -> Json:
 
 
 def _write_GetStampRequest(x: GetStampRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "jsonrpc": "2.0",
         "id": held["id"],
@@ -261,24 +261,24 @@ def _write_GetStampRequest(x: GetStampRequest) -> Json:
         "params": _write_GetStampRequestParams(held["params"]),
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetStampRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetStampRequest_members)
     return o
 
 
 def _write_GetStampRequestParams(x: GetStampRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"stampId": held["stamp_id"]}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = _write_RequestMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetStampRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetStampRequestParams_members)
     return o
 
 
 def _write_GetStampResult(x: GetStampResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "resultType": "complete",
         "text": held["text"],
@@ -287,8 +287,8 @@ def _write_GetStampResult(x: GetStampResult) -> Json:
     if len(held) != 2:
         if "meta" in held:
             o["_meta"] = _write_ResultMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetStampResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetStampResult_members)
     return o
 
 
@@ -304,46 +304,46 @@ def _write_StampedResult(x: StampedResult) -> Json:
 
 
 def _write_StampedNotification(x: StampedNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "notifications/stamps/stamped",
         "params": _write_StampedNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _StampedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _StampedNotification_members)
     return o
 
 
 def _write_StampedNotificationParams(x: StampedNotificationParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"stampId": held["stamp_id"], "mark": _write_Mark(held["mark"])}
     if len(held) != 2:
         if "meta" in held:
             o["_meta"] = _write_NotificationMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _StampedNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _StampedNotificationParams_members)
     return o
 
 
 def _write_StampSubscriptions(x: StampSubscriptions) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "stamp_ids" in held:
             o["stampIds"] = held["stamp_ids"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _StampSubscriptions_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _StampSubscriptions_members)
     return o
 
 
 def _write_Mark(x: Mark) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"office": held["office"], "day": held["day"]}
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Mark_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Mark_members)
     return o
 
 

@@ -3,7 +3,7 @@
 """How values of MCP 2025-06-18 are read and written.
 
 The flavours bind these functions to classes of their own (`_wire/binding.py`), so that names of
-classes, `fills`, `make`, `present` and `_WRITERS` stand for those of the flavour.
+classes, `fills`, `make` and `_WRITERS` stand for those of the flavour.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from .._wire.base import keep, new
-from .._wire.binding import EXTRA, Reader, fills, hold, make, present
+from .._wire.binding import EXTRA, Reader, fills, hold, make
 from .._wire.faults import DecodeError, wrong
 from .._wire.members import (
     ANY,
@@ -3161,24 +3161,24 @@ def _read_ElicitResult_content(x: Json, at: At) -> Json:
 
 
 def _write_Request(x: Request) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": held["method"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_RequestParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Request_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Request_members)
     return o
 
 
 def _write_RequestParams(x: RequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _RequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _RequestParams_members)
     return o
 
 
@@ -3196,147 +3196,147 @@ def _write_RequestParamsMeta(x: RequestParamsMeta) -> Json:
 
 
 def _write_Notification(x: Notification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": held["method"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Notification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Notification_members)
     return o
 
 
 def _write_NotificationParams(x: NotificationParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _NotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _NotificationParams_members)
     return o
 
 
 def _write_Result(x: Result) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Result_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Result_members)
     return o
 
 
 def _write_JSONRPCRequest(x: JSONRPCRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"jsonrpc": "2.0", "id": held["id"], "method": held["method"]}
     if len(held) != 2:
         if "params" in held:
             o["params"] = _write_RequestParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _JSONRPCRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCRequest_members)
     return o
 
 
 def _write_JSONRPCNotification(x: JSONRPCNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"jsonrpc": "2.0", "method": held["method"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _JSONRPCNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCNotification_members)
     return o
 
 
 def _write_JSONRPCResponse(x: JSONRPCResponse) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "jsonrpc": "2.0",
         "id": held["id"],
         "result": _write_Result(held["result"]),
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _JSONRPCResponse_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCResponse_members)
     return o
 
 
 def _write_JSONRPCError(x: JSONRPCError) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "jsonrpc": "2.0",
         "id": held["id"],
         "error": _write_JSONRPCErrorError(held["error"]),
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _JSONRPCError_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCError_members)
     return o
 
 
 def _write_JSONRPCErrorError(x: JSONRPCErrorError) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"code": held["code"], "message": held["message"]}
     if len(held) != 2:
         if "data" in held:
             o["data"] = held["data"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _JSONRPCErrorError_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCErrorError_members)
     return o
 
 
 def _write_CancelledNotification(x: CancelledNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "notifications/cancelled",
         "params": _write_CancelledNotificationParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CancelledNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CancelledNotification_members)
     return o
 
 
 def _write_CancelledNotificationParams(x: CancelledNotificationParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"requestId": held["request_id"]}
     if len(held) != 1:
         if "reason" in held:
             o["reason"] = held["reason"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CancelledNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CancelledNotificationParams_members)
     return o
 
 
 def _write_InitializeRequest(x: InitializeRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "initialize",
         "params": _write_InitializeRequestParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _InitializeRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _InitializeRequest_members)
     return o
 
 
 def _write_InitializeRequestParams(x: InitializeRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "protocolVersion": held["protocol_version"],
         "capabilities": _write_ClientCapabilities(held["capabilities"]),
         "clientInfo": _write_Implementation(held["client_info"]),
     }
     if len(held) != 3:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _InitializeRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _InitializeRequestParams_members)
     return o
 
 
 def _write_InitializeResult(x: InitializeResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "protocolVersion": held["protocol_version"],
         "capabilities": _write_ServerCapabilities(held["capabilities"]),
@@ -3347,24 +3347,24 @@ def _write_InitializeResult(x: InitializeResult) -> Json:
             o["instructions"] = held["instructions"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _InitializeResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _InitializeResult_members)
     return o
 
 
 def _write_InitializedNotification(x: InitializedNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "notifications/initialized"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _InitializedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _InitializedNotification_members)
     return o
 
 
 def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "experimental" in held:
@@ -3375,24 +3375,24 @@ def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
             o["sampling"] = held["sampling"]
         if "elicitation" in held:
             o["elicitation"] = held["elicitation"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ClientCapabilities_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ClientCapabilities_members)
     return o
 
 
 def _write_ClientCapabilitiesRoots(x: ClientCapabilitiesRoots) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ClientCapabilitiesRoots_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ClientCapabilitiesRoots_members)
     return o
 
 
 def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "experimental" in held:
@@ -3407,123 +3407,123 @@ def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
             o["resources"] = _write_ServerCapabilitiesResources(held["resources"])
         if "tools" in held:
             o["tools"] = _write_ServerCapabilitiesTools(held["tools"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ServerCapabilities_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilities_members)
     return o
 
 
 def _write_ServerCapabilitiesPrompts(x: ServerCapabilitiesPrompts) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ServerCapabilitiesPrompts_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilitiesPrompts_members)
     return o
 
 
 def _write_ServerCapabilitiesResources(x: ServerCapabilitiesResources) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "subscribe" in held:
             o["subscribe"] = held["subscribe"]
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ServerCapabilitiesResources_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilitiesResources_members)
     return o
 
 
 def _write_ServerCapabilitiesTools(x: ServerCapabilitiesTools) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ServerCapabilitiesTools_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilitiesTools_members)
     return o
 
 
 def _write_BaseMetadata(x: BaseMetadata) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _BaseMetadata_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _BaseMetadata_members)
     return o
 
 
 def _write_Implementation(x: Implementation) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"version": held["version"], "name": held["name"]}
     if len(held) != 2:
         if "title" in held:
             o["title"] = held["title"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Implementation_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Implementation_members)
     return o
 
 
 def _write_PingRequest(x: PingRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "ping"}
     if held:
         if "params" in held:
             o["params"] = _write_RequestParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _PingRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _PingRequest_members)
     return o
 
 
 def _write_ProgressNotification(x: ProgressNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "notifications/progress",
         "params": _write_ProgressNotificationParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ProgressNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ProgressNotification_members)
     return o
 
 
 def _write_ProgressNotificationParams(x: ProgressNotificationParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"progressToken": held["progress_token"], "progress": held["progress"]}
     if len(held) != 2:
         if "total" in held:
             o["total"] = held["total"]
         if "message" in held:
             o["message"] = held["message"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ProgressNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ProgressNotificationParams_members)
     return o
 
 
 def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": held["method"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _PaginatedRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _PaginatedRequest_members)
     return o
 
 
 def _write_PaginatedRequestParams(x: PaginatedRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "cursor" in held:
             o["cursor"] = held["cursor"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _PaginatedRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _PaginatedRequestParams_members)
     return o
 
 
@@ -3543,42 +3543,42 @@ def _write_PaginatedResult(x: PaginatedResult) -> Json:
 
 
 def _write_ListResourcesRequest(x: ListResourcesRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "resources/list"}
     if held:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListResourcesRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourcesRequest_members)
     return o
 
 
 def _write_ListResourcesResult(x: ListResourcesResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"resources": write_array(_write_Resource, held["resources"])}
     if len(held) != 1:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListResourcesResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourcesResult_members)
     return o
 
 
 def _write_ListResourceTemplatesRequest(x: ListResourceTemplatesRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "resources/templates/list"}
     if held:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListResourceTemplatesRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourceTemplatesRequest_members)
     return o
 
 
 def _write_ListResourceTemplatesResult(x: ListResourceTemplatesResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "resourceTemplates": write_array(
             _write_ResourceTemplate, held["resource_templates"]
@@ -3589,34 +3589,34 @@ def _write_ListResourceTemplatesResult(x: ListResourceTemplatesResult) -> Json:
             o["nextCursor"] = held["next_cursor"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListResourceTemplatesResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourceTemplatesResult_members)
     return o
 
 
 def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "resources/read",
         "params": _write_ReadResourceRequestParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ReadResourceRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ReadResourceRequest_members)
     return o
 
 
 def _write_ReadResourceRequestParams(x: ReadResourceRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"]}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ReadResourceRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ReadResourceRequestParams_members)
     return o
 
 
 def _write_ReadResourceResult(x: ReadResourceResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     contents_items: list[Json] = []
     for item in held["contents"]:
         contents_items.append(_WRITERS[type(item)](item))
@@ -3624,89 +3624,89 @@ def _write_ReadResourceResult(x: ReadResourceResult) -> Json:
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ReadResourceResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ReadResourceResult_members)
     return o
 
 
 def _write_ResourceListChangedNotification(x: ResourceListChangedNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "notifications/resources/list_changed"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceListChangedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceListChangedNotification_members)
     return o
 
 
 def _write_SubscribeRequest(x: SubscribeRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "resources/subscribe",
         "params": _write_SubscribeRequestParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _SubscribeRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _SubscribeRequest_members)
     return o
 
 
 def _write_SubscribeRequestParams(x: SubscribeRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"]}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _SubscribeRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _SubscribeRequestParams_members)
     return o
 
 
 def _write_UnsubscribeRequest(x: UnsubscribeRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "resources/unsubscribe",
         "params": _write_UnsubscribeRequestParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _UnsubscribeRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _UnsubscribeRequest_members)
     return o
 
 
 def _write_UnsubscribeRequestParams(x: UnsubscribeRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"]}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _UnsubscribeRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _UnsubscribeRequestParams_members)
     return o
 
 
 def _write_ResourceUpdatedNotification(x: ResourceUpdatedNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "notifications/resources/updated",
         "params": _write_ResourceUpdatedNotificationParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceUpdatedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceUpdatedNotification_members)
     return o
 
 
 def _write_ResourceUpdatedNotificationParams(
     x: ResourceUpdatedNotificationParams,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"]}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceUpdatedNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceUpdatedNotificationParams_members)
     return o
 
 
 def _write_Resource(x: Resource) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
@@ -3721,13 +3721,13 @@ def _write_Resource(x: Resource) -> Json:
             o["_meta"] = held["meta"]
         if "title" in held:
             o["title"] = held["title"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Resource_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Resource_members)
     return o
 
 
 def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uriTemplate": held["uri_template"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
@@ -3740,112 +3740,112 @@ def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
             o["_meta"] = held["meta"]
         if "title" in held:
             o["title"] = held["title"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceTemplate_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceTemplate_members)
     return o
 
 
 def _write_ResourceContents(x: ResourceContents) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "mime_type" in held:
             o["mimeType"] = held["mime_type"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceContents_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceContents_members)
     return o
 
 
 def _write_TextResourceContents(x: TextResourceContents) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"text": held["text"], "uri": held["uri"]}
     if len(held) != 2:
         if "mime_type" in held:
             o["mimeType"] = held["mime_type"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TextResourceContents_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TextResourceContents_members)
     return o
 
 
 def _write_BlobResourceContents(x: BlobResourceContents) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"blob": held["blob"], "uri": held["uri"]}
     if len(held) != 2:
         if "mime_type" in held:
             o["mimeType"] = held["mime_type"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _BlobResourceContents_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _BlobResourceContents_members)
     return o
 
 
 def _write_ListPromptsRequest(x: ListPromptsRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "prompts/list"}
     if held:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListPromptsRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListPromptsRequest_members)
     return o
 
 
 def _write_ListPromptsResult(x: ListPromptsResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"prompts": write_array(_write_Prompt, held["prompts"])}
     if len(held) != 1:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListPromptsResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListPromptsResult_members)
     return o
 
 
 def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "prompts/get",
         "params": _write_GetPromptRequestParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetPromptRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetPromptRequest_members)
     return o
 
 
 def _write_GetPromptRequestParams(x: GetPromptRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "arguments" in held:
             o["arguments"] = held["arguments"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetPromptRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetPromptRequestParams_members)
     return o
 
 
 def _write_GetPromptResult(x: GetPromptResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"messages": write_array(_write_PromptMessage, held["messages"])}
     if len(held) != 1:
         if "description" in held:
             o["description"] = held["description"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetPromptResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetPromptResult_members)
     return o
 
 
 def _write_Prompt(x: Prompt) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "description" in held:
@@ -3856,13 +3856,13 @@ def _write_Prompt(x: Prompt) -> Json:
             o["_meta"] = held["meta"]
         if "title" in held:
             o["title"] = held["title"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Prompt_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Prompt_members)
     return o
 
 
 def _write_PromptArgument(x: PromptArgument) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "description" in held:
@@ -3871,25 +3871,23 @@ def _write_PromptArgument(x: PromptArgument) -> Json:
             o["required"] = held["required"]
         if "title" in held:
             o["title"] = held["title"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _PromptArgument_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _PromptArgument_members)
     return o
 
 
 def _write_PromptMessage(x: PromptMessage) -> Json:
-    held = x.__dict__ if fills else present(x)
-    o: Json = {
-        "role": held["role"],
-        "content": _WRITERS[held["content"].__class__](held["content"]),
-    }
+    held = x.__dict__
+    content = held["content"]
+    o: Json = {"role": held["role"], "content": _WRITERS[type(content)](content)}
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _PromptMessage_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _PromptMessage_members)
     return o
 
 
 def _write_ResourceLink(x: ResourceLink) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "resource_link", "uri": held["uri"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
@@ -3904,64 +3902,62 @@ def _write_ResourceLink(x: ResourceLink) -> Json:
             o["_meta"] = held["meta"]
         if "title" in held:
             o["title"] = held["title"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceLink_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceLink_members)
     return o
 
 
 def _write_EmbeddedResource(x: EmbeddedResource) -> Json:
-    held = x.__dict__ if fills else present(x)
-    o: Json = {
-        "type": "resource",
-        "resource": _WRITERS[held["resource"].__class__](held["resource"]),
-    }
+    held = x.__dict__
+    resource = held["resource"]
+    o: Json = {"type": "resource", "resource": _WRITERS[type(resource)](resource)}
     if len(held) != 1:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _EmbeddedResource_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _EmbeddedResource_members)
     return o
 
 
 def _write_PromptListChangedNotification(x: PromptListChangedNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "notifications/prompts/list_changed"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _PromptListChangedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _PromptListChangedNotification_members)
     return o
 
 
 def _write_ListToolsRequest(x: ListToolsRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "tools/list"}
     if held:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListToolsRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListToolsRequest_members)
     return o
 
 
 def _write_ListToolsResult(x: ListToolsResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"tools": write_array(_write_Tool, held["tools"])}
     if len(held) != 1:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListToolsResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListToolsResult_members)
     return o
 
 
 def _write_CallToolResult(x: CallToolResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     content_items: list[Json] = []
     for item in held["content"]:
         content_items.append(_WRITERS[type(item)](item))
@@ -3973,47 +3969,47 @@ def _write_CallToolResult(x: CallToolResult) -> Json:
             o["isError"] = held["is_error"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CallToolResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CallToolResult_members)
     return o
 
 
 def _write_CallToolRequest(x: CallToolRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "tools/call",
         "params": _write_CallToolRequestParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CallToolRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CallToolRequest_members)
     return o
 
 
 def _write_CallToolRequestParams(x: CallToolRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "arguments" in held:
             o["arguments"] = held["arguments"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CallToolRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CallToolRequestParams_members)
     return o
 
 
 def _write_ToolListChangedNotification(x: ToolListChangedNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "notifications/tools/list_changed"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ToolListChangedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolListChangedNotification_members)
     return o
 
 
 def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "title" in held:
@@ -4026,13 +4022,13 @@ def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
             o["idempotentHint"] = held["idempotent_hint"]
         if "open_world_hint" in held:
             o["openWorldHint"] = held["open_world_hint"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ToolAnnotations_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolAnnotations_members)
     return o
 
 
 def _write_Tool(x: Tool) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "inputSchema": _write_ToolInputSchema(held["input_schema"]),
         "name": held["name"],
@@ -4048,97 +4044,97 @@ def _write_Tool(x: Tool) -> Json:
             o["_meta"] = held["meta"]
         if "title" in held:
             o["title"] = held["title"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Tool_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Tool_members)
     return o
 
 
 def _write_ToolInputSchema(x: ToolInputSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "object"}
     if held:
         if "properties" in held:
             o["properties"] = held["properties"]
         if "required" in held:
             o["required"] = held["required"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ToolInputSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolInputSchema_members)
     return o
 
 
 def _write_ToolOutputSchema(x: ToolOutputSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "object"}
     if held:
         if "properties" in held:
             o["properties"] = held["properties"]
         if "required" in held:
             o["required"] = held["required"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ToolOutputSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolOutputSchema_members)
     return o
 
 
 def _write_SetLevelRequest(x: SetLevelRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "logging/setLevel",
         "params": _write_SetLevelRequestParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _SetLevelRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _SetLevelRequest_members)
     return o
 
 
 def _write_SetLevelRequestParams(x: SetLevelRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"level": held["level"]}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _SetLevelRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _SetLevelRequestParams_members)
     return o
 
 
 def _write_LoggingMessageNotification(x: LoggingMessageNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "notifications/message",
         "params": _write_LoggingMessageNotificationParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _LoggingMessageNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _LoggingMessageNotification_members)
     return o
 
 
 def _write_LoggingMessageNotificationParams(
     x: LoggingMessageNotificationParams,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"level": held["level"], "data": held["data"]}
     if len(held) != 2:
         if "logger" in held:
             o["logger"] = held["logger"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _LoggingMessageNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _LoggingMessageNotificationParams_members)
     return o
 
 
 def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "sampling/createMessage",
         "params": _write_CreateMessageRequestParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CreateMessageRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CreateMessageRequest_members)
     return o
 
 
 def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "messages": write_array(_write_SamplingMessage, held["messages"]),
         "maxTokens": held["max_tokens"],
@@ -4156,42 +4152,41 @@ def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
             o["stopSequences"] = held["stop_sequences"]
         if "metadata" in held:
             o["metadata"] = held["metadata"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CreateMessageRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CreateMessageRequestParams_members)
     return o
 
 
 def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
+    content = held["content"]
     o: Json = {
         "model": held["model"],
         "role": held["role"],
-        "content": _WRITERS[held["content"].__class__](held["content"]),
+        "content": _WRITERS[type(content)](content),
     }
     if len(held) != 3:
         if "stop_reason" in held:
             o["stopReason"] = held["stop_reason"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CreateMessageResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CreateMessageResult_members)
     return o
 
 
 def _write_SamplingMessage(x: SamplingMessage) -> Json:
-    held = x.__dict__ if fills else present(x)
-    o: Json = {
-        "role": held["role"],
-        "content": _WRITERS[held["content"].__class__](held["content"]),
-    }
+    held = x.__dict__
+    content = held["content"]
+    o: Json = {"role": held["role"], "content": _WRITERS[type(content)](content)}
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _SamplingMessage_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _SamplingMessage_members)
     return o
 
 
 def _write_Annotations(x: Annotations) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "audience" in held:
@@ -4200,52 +4195,52 @@ def _write_Annotations(x: Annotations) -> Json:
             o["priority"] = held["priority"]
         if "last_modified" in held:
             o["lastModified"] = held["last_modified"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Annotations_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Annotations_members)
     return o
 
 
 def _write_TextContent(x: TextContent) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "text", "text": held["text"]}
     if len(held) != 1:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TextContent_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TextContent_members)
     return o
 
 
 def _write_ImageContent(x: ImageContent) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "image", "data": held["data"], "mimeType": held["mime_type"]}
     if len(held) != 2:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ImageContent_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ImageContent_members)
     return o
 
 
 def _write_AudioContent(x: AudioContent) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "audio", "data": held["data"], "mimeType": held["mime_type"]}
     if len(held) != 2:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _AudioContent_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _AudioContent_members)
     return o
 
 
 def _write_ModelPreferences(x: ModelPreferences) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "hints" in held:
@@ -4256,172 +4251,173 @@ def _write_ModelPreferences(x: ModelPreferences) -> Json:
             o["speedPriority"] = held["speed_priority"]
         if "intelligence_priority" in held:
             o["intelligencePriority"] = held["intelligence_priority"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ModelPreferences_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ModelPreferences_members)
     return o
 
 
 def _write_ModelHint(x: ModelHint) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "name" in held:
             o["name"] = held["name"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ModelHint_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ModelHint_members)
     return o
 
 
 def _write_CompleteRequest(x: CompleteRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "completion/complete",
         "params": _write_CompleteRequestParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CompleteRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteRequest_members)
     return o
 
 
 def _write_CompleteRequestParams(x: CompleteRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
+    ref = held["ref"]
     o: Json = {
-        "ref": _WRITERS[held["ref"].__class__](held["ref"]),
+        "ref": _WRITERS[type(ref)](ref),
         "argument": _write_CompleteRequestParamsArgument(held["argument"]),
     }
     if len(held) != 2:
         if "context" in held:
             o["context"] = _write_CompleteRequestParamsContext(held["context"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CompleteRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteRequestParams_members)
     return o
 
 
 def _write_CompleteRequestParamsArgument(x: CompleteRequestParamsArgument) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"name": held["name"], "value": held["value"]}
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CompleteRequestParamsArgument_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteRequestParamsArgument_members)
     return o
 
 
 def _write_CompleteRequestParamsContext(x: CompleteRequestParamsContext) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "arguments" in held:
             o["arguments"] = held["arguments"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CompleteRequestParamsContext_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteRequestParamsContext_members)
     return o
 
 
 def _write_CompleteResult(x: CompleteResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"completion": _write_CompleteResultCompletion(held["completion"])}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CompleteResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteResult_members)
     return o
 
 
 def _write_CompleteResultCompletion(x: CompleteResultCompletion) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"values": held["values"]}
     if len(held) != 1:
         if "total" in held:
             o["total"] = held["total"]
         if "has_more" in held:
             o["hasMore"] = held["has_more"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CompleteResultCompletion_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteResultCompletion_members)
     return o
 
 
 def _write_ResourceTemplateReference(x: ResourceTemplateReference) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "ref/resource", "uri": held["uri"]}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceTemplateReference_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceTemplateReference_members)
     return o
 
 
 def _write_PromptReference(x: PromptReference) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "ref/prompt", "name": held["name"]}
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _PromptReference_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _PromptReference_members)
     return o
 
 
 def _write_ListRootsRequest(x: ListRootsRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "roots/list"}
     if held:
         if "params" in held:
             o["params"] = _write_RequestParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListRootsRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListRootsRequest_members)
     return o
 
 
 def _write_ListRootsResult(x: ListRootsResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"roots": write_array(_write_Root, held["roots"])}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListRootsResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListRootsResult_members)
     return o
 
 
 def _write_Root(x: Root) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "name" in held:
             o["name"] = held["name"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Root_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Root_members)
     return o
 
 
 def _write_RootsListChangedNotification(x: RootsListChangedNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "notifications/roots/list_changed"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _RootsListChangedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _RootsListChangedNotification_members)
     return o
 
 
 def _write_ElicitRequest(x: ElicitRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "elicitation/create",
         "params": _write_ElicitRequestParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ElicitRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitRequest_members)
     return o
 
 
 def _write_ElicitRequestParams(x: ElicitRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "message": held["message"],
         "requestedSchema": _write_ElicitRequestParamsRequestedSchema(
@@ -4429,26 +4425,26 @@ def _write_ElicitRequestParams(x: ElicitRequestParams) -> Json:
         ),
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ElicitRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitRequestParams_members)
     return o
 
 
 def _write_ElicitRequestParamsRequestedSchema(
     x: ElicitRequestParamsRequestedSchema,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "object", "properties": write_map(write, held["properties"])}
     if len(held) != 1:
         if "required" in held:
             o["required"] = held["required"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ElicitRequestParamsRequestedSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitRequestParamsRequestedSchema_members)
     return o
 
 
 def _write_StringSchema(x: StringSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "string"}
     if held:
         if "title" in held:
@@ -4461,13 +4457,13 @@ def _write_StringSchema(x: StringSchema) -> Json:
             o["maxLength"] = held["max_length"]
         if "format" in held:
             o["format"] = held["format"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _StringSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _StringSchema_members)
     return o
 
 
 def _write_NumberSchema(x: NumberSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": held["type"]}
     if len(held) != 1:
         if "title" in held:
@@ -4478,13 +4474,13 @@ def _write_NumberSchema(x: NumberSchema) -> Json:
             o["minimum"] = held["minimum"]
         if "maximum" in held:
             o["maximum"] = held["maximum"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _NumberSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _NumberSchema_members)
     return o
 
 
 def _write_BooleanSchema(x: BooleanSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "boolean"}
     if held:
         if "title" in held:
@@ -4493,13 +4489,13 @@ def _write_BooleanSchema(x: BooleanSchema) -> Json:
             o["description"] = held["description"]
         if "default" in held:
             o["default"] = held["default"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _BooleanSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _BooleanSchema_members)
     return o
 
 
 def _write_EnumSchema(x: EnumSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "string", "enum": held["enum"]}
     if len(held) != 1:
         if "title" in held:
@@ -4508,21 +4504,21 @@ def _write_EnumSchema(x: EnumSchema) -> Json:
             o["description"] = held["description"]
         if "enum_names" in held:
             o["enumNames"] = held["enum_names"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _EnumSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _EnumSchema_members)
     return o
 
 
 def _write_ElicitResult(x: ElicitResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"action": held["action"]}
     if len(held) != 1:
         if "content" in held:
             o["content"] = held["content"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ElicitResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitResult_members)
     return o
 
 

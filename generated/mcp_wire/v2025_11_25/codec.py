@@ -3,7 +3,7 @@
 """How values of MCP 2025-11-25 are read and written.
 
 The flavours bind these functions to classes of their own (`_wire/binding.py`), so that names of
-classes, `fills`, `make`, `present` and `_WRITERS` stand for those of the flavour.
+classes, `fills`, `make` and `_WRITERS` stand for those of the flavour.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from .._wire.base import keep, new
-from .._wire.binding import EXTRA, Reader, fills, hold, make, present
+from .._wire.binding import EXTRA, Reader, fills, hold, make
 from .._wire.faults import DecodeError, wrong
 from .._wire.members import (
     ANY,
@@ -5239,15 +5239,15 @@ def _read_ElicitResult_content(x: Json, at: At) -> Json:
 
 
 def _write_TaskAugmentedRequestParams(x: TaskAugmentedRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "task" in held:
             o["task"] = _write_TaskMetadata(held["task"])
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TaskAugmentedRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TaskAugmentedRequestParams_members)
     return o
 
 
@@ -5265,119 +5265,119 @@ def _write_RequestParamsMeta(x: RequestParamsMeta) -> Json:
 
 
 def _write_RequestParams(x: RequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _RequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _RequestParams_members)
     return o
 
 
 def _write_Request(x: Request) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": held["method"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = held["params"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Request_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Request_members)
     return o
 
 
 def _write_NotificationParams(x: NotificationParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _NotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _NotificationParams_members)
     return o
 
 
 def _write_Notification(x: Notification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": held["method"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = held["params"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Notification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Notification_members)
     return o
 
 
 def _write_Result(x: Result) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Result_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Result_members)
     return o
 
 
 def _write_Error(x: Error) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"code": held["code"], "message": held["message"]}
     if len(held) != 2:
         if "data" in held:
             o["data"] = held["data"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Error_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Error_members)
     return o
 
 
 def _write_JSONRPCRequest(x: JSONRPCRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"jsonrpc": "2.0", "id": held["id"], "method": held["method"]}
     if len(held) != 2:
         if "params" in held:
             o["params"] = held["params"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _JSONRPCRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCRequest_members)
     return o
 
 
 def _write_JSONRPCNotification(x: JSONRPCNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"jsonrpc": "2.0", "method": held["method"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = held["params"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _JSONRPCNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCNotification_members)
     return o
 
 
 def _write_JSONRPCResultResponse(x: JSONRPCResultResponse) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "jsonrpc": "2.0",
         "id": held["id"],
         "result": _write_Result(held["result"]),
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _JSONRPCResultResponse_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCResultResponse_members)
     return o
 
 
 def _write_JSONRPCErrorResponse(x: JSONRPCErrorResponse) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"jsonrpc": "2.0", "error": _write_Error(held["error"])}
     if len(held) != 1:
         if "id" in held:
             o["id"] = held["id"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _JSONRPCErrorResponse_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCErrorResponse_members)
     return o
 
 
 def _write_URLElicitationRequiredError(x: URLElicitationRequiredError) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "error": _write_URLElicitationRequiredErrorError(held["error"]),
         "jsonrpc": "2.0",
@@ -5385,23 +5385,23 @@ def _write_URLElicitationRequiredError(x: URLElicitationRequiredError) -> Json:
     if len(held) != 1:
         if "id" in held:
             o["id"] = held["id"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _URLElicitationRequiredError_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _URLElicitationRequiredError_members)
     return o
 
 
 def _write_URLElicitationRequiredErrorError(
     x: URLElicitationRequiredErrorError,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "code": -32042,
         "message": held["message"],
         "data": _write_URLElicitationRequiredErrorErrorData(held["data"]),
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _URLElicitationRequiredErrorError_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _URLElicitationRequiredErrorError_members)
     return o
 
 
@@ -5419,7 +5419,7 @@ def _write_URLElicitationRequiredErrorErrorData(
 
 
 def _write_CancelledNotificationParams(x: CancelledNotificationParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "request_id" in held:
@@ -5428,26 +5428,26 @@ def _write_CancelledNotificationParams(x: CancelledNotificationParams) -> Json:
             o["reason"] = held["reason"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CancelledNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CancelledNotificationParams_members)
     return o
 
 
 def _write_CancelledNotification(x: CancelledNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "notifications/cancelled",
         "params": _write_CancelledNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CancelledNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CancelledNotification_members)
     return o
 
 
 def _write_InitializeRequestParams(x: InitializeRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "protocolVersion": held["protocol_version"],
         "capabilities": _write_ClientCapabilities(held["capabilities"]),
@@ -5456,13 +5456,13 @@ def _write_InitializeRequestParams(x: InitializeRequestParams) -> Json:
     if len(held) != 3:
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _InitializeRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _InitializeRequestParams_members)
     return o
 
 
 def _write_InitializeRequest(x: InitializeRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "initialize",
         "params": _write_InitializeRequestParams(held["params"]),
@@ -5470,13 +5470,13 @@ def _write_InitializeRequest(x: InitializeRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _InitializeRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _InitializeRequest_members)
     return o
 
 
 def _write_InitializeResult(x: InitializeResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "protocolVersion": held["protocol_version"],
         "capabilities": _write_ServerCapabilities(held["capabilities"]),
@@ -5487,24 +5487,24 @@ def _write_InitializeResult(x: InitializeResult) -> Json:
             o["instructions"] = held["instructions"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _InitializeResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _InitializeResult_members)
     return o
 
 
 def _write_InitializedNotification(x: InitializedNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "notifications/initialized", "jsonrpc": "2.0"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _InitializedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _InitializedNotification_members)
     return o
 
 
 def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "experimental" in held:
@@ -5517,50 +5517,50 @@ def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
             o["elicitation"] = _write_ClientCapabilitiesElicitation(held["elicitation"])
         if "tasks" in held:
             o["tasks"] = _write_ClientCapabilitiesTasks(held["tasks"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ClientCapabilities_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ClientCapabilities_members)
     return o
 
 
 def _write_ClientCapabilitiesRoots(x: ClientCapabilitiesRoots) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ClientCapabilitiesRoots_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ClientCapabilitiesRoots_members)
     return o
 
 
 def _write_ClientCapabilitiesSampling(x: ClientCapabilitiesSampling) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "context" in held:
             o["context"] = held["context"]
         if "tools" in held:
             o["tools"] = held["tools"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ClientCapabilitiesSampling_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ClientCapabilitiesSampling_members)
     return o
 
 
 def _write_ClientCapabilitiesElicitation(x: ClientCapabilitiesElicitation) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "form" in held:
             o["form"] = held["form"]
         if "url" in held:
             o["url"] = held["url"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ClientCapabilitiesElicitation_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ClientCapabilitiesElicitation_members)
     return o
 
 
 def _write_ClientCapabilitiesTasks(x: ClientCapabilitiesTasks) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "list_" in held:
@@ -5569,13 +5569,13 @@ def _write_ClientCapabilitiesTasks(x: ClientCapabilitiesTasks) -> Json:
             o["cancel"] = held["cancel"]
         if "requests" in held:
             o["requests"] = _write_ClientCapabilitiesTasksRequests(held["requests"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ClientCapabilitiesTasks_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ClientCapabilitiesTasks_members)
     return o
 
 
 def _write_ClientCapabilitiesTasksRequests(x: ClientCapabilitiesTasksRequests) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "sampling" in held:
@@ -5586,39 +5586,41 @@ def _write_ClientCapabilitiesTasksRequests(x: ClientCapabilitiesTasksRequests) -
             o["elicitation"] = _write_ClientCapabilitiesTasksRequestsElicitation(
                 held["elicitation"]
             )
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ClientCapabilitiesTasksRequests_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ClientCapabilitiesTasksRequests_members)
     return o
 
 
 def _write_ClientCapabilitiesTasksRequestsSampling(
     x: ClientCapabilitiesTasksRequestsSampling,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "create_message" in held:
             o["createMessage"] = held["create_message"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ClientCapabilitiesTasksRequestsSampling_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ClientCapabilitiesTasksRequestsSampling_members)
     return o
 
 
 def _write_ClientCapabilitiesTasksRequestsElicitation(
     x: ClientCapabilitiesTasksRequestsElicitation,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "create" in held:
             o["create"] = held["create"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ClientCapabilitiesTasksRequestsElicitation_members)
+        if "extra_" in held:
+            merge(
+                o, held["extra_"], _ClientCapabilitiesTasksRequestsElicitation_members
+            )
     return o
 
 
 def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "experimental" in held:
@@ -5635,48 +5637,48 @@ def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
             o["tools"] = _write_ServerCapabilitiesTools(held["tools"])
         if "tasks" in held:
             o["tasks"] = _write_ServerCapabilitiesTasks(held["tasks"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ServerCapabilities_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilities_members)
     return o
 
 
 def _write_ServerCapabilitiesPrompts(x: ServerCapabilitiesPrompts) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ServerCapabilitiesPrompts_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilitiesPrompts_members)
     return o
 
 
 def _write_ServerCapabilitiesResources(x: ServerCapabilitiesResources) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "subscribe" in held:
             o["subscribe"] = held["subscribe"]
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ServerCapabilitiesResources_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilitiesResources_members)
     return o
 
 
 def _write_ServerCapabilitiesTools(x: ServerCapabilitiesTools) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ServerCapabilitiesTools_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilitiesTools_members)
     return o
 
 
 def _write_ServerCapabilitiesTasks(x: ServerCapabilitiesTasks) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "list_" in held:
@@ -5685,37 +5687,37 @@ def _write_ServerCapabilitiesTasks(x: ServerCapabilitiesTasks) -> Json:
             o["cancel"] = held["cancel"]
         if "requests" in held:
             o["requests"] = _write_ServerCapabilitiesTasksRequests(held["requests"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ServerCapabilitiesTasks_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilitiesTasks_members)
     return o
 
 
 def _write_ServerCapabilitiesTasksRequests(x: ServerCapabilitiesTasksRequests) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "tools" in held:
             o["tools"] = _write_ServerCapabilitiesTasksRequestsTools(held["tools"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ServerCapabilitiesTasksRequests_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilitiesTasksRequests_members)
     return o
 
 
 def _write_ServerCapabilitiesTasksRequestsTools(
     x: ServerCapabilitiesTasksRequestsTools,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "call" in held:
             o["call"] = held["call"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ServerCapabilitiesTasksRequestsTools_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilitiesTasksRequestsTools_members)
     return o
 
 
 def _write_Icon(x: Icon) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"src": held["src"]}
     if len(held) != 1:
         if "mime_type" in held:
@@ -5724,35 +5726,35 @@ def _write_Icon(x: Icon) -> Json:
             o["sizes"] = held["sizes"]
         if "theme" in held:
             o["theme"] = held["theme"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Icon_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Icon_members)
     return o
 
 
 def _write_Icons(x: Icons) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "icons" in held:
             o["icons"] = write_array(_write_Icon, held["icons"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Icons_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Icons_members)
     return o
 
 
 def _write_BaseMetadata(x: BaseMetadata) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _BaseMetadata_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _BaseMetadata_members)
     return o
 
 
 def _write_Implementation(x: Implementation) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"version": held["version"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
@@ -5763,24 +5765,24 @@ def _write_Implementation(x: Implementation) -> Json:
             o["title"] = held["title"]
         if "icons" in held:
             o["icons"] = write_array(_write_Icon, held["icons"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Implementation_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Implementation_members)
     return o
 
 
 def _write_PingRequest(x: PingRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "ping", "jsonrpc": "2.0", "id": held["id"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_RequestParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _PingRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _PingRequest_members)
     return o
 
 
 def _write_ProgressNotificationParams(x: ProgressNotificationParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"progressToken": held["progress_token"], "progress": held["progress"]}
     if len(held) != 2:
         if "total" in held:
@@ -5789,45 +5791,45 @@ def _write_ProgressNotificationParams(x: ProgressNotificationParams) -> Json:
             o["message"] = held["message"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ProgressNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ProgressNotificationParams_members)
     return o
 
 
 def _write_ProgressNotification(x: ProgressNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "notifications/progress",
         "params": _write_ProgressNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ProgressNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ProgressNotification_members)
     return o
 
 
 def _write_PaginatedRequestParams(x: PaginatedRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "cursor" in held:
             o["cursor"] = held["cursor"]
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _PaginatedRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _PaginatedRequestParams_members)
     return o
 
 
 def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"jsonrpc": "2.0", "id": held["id"], "method": held["method"]}
     if len(held) != 2:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _PaginatedRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _PaginatedRequest_members)
     return o
 
 
@@ -5847,42 +5849,42 @@ def _write_PaginatedResult(x: PaginatedResult) -> Json:
 
 
 def _write_ListResourcesRequest(x: ListResourcesRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "resources/list", "jsonrpc": "2.0", "id": held["id"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListResourcesRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourcesRequest_members)
     return o
 
 
 def _write_ListResourcesResult(x: ListResourcesResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"resources": write_array(_write_Resource, held["resources"])}
     if len(held) != 1:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListResourcesResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourcesResult_members)
     return o
 
 
 def _write_ListResourceTemplatesRequest(x: ListResourceTemplatesRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "resources/templates/list", "jsonrpc": "2.0", "id": held["id"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListResourceTemplatesRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourceTemplatesRequest_members)
     return o
 
 
 def _write_ListResourceTemplatesResult(x: ListResourceTemplatesResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "resourceTemplates": write_array(
             _write_ResourceTemplate, held["resource_templates"]
@@ -5893,35 +5895,35 @@ def _write_ListResourceTemplatesResult(x: ListResourceTemplatesResult) -> Json:
             o["nextCursor"] = held["next_cursor"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListResourceTemplatesResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourceTemplatesResult_members)
     return o
 
 
 def _write_ResourceRequestParams(x: ResourceRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceRequestParams_members)
     return o
 
 
 def _write_ReadResourceRequestParams(x: ReadResourceRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ReadResourceRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ReadResourceRequestParams_members)
     return o
 
 
 def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "resources/read",
         "params": _write_ReadResourceRequestParams(held["params"]),
@@ -5929,13 +5931,13 @@ def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ReadResourceRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ReadResourceRequest_members)
     return o
 
 
 def _write_ReadResourceResult(x: ReadResourceResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     contents_items: list[Json] = []
     for item in held["contents"]:
         contents_items.append(_WRITERS[type(item)](item))
@@ -5943,35 +5945,35 @@ def _write_ReadResourceResult(x: ReadResourceResult) -> Json:
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ReadResourceResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ReadResourceResult_members)
     return o
 
 
 def _write_ResourceListChangedNotification(x: ResourceListChangedNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "notifications/resources/list_changed", "jsonrpc": "2.0"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceListChangedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceListChangedNotification_members)
     return o
 
 
 def _write_SubscribeRequestParams(x: SubscribeRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _SubscribeRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _SubscribeRequestParams_members)
     return o
 
 
 def _write_SubscribeRequest(x: SubscribeRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "resources/subscribe",
         "params": _write_SubscribeRequestParams(held["params"]),
@@ -5979,24 +5981,24 @@ def _write_SubscribeRequest(x: SubscribeRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _SubscribeRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _SubscribeRequest_members)
     return o
 
 
 def _write_UnsubscribeRequestParams(x: UnsubscribeRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _UnsubscribeRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _UnsubscribeRequestParams_members)
     return o
 
 
 def _write_UnsubscribeRequest(x: UnsubscribeRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "resources/unsubscribe",
         "params": _write_UnsubscribeRequestParams(held["params"]),
@@ -6004,39 +6006,39 @@ def _write_UnsubscribeRequest(x: UnsubscribeRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _UnsubscribeRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _UnsubscribeRequest_members)
     return o
 
 
 def _write_ResourceUpdatedNotificationParams(
     x: ResourceUpdatedNotificationParams,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceUpdatedNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceUpdatedNotificationParams_members)
     return o
 
 
 def _write_ResourceUpdatedNotification(x: ResourceUpdatedNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "notifications/resources/updated",
         "params": _write_ResourceUpdatedNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceUpdatedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceUpdatedNotification_members)
     return o
 
 
 def _write_Resource(x: Resource) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
@@ -6053,13 +6055,13 @@ def _write_Resource(x: Resource) -> Json:
             o["title"] = held["title"]
         if "icons" in held:
             o["icons"] = write_array(_write_Icon, held["icons"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Resource_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Resource_members)
     return o
 
 
 def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uriTemplate": held["uri_template"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
@@ -6074,89 +6076,89 @@ def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
             o["title"] = held["title"]
         if "icons" in held:
             o["icons"] = write_array(_write_Icon, held["icons"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceTemplate_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceTemplate_members)
     return o
 
 
 def _write_ResourceContents(x: ResourceContents) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "mime_type" in held:
             o["mimeType"] = held["mime_type"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceContents_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceContents_members)
     return o
 
 
 def _write_TextResourceContents(x: TextResourceContents) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"text": held["text"], "uri": held["uri"]}
     if len(held) != 2:
         if "mime_type" in held:
             o["mimeType"] = held["mime_type"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TextResourceContents_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TextResourceContents_members)
     return o
 
 
 def _write_BlobResourceContents(x: BlobResourceContents) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"blob": held["blob"], "uri": held["uri"]}
     if len(held) != 2:
         if "mime_type" in held:
             o["mimeType"] = held["mime_type"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _BlobResourceContents_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _BlobResourceContents_members)
     return o
 
 
 def _write_ListPromptsRequest(x: ListPromptsRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "prompts/list", "jsonrpc": "2.0", "id": held["id"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListPromptsRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListPromptsRequest_members)
     return o
 
 
 def _write_ListPromptsResult(x: ListPromptsResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"prompts": write_array(_write_Prompt, held["prompts"])}
     if len(held) != 1:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListPromptsResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListPromptsResult_members)
     return o
 
 
 def _write_GetPromptRequestParams(x: GetPromptRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "arguments" in held:
             o["arguments"] = held["arguments"]
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetPromptRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetPromptRequestParams_members)
     return o
 
 
 def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "prompts/get",
         "params": _write_GetPromptRequestParams(held["params"]),
@@ -6164,26 +6166,26 @@ def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetPromptRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetPromptRequest_members)
     return o
 
 
 def _write_GetPromptResult(x: GetPromptResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"messages": write_array(_write_PromptMessage, held["messages"])}
     if len(held) != 1:
         if "description" in held:
             o["description"] = held["description"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetPromptResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetPromptResult_members)
     return o
 
 
 def _write_Prompt(x: Prompt) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "description" in held:
@@ -6196,13 +6198,13 @@ def _write_Prompt(x: Prompt) -> Json:
             o["title"] = held["title"]
         if "icons" in held:
             o["icons"] = write_array(_write_Icon, held["icons"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Prompt_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Prompt_members)
     return o
 
 
 def _write_PromptArgument(x: PromptArgument) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "description" in held:
@@ -6211,25 +6213,23 @@ def _write_PromptArgument(x: PromptArgument) -> Json:
             o["required"] = held["required"]
         if "title" in held:
             o["title"] = held["title"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _PromptArgument_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _PromptArgument_members)
     return o
 
 
 def _write_PromptMessage(x: PromptMessage) -> Json:
-    held = x.__dict__ if fills else present(x)
-    o: Json = {
-        "role": held["role"],
-        "content": _WRITERS[held["content"].__class__](held["content"]),
-    }
+    held = x.__dict__
+    content = held["content"]
+    o: Json = {"role": held["role"], "content": _WRITERS[type(content)](content)}
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _PromptMessage_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _PromptMessage_members)
     return o
 
 
 def _write_ResourceLink(x: ResourceLink) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "resource_link", "uri": held["uri"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
@@ -6246,64 +6246,62 @@ def _write_ResourceLink(x: ResourceLink) -> Json:
             o["title"] = held["title"]
         if "icons" in held:
             o["icons"] = write_array(_write_Icon, held["icons"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceLink_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceLink_members)
     return o
 
 
 def _write_EmbeddedResource(x: EmbeddedResource) -> Json:
-    held = x.__dict__ if fills else present(x)
-    o: Json = {
-        "type": "resource",
-        "resource": _WRITERS[held["resource"].__class__](held["resource"]),
-    }
+    held = x.__dict__
+    resource = held["resource"]
+    o: Json = {"type": "resource", "resource": _WRITERS[type(resource)](resource)}
     if len(held) != 1:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _EmbeddedResource_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _EmbeddedResource_members)
     return o
 
 
 def _write_PromptListChangedNotification(x: PromptListChangedNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "notifications/prompts/list_changed", "jsonrpc": "2.0"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _PromptListChangedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _PromptListChangedNotification_members)
     return o
 
 
 def _write_ListToolsRequest(x: ListToolsRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "tools/list", "jsonrpc": "2.0", "id": held["id"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListToolsRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListToolsRequest_members)
     return o
 
 
 def _write_ListToolsResult(x: ListToolsResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"tools": write_array(_write_Tool, held["tools"])}
     if len(held) != 1:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListToolsResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListToolsResult_members)
     return o
 
 
 def _write_CallToolResult(x: CallToolResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     content_items: list[Json] = []
     for item in held["content"]:
         content_items.append(_WRITERS[type(item)](item))
@@ -6315,13 +6313,13 @@ def _write_CallToolResult(x: CallToolResult) -> Json:
             o["isError"] = held["is_error"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CallToolResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CallToolResult_members)
     return o
 
 
 def _write_CallToolRequestParams(x: CallToolRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "arguments" in held:
@@ -6330,13 +6328,13 @@ def _write_CallToolRequestParams(x: CallToolRequestParams) -> Json:
             o["task"] = _write_TaskMetadata(held["task"])
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CallToolRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CallToolRequestParams_members)
     return o
 
 
 def _write_CallToolRequest(x: CallToolRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "tools/call",
         "params": _write_CallToolRequestParams(held["params"]),
@@ -6344,24 +6342,24 @@ def _write_CallToolRequest(x: CallToolRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CallToolRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CallToolRequest_members)
     return o
 
 
 def _write_ToolListChangedNotification(x: ToolListChangedNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "notifications/tools/list_changed", "jsonrpc": "2.0"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ToolListChangedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolListChangedNotification_members)
     return o
 
 
 def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "title" in held:
@@ -6374,24 +6372,24 @@ def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
             o["idempotentHint"] = held["idempotent_hint"]
         if "open_world_hint" in held:
             o["openWorldHint"] = held["open_world_hint"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ToolAnnotations_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolAnnotations_members)
     return o
 
 
 def _write_ToolExecution(x: ToolExecution) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "task_support" in held:
             o["taskSupport"] = held["task_support"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ToolExecution_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolExecution_members)
     return o
 
 
 def _write_Tool(x: Tool) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "inputSchema": _write_ToolInputSchema(held["input_schema"]),
         "name": held["name"],
@@ -6411,13 +6409,13 @@ def _write_Tool(x: Tool) -> Json:
             o["title"] = held["title"]
         if "icons" in held:
             o["icons"] = write_array(_write_Icon, held["icons"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Tool_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Tool_members)
     return o
 
 
 def _write_ToolInputSchema(x: ToolInputSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "object"}
     if held:
         if "schema_" in held:
@@ -6426,13 +6424,13 @@ def _write_ToolInputSchema(x: ToolInputSchema) -> Json:
             o["properties"] = held["properties"]
         if "required" in held:
             o["required"] = held["required"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ToolInputSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolInputSchema_members)
     return o
 
 
 def _write_ToolOutputSchema(x: ToolOutputSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "object"}
     if held:
         if "schema_" in held:
@@ -6441,33 +6439,33 @@ def _write_ToolOutputSchema(x: ToolOutputSchema) -> Json:
             o["properties"] = held["properties"]
         if "required" in held:
             o["required"] = held["required"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ToolOutputSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolOutputSchema_members)
     return o
 
 
 def _write_TaskMetadata(x: TaskMetadata) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "ttl" in held:
             o["ttl"] = held["ttl"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TaskMetadata_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TaskMetadata_members)
     return o
 
 
 def _write_RelatedTaskMetadata(x: RelatedTaskMetadata) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"taskId": held["task_id"]}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _RelatedTaskMetadata_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _RelatedTaskMetadata_members)
     return o
 
 
 def _write_Task(x: Task) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "taskId": held["task_id"],
         "status": held["status"],
@@ -6480,24 +6478,24 @@ def _write_Task(x: Task) -> Json:
             o["statusMessage"] = held["status_message"]
         if "poll_interval" in held:
             o["pollInterval"] = held["poll_interval"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Task_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Task_members)
     return o
 
 
 def _write_CreateTaskResult(x: CreateTaskResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"task": _write_Task(held["task"])}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CreateTaskResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CreateTaskResult_members)
     return o
 
 
 def _write_GetTaskRequest(x: GetTaskRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "tasks/get",
         "params": _write_GetTaskRequestParams(held["params"]),
@@ -6505,22 +6503,22 @@ def _write_GetTaskRequest(x: GetTaskRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetTaskRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetTaskRequest_members)
     return o
 
 
 def _write_GetTaskRequestParams(x: GetTaskRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"taskId": held["task_id"]}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetTaskRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetTaskRequestParams_members)
     return o
 
 
 def _write_GetTaskResult(x: GetTaskResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "taskId": held["task_id"],
         "status": held["status"],
@@ -6535,13 +6533,13 @@ def _write_GetTaskResult(x: GetTaskResult) -> Json:
             o["statusMessage"] = held["status_message"]
         if "poll_interval" in held:
             o["pollInterval"] = held["poll_interval"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetTaskResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetTaskResult_members)
     return o
 
 
 def _write_GetTaskPayloadRequest(x: GetTaskPayloadRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "tasks/result",
         "params": _write_GetTaskPayloadRequestParams(held["params"]),
@@ -6549,33 +6547,33 @@ def _write_GetTaskPayloadRequest(x: GetTaskPayloadRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetTaskPayloadRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetTaskPayloadRequest_members)
     return o
 
 
 def _write_GetTaskPayloadRequestParams(x: GetTaskPayloadRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"taskId": held["task_id"]}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetTaskPayloadRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetTaskPayloadRequestParams_members)
     return o
 
 
 def _write_GetTaskPayloadResult(x: GetTaskPayloadResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetTaskPayloadResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetTaskPayloadResult_members)
     return o
 
 
 def _write_CancelTaskRequest(x: CancelTaskRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "tasks/cancel",
         "params": _write_CancelTaskRequestParams(held["params"]),
@@ -6583,22 +6581,22 @@ def _write_CancelTaskRequest(x: CancelTaskRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CancelTaskRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CancelTaskRequest_members)
     return o
 
 
 def _write_CancelTaskRequestParams(x: CancelTaskRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"taskId": held["task_id"]}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CancelTaskRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CancelTaskRequestParams_members)
     return o
 
 
 def _write_CancelTaskResult(x: CancelTaskResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "taskId": held["task_id"],
         "status": held["status"],
@@ -6613,37 +6611,37 @@ def _write_CancelTaskResult(x: CancelTaskResult) -> Json:
             o["statusMessage"] = held["status_message"]
         if "poll_interval" in held:
             o["pollInterval"] = held["poll_interval"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CancelTaskResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CancelTaskResult_members)
     return o
 
 
 def _write_ListTasksRequest(x: ListTasksRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "tasks/list", "jsonrpc": "2.0", "id": held["id"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_PaginatedRequestParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListTasksRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListTasksRequest_members)
     return o
 
 
 def _write_ListTasksResult(x: ListTasksResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"tasks": write_array(_write_Task, held["tasks"])}
     if len(held) != 1:
         if "next_cursor" in held:
             o["nextCursor"] = held["next_cursor"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListTasksResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListTasksResult_members)
     return o
 
 
 def _write_TaskStatusNotificationParams(x: TaskStatusNotificationParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "taskId": held["task_id"],
         "status": held["status"],
@@ -6658,37 +6656,37 @@ def _write_TaskStatusNotificationParams(x: TaskStatusNotificationParams) -> Json
             o["statusMessage"] = held["status_message"]
         if "poll_interval" in held:
             o["pollInterval"] = held["poll_interval"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TaskStatusNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TaskStatusNotificationParams_members)
     return o
 
 
 def _write_TaskStatusNotification(x: TaskStatusNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "notifications/tasks/status",
         "params": _write_TaskStatusNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TaskStatusNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TaskStatusNotification_members)
     return o
 
 
 def _write_SetLevelRequestParams(x: SetLevelRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"level": held["level"]}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _SetLevelRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _SetLevelRequestParams_members)
     return o
 
 
 def _write_SetLevelRequest(x: SetLevelRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "logging/setLevel",
         "params": _write_SetLevelRequestParams(held["params"]),
@@ -6696,41 +6694,41 @@ def _write_SetLevelRequest(x: SetLevelRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _SetLevelRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _SetLevelRequest_members)
     return o
 
 
 def _write_LoggingMessageNotificationParams(
     x: LoggingMessageNotificationParams,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"level": held["level"], "data": held["data"]}
     if len(held) != 2:
         if "logger" in held:
             o["logger"] = held["logger"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _LoggingMessageNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _LoggingMessageNotificationParams_members)
     return o
 
 
 def _write_LoggingMessageNotification(x: LoggingMessageNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "notifications/message",
         "params": _write_LoggingMessageNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _LoggingMessageNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _LoggingMessageNotification_members)
     return o
 
 
 def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "messages": write_array(_write_SamplingMessage, held["messages"]),
         "maxTokens": held["max_tokens"],
@@ -6756,24 +6754,24 @@ def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
             o["task"] = _write_TaskMetadata(held["task"])
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CreateMessageRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CreateMessageRequestParams_members)
     return o
 
 
 def _write_ToolChoice(x: ToolChoice) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "mode" in held:
             o["mode"] = held["mode"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ToolChoice_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolChoice_members)
     return o
 
 
 def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "sampling/createMessage",
         "params": _write_CreateMessageRequestParams(held["params"]),
@@ -6781,44 +6779,43 @@ def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CreateMessageRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CreateMessageRequest_members)
     return o
 
 
 def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
+    content = held["content"]
     o: Json = {
         "model": held["model"],
         "role": held["role"],
-        "content": _WRITERS[held["content"].__class__](held["content"]),
+        "content": _WRITERS[type(content)](content),
     }
     if len(held) != 3:
         if "stop_reason" in held:
             o["stopReason"] = held["stop_reason"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CreateMessageResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CreateMessageResult_members)
     return o
 
 
 def _write_SamplingMessage(x: SamplingMessage) -> Json:
-    held = x.__dict__ if fills else present(x)
-    o: Json = {
-        "role": held["role"],
-        "content": _WRITERS[held["content"].__class__](held["content"]),
-    }
+    held = x.__dict__
+    content = held["content"]
+    o: Json = {"role": held["role"], "content": _WRITERS[type(content)](content)}
     if len(held) != 2:
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _SamplingMessage_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _SamplingMessage_members)
     return o
 
 
 def _write_Annotations(x: Annotations) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "audience" in held:
@@ -6827,52 +6824,52 @@ def _write_Annotations(x: Annotations) -> Json:
             o["priority"] = held["priority"]
         if "last_modified" in held:
             o["lastModified"] = held["last_modified"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Annotations_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Annotations_members)
     return o
 
 
 def _write_TextContent(x: TextContent) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "text", "text": held["text"]}
     if len(held) != 1:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TextContent_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TextContent_members)
     return o
 
 
 def _write_ImageContent(x: ImageContent) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "image", "data": held["data"], "mimeType": held["mime_type"]}
     if len(held) != 2:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ImageContent_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ImageContent_members)
     return o
 
 
 def _write_AudioContent(x: AudioContent) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "audio", "data": held["data"], "mimeType": held["mime_type"]}
     if len(held) != 2:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _AudioContent_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _AudioContent_members)
     return o
 
 
 def _write_ToolUseContent(x: ToolUseContent) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "type": "tool_use",
         "id": held["id"],
@@ -6882,13 +6879,13 @@ def _write_ToolUseContent(x: ToolUseContent) -> Json:
     if len(held) != 3:
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ToolUseContent_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolUseContent_members)
     return o
 
 
 def _write_ToolResultContent(x: ToolResultContent) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     content_items: list[Json] = []
     for item in held["content"]:
         content_items.append(_WRITERS[type(item)](item))
@@ -6904,13 +6901,13 @@ def _write_ToolResultContent(x: ToolResultContent) -> Json:
             o["isError"] = held["is_error"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ToolResultContent_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolResultContent_members)
     return o
 
 
 def _write_ModelPreferences(x: ModelPreferences) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "hints" in held:
@@ -6921,26 +6918,27 @@ def _write_ModelPreferences(x: ModelPreferences) -> Json:
             o["speedPriority"] = held["speed_priority"]
         if "intelligence_priority" in held:
             o["intelligencePriority"] = held["intelligence_priority"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ModelPreferences_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ModelPreferences_members)
     return o
 
 
 def _write_ModelHint(x: ModelHint) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "name" in held:
             o["name"] = held["name"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ModelHint_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ModelHint_members)
     return o
 
 
 def _write_CompleteRequestParams(x: CompleteRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
+    ref = held["ref"]
     o: Json = {
-        "ref": _WRITERS[held["ref"].__class__](held["ref"]),
+        "ref": _WRITERS[type(ref)](ref),
         "argument": _write_CompleteRequestParamsArgument(held["argument"]),
     }
     if len(held) != 2:
@@ -6948,33 +6946,33 @@ def _write_CompleteRequestParams(x: CompleteRequestParams) -> Json:
             o["context"] = _write_CompleteRequestParamsContext(held["context"])
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CompleteRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteRequestParams_members)
     return o
 
 
 def _write_CompleteRequestParamsArgument(x: CompleteRequestParamsArgument) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"name": held["name"], "value": held["value"]}
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CompleteRequestParamsArgument_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteRequestParamsArgument_members)
     return o
 
 
 def _write_CompleteRequestParamsContext(x: CompleteRequestParamsContext) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "arguments" in held:
             o["arguments"] = held["arguments"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CompleteRequestParamsContext_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteRequestParamsContext_members)
     return o
 
 
 def _write_CompleteRequest(x: CompleteRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "completion/complete",
         "params": _write_CompleteRequestParams(held["params"]),
@@ -6982,103 +6980,103 @@ def _write_CompleteRequest(x: CompleteRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CompleteRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteRequest_members)
     return o
 
 
 def _write_CompleteResult(x: CompleteResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"completion": _write_CompleteResultCompletion(held["completion"])}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CompleteResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteResult_members)
     return o
 
 
 def _write_CompleteResultCompletion(x: CompleteResultCompletion) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"values": held["values"]}
     if len(held) != 1:
         if "total" in held:
             o["total"] = held["total"]
         if "has_more" in held:
             o["hasMore"] = held["has_more"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CompleteResultCompletion_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteResultCompletion_members)
     return o
 
 
 def _write_ResourceTemplateReference(x: ResourceTemplateReference) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "ref/resource", "uri": held["uri"]}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceTemplateReference_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceTemplateReference_members)
     return o
 
 
 def _write_PromptReference(x: PromptReference) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "ref/prompt", "name": held["name"]}
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _PromptReference_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _PromptReference_members)
     return o
 
 
 def _write_ListRootsRequest(x: ListRootsRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "roots/list", "jsonrpc": "2.0", "id": held["id"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = _write_RequestParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListRootsRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListRootsRequest_members)
     return o
 
 
 def _write_ListRootsResult(x: ListRootsResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"roots": write_array(_write_Root, held["roots"])}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListRootsResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListRootsResult_members)
     return o
 
 
 def _write_Root(x: Root) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "name" in held:
             o["name"] = held["name"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Root_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Root_members)
     return o
 
 
 def _write_RootsListChangedNotification(x: RootsListChangedNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "notifications/roots/list_changed", "jsonrpc": "2.0"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _RootsListChangedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _RootsListChangedNotification_members)
     return o
 
 
 def _write_ElicitRequestFormParams(x: ElicitRequestFormParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "message": held["message"],
         "requestedSchema": _write_ElicitRequestFormParamsRequestedSchema(
@@ -7092,28 +7090,28 @@ def _write_ElicitRequestFormParams(x: ElicitRequestFormParams) -> Json:
             o["task"] = _write_TaskMetadata(held["task"])
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ElicitRequestFormParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitRequestFormParams_members)
     return o
 
 
 def _write_ElicitRequestFormParamsRequestedSchema(
     x: ElicitRequestFormParamsRequestedSchema,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "object", "properties": write_map(write, held["properties"])}
     if len(held) != 1:
         if "schema_" in held:
             o["$schema"] = held["schema_"]
         if "required" in held:
             o["required"] = held["required"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ElicitRequestFormParamsRequestedSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitRequestFormParamsRequestedSchema_members)
     return o
 
 
 def _write_ElicitRequestURLParams(x: ElicitRequestURLParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "mode": "url",
         "message": held["message"],
@@ -7125,27 +7123,28 @@ def _write_ElicitRequestURLParams(x: ElicitRequestURLParams) -> Json:
             o["task"] = _write_TaskMetadata(held["task"])
         if "meta" in held:
             o["_meta"] = _write_RequestParamsMeta(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ElicitRequestURLParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitRequestURLParams_members)
     return o
 
 
 def _write_ElicitRequest(x: ElicitRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
+    params = held["params"]
     o: Json = {
         "method": "elicitation/create",
-        "params": _WRITERS[held["params"].__class__](held["params"]),
+        "params": _WRITERS[type(params)](params),
         "jsonrpc": "2.0",
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ElicitRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitRequest_members)
     return o
 
 
 def _write_StringSchema(x: StringSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "string"}
     if held:
         if "title" in held:
@@ -7160,13 +7159,13 @@ def _write_StringSchema(x: StringSchema) -> Json:
             o["format"] = held["format"]
         if "default" in held:
             o["default"] = held["default"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _StringSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _StringSchema_members)
     return o
 
 
 def _write_NumberSchema(x: NumberSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": held["type"]}
     if len(held) != 1:
         if "title" in held:
@@ -7179,13 +7178,13 @@ def _write_NumberSchema(x: NumberSchema) -> Json:
             o["maximum"] = held["maximum"]
         if "default" in held:
             o["default"] = held["default"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _NumberSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _NumberSchema_members)
     return o
 
 
 def _write_BooleanSchema(x: BooleanSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "boolean"}
     if held:
         if "title" in held:
@@ -7194,13 +7193,13 @@ def _write_BooleanSchema(x: BooleanSchema) -> Json:
             o["description"] = held["description"]
         if "default" in held:
             o["default"] = held["default"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _BooleanSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _BooleanSchema_members)
     return o
 
 
 def _write_UntitledSingleSelectEnumSchema(x: UntitledSingleSelectEnumSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "string", "enum": held["enum"]}
     if len(held) != 1:
         if "title" in held:
@@ -7209,13 +7208,13 @@ def _write_UntitledSingleSelectEnumSchema(x: UntitledSingleSelectEnumSchema) -> 
             o["description"] = held["description"]
         if "default" in held:
             o["default"] = held["default"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _UntitledSingleSelectEnumSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _UntitledSingleSelectEnumSchema_members)
     return o
 
 
 def _write_TitledSingleSelectEnumSchema(x: TitledSingleSelectEnumSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "type": "string",
         "oneOf": write_array(
@@ -7229,24 +7228,24 @@ def _write_TitledSingleSelectEnumSchema(x: TitledSingleSelectEnumSchema) -> Json
             o["description"] = held["description"]
         if "default" in held:
             o["default"] = held["default"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TitledSingleSelectEnumSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TitledSingleSelectEnumSchema_members)
     return o
 
 
 def _write_TitledSingleSelectEnumSchemaOneOfItem(
     x: TitledSingleSelectEnumSchemaOneOfItem,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"const": held["const"], "title": held["title"]}
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TitledSingleSelectEnumSchemaOneOfItem_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TitledSingleSelectEnumSchemaOneOfItem_members)
     return o
 
 
 def _write_UntitledMultiSelectEnumSchema(x: UntitledMultiSelectEnumSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "type": "array",
         "items": _write_UntitledMultiSelectEnumSchemaItems(held["items"]),
@@ -7262,24 +7261,24 @@ def _write_UntitledMultiSelectEnumSchema(x: UntitledMultiSelectEnumSchema) -> Js
             o["maxItems"] = held["max_items"]
         if "default" in held:
             o["default"] = held["default"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _UntitledMultiSelectEnumSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _UntitledMultiSelectEnumSchema_members)
     return o
 
 
 def _write_UntitledMultiSelectEnumSchemaItems(
     x: UntitledMultiSelectEnumSchemaItems,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "string", "enum": held["enum"]}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _UntitledMultiSelectEnumSchemaItems_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _UntitledMultiSelectEnumSchemaItems_members)
     return o
 
 
 def _write_TitledMultiSelectEnumSchema(x: TitledMultiSelectEnumSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "type": "array",
         "items": _write_TitledMultiSelectEnumSchemaItems(held["items"]),
@@ -7295,39 +7294,39 @@ def _write_TitledMultiSelectEnumSchema(x: TitledMultiSelectEnumSchema) -> Json:
             o["maxItems"] = held["max_items"]
         if "default" in held:
             o["default"] = held["default"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TitledMultiSelectEnumSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TitledMultiSelectEnumSchema_members)
     return o
 
 
 def _write_TitledMultiSelectEnumSchemaItems(
     x: TitledMultiSelectEnumSchemaItems,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "anyOf": write_array(
             _write_TitledMultiSelectEnumSchemaItemsAnyOfItem, held["any_of"]
         )
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TitledMultiSelectEnumSchemaItems_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TitledMultiSelectEnumSchemaItems_members)
     return o
 
 
 def _write_TitledMultiSelectEnumSchemaItemsAnyOfItem(
     x: TitledMultiSelectEnumSchemaItemsAnyOfItem,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"const": held["const"], "title": held["title"]}
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TitledMultiSelectEnumSchemaItemsAnyOfItem_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TitledMultiSelectEnumSchemaItemsAnyOfItem_members)
     return o
 
 
 def _write_LegacyTitledEnumSchema(x: LegacyTitledEnumSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "string", "enum": held["enum"]}
     if len(held) != 1:
         if "title" in held:
@@ -7338,45 +7337,45 @@ def _write_LegacyTitledEnumSchema(x: LegacyTitledEnumSchema) -> Json:
             o["enumNames"] = held["enum_names"]
         if "default" in held:
             o["default"] = held["default"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _LegacyTitledEnumSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _LegacyTitledEnumSchema_members)
     return o
 
 
 def _write_ElicitResult(x: ElicitResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"action": held["action"]}
     if len(held) != 1:
         if "content" in held:
             o["content"] = held["content"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ElicitResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitResult_members)
     return o
 
 
 def _write_ElicitationCompleteNotification(x: ElicitationCompleteNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "notifications/elicitation/complete",
         "params": _write_ElicitationCompleteNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ElicitationCompleteNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitationCompleteNotification_members)
     return o
 
 
 def _write_ElicitationCompleteNotificationParams(
     x: ElicitationCompleteNotificationParams,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"elicitationId": held["elicitation_id"]}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ElicitationCompleteNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitationCompleteNotificationParams_members)
     return o
 
 

@@ -3,7 +3,7 @@
 """How values of MCP 2026-07-28 are read and written.
 
 The flavours bind these functions to classes of their own (`_wire/binding.py`), so that names of
-classes, `fills`, `make`, `present` and `_WRITERS` stand for those of the flavour.
+classes, `fills`, `make` and `_WRITERS` stand for those of the flavour.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from .._wire.base import keep, new
-from .._wire.binding import EXTRA, Reader, fills, hold, make, present
+from .._wire.binding import EXTRA, Reader, fills, hold, make
 from .._wire.faults import DecodeError, wrong
 from .._wire.members import (
     ANY,
@@ -5219,44 +5219,44 @@ def _write_ResultMetaObject(x: ResultMetaObject) -> Json:
 
 
 def _write_RequestParams(x: RequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"_meta": _write_RequestMetaObject(held["meta"])}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _RequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _RequestParams_members)
     return o
 
 
 def _write_Request(x: Request) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": held["method"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = held["params"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Request_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Request_members)
     return o
 
 
 def _write_NotificationParams(x: NotificationParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "meta" in held:
             o["_meta"] = _write_NotificationMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _NotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _NotificationParams_members)
     return o
 
 
 def _write_Notification(x: Notification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": held["method"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = held["params"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Notification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Notification_members)
     return o
 
 
@@ -5272,119 +5272,119 @@ def _write_Result(x: Result) -> Json:
 
 
 def _write_Error(x: Error) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"code": held["code"], "message": held["message"]}
     if len(held) != 2:
         if "data" in held:
             o["data"] = held["data"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Error_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Error_members)
     return o
 
 
 def _write_JSONRPCRequest(x: JSONRPCRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"jsonrpc": "2.0", "id": held["id"], "method": held["method"]}
     if len(held) != 2:
         if "params" in held:
             o["params"] = held["params"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _JSONRPCRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCRequest_members)
     return o
 
 
 def _write_JSONRPCNotification(x: JSONRPCNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"jsonrpc": "2.0", "method": held["method"]}
     if len(held) != 1:
         if "params" in held:
             o["params"] = held["params"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _JSONRPCNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCNotification_members)
     return o
 
 
 def _write_JSONRPCResultResponse(x: JSONRPCResultResponse) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "jsonrpc": "2.0",
         "id": held["id"],
         "result": _write_Result(held["result"]),
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _JSONRPCResultResponse_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCResultResponse_members)
     return o
 
 
 def _write_JSONRPCErrorResponse(x: JSONRPCErrorResponse) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"jsonrpc": "2.0", "error": _write_Error(held["error"])}
     if len(held) != 1:
         if "id" in held:
             o["id"] = held["id"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _JSONRPCErrorResponse_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _JSONRPCErrorResponse_members)
     return o
 
 
 def _write_ParseError(x: ParseError) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"code": -32700, "message": held["message"]}
     if len(held) != 1:
         if "data" in held:
             o["data"] = held["data"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ParseError_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ParseError_members)
     return o
 
 
 def _write_InvalidRequestError(x: InvalidRequestError) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"code": -32600, "message": held["message"]}
     if len(held) != 1:
         if "data" in held:
             o["data"] = held["data"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _InvalidRequestError_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _InvalidRequestError_members)
     return o
 
 
 def _write_MethodNotFoundError(x: MethodNotFoundError) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"code": -32601, "message": held["message"]}
     if len(held) != 1:
         if "data" in held:
             o["data"] = held["data"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _MethodNotFoundError_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _MethodNotFoundError_members)
     return o
 
 
 def _write_InvalidParamsError(x: InvalidParamsError) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"code": -32602, "message": held["message"]}
     if len(held) != 1:
         if "data" in held:
             o["data"] = held["data"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _InvalidParamsError_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _InvalidParamsError_members)
     return o
 
 
 def _write_InternalError(x: InternalError) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"code": -32603, "message": held["message"]}
     if len(held) != 1:
         if "data" in held:
             o["data"] = held["data"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _InternalError_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _InternalError_members)
     return o
 
 
 def _write_HeaderMismatchError(x: HeaderMismatchError) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "error": _write_HeaderMismatchErrorError(held["error"]),
         "jsonrpc": "2.0",
@@ -5392,24 +5392,24 @@ def _write_HeaderMismatchError(x: HeaderMismatchError) -> Json:
     if len(held) != 1:
         if "id" in held:
             o["id"] = held["id"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _HeaderMismatchError_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _HeaderMismatchError_members)
     return o
 
 
 def _write_HeaderMismatchErrorError(x: HeaderMismatchErrorError) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"code": -32020, "message": held["message"]}
     if len(held) != 1:
         if "data" in held:
             o["data"] = held["data"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _HeaderMismatchErrorError_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _HeaderMismatchErrorError_members)
     return o
 
 
 def _write_UnsupportedProtocolVersionError(x: UnsupportedProtocolVersionError) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "error": _write_UnsupportedProtocolVersionErrorError(held["error"]),
         "jsonrpc": "2.0",
@@ -5417,41 +5417,41 @@ def _write_UnsupportedProtocolVersionError(x: UnsupportedProtocolVersionError) -
     if len(held) != 1:
         if "id" in held:
             o["id"] = held["id"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _UnsupportedProtocolVersionError_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _UnsupportedProtocolVersionError_members)
     return o
 
 
 def _write_UnsupportedProtocolVersionErrorError(
     x: UnsupportedProtocolVersionErrorError,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "code": -32022,
         "message": held["message"],
         "data": _write_UnsupportedProtocolVersionErrorErrorData(held["data"]),
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _UnsupportedProtocolVersionErrorError_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _UnsupportedProtocolVersionErrorError_members)
     return o
 
 
 def _write_UnsupportedProtocolVersionErrorErrorData(
     x: UnsupportedProtocolVersionErrorErrorData,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"supported": held["supported"], "requested": held["requested"]}
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _UnsupportedProtocolVersionErrorErrorData_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _UnsupportedProtocolVersionErrorErrorData_members)
     return o
 
 
 def _write_MissingRequiredClientCapabilityError(
     x: MissingRequiredClientCapabilityError,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "error": _write_MissingRequiredClientCapabilityErrorError(held["error"]),
         "jsonrpc": "2.0",
@@ -5459,43 +5459,45 @@ def _write_MissingRequiredClientCapabilityError(
     if len(held) != 1:
         if "id" in held:
             o["id"] = held["id"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _MissingRequiredClientCapabilityError_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _MissingRequiredClientCapabilityError_members)
     return o
 
 
 def _write_MissingRequiredClientCapabilityErrorError(
     x: MissingRequiredClientCapabilityErrorError,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "code": -32021,
         "message": held["message"],
         "data": _write_MissingRequiredClientCapabilityErrorErrorData(held["data"]),
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _MissingRequiredClientCapabilityErrorError_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _MissingRequiredClientCapabilityErrorError_members)
     return o
 
 
 def _write_MissingRequiredClientCapabilityErrorErrorData(
     x: MissingRequiredClientCapabilityErrorErrorData,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "requiredCapabilities": _write_ClientCapabilities(held["required_capabilities"])
     }
     if len(held) != 1:
-        if EXTRA in held:
+        if "extra_" in held:
             merge(
-                o, held[EXTRA], _MissingRequiredClientCapabilityErrorErrorData_members
+                o,
+                held["extra_"],
+                _MissingRequiredClientCapabilityErrorErrorData_members,
             )
     return o
 
 
 def _write_InputRequiredResult(x: InputRequiredResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"resultType": "input_required"}
     if held:
         if "input_requests" in held:
@@ -5504,52 +5506,52 @@ def _write_InputRequiredResult(x: InputRequiredResult) -> Json:
             o["requestState"] = held["request_state"]
         if "meta" in held:
             o["_meta"] = _write_ResultMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _InputRequiredResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _InputRequiredResult_members)
     return o
 
 
 def _write_InputResponseRequestParams(x: InputResponseRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"_meta": _write_RequestMetaObject(held["meta"])}
     if len(held) != 1:
         if "input_responses" in held:
             o["inputResponses"] = write_map(write, held["input_responses"])
         if "request_state" in held:
             o["requestState"] = held["request_state"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _InputResponseRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _InputResponseRequestParams_members)
     return o
 
 
 def _write_CancelledNotificationParams(x: CancelledNotificationParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"requestId": held["request_id"]}
     if len(held) != 1:
         if "reason" in held:
             o["reason"] = held["reason"]
         if "meta" in held:
             o["_meta"] = _write_NotificationMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CancelledNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CancelledNotificationParams_members)
     return o
 
 
 def _write_CancelledNotification(x: CancelledNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "notifications/cancelled",
         "params": _write_CancelledNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CancelledNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CancelledNotification_members)
     return o
 
 
 def _write_DiscoverRequest(x: DiscoverRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "server/discover",
         "params": _write_RequestParams(held["params"]),
@@ -5557,13 +5559,13 @@ def _write_DiscoverRequest(x: DiscoverRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _DiscoverRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _DiscoverRequest_members)
     return o
 
 
 def _write_DiscoverResult(x: DiscoverResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "supportedVersions": held["supported_versions"],
         "capabilities": _write_ServerCapabilities(held["capabilities"]),
@@ -5576,26 +5578,26 @@ def _write_DiscoverResult(x: DiscoverResult) -> Json:
             o["instructions"] = held["instructions"]
         if "meta" in held:
             o["_meta"] = _write_ResultMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _DiscoverResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _DiscoverResult_members)
     return o
 
 
 def _write_DiscoverResultResponse(x: DiscoverResultResponse) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "result": _write_DiscoverResult(held["result"]),
         "jsonrpc": "2.0",
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _DiscoverResultResponse_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _DiscoverResultResponse_members)
     return o
 
 
 def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "experimental" in held:
@@ -5608,48 +5610,48 @@ def _write_ClientCapabilities(x: ClientCapabilities) -> Json:
             o["elicitation"] = _write_ClientCapabilitiesElicitation(held["elicitation"])
         if "extensions" in held:
             o["extensions"] = held["extensions"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ClientCapabilities_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ClientCapabilities_members)
     return o
 
 
 def _write_ClientCapabilitiesRoots(x: ClientCapabilitiesRoots) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ClientCapabilitiesRoots_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ClientCapabilitiesRoots_members)
     return o
 
 
 def _write_ClientCapabilitiesSampling(x: ClientCapabilitiesSampling) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "context" in held:
             o["context"] = held["context"]
         if "tools" in held:
             o["tools"] = held["tools"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ClientCapabilitiesSampling_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ClientCapabilitiesSampling_members)
     return o
 
 
 def _write_ClientCapabilitiesElicitation(x: ClientCapabilitiesElicitation) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "form" in held:
             o["form"] = held["form"]
         if "url" in held:
             o["url"] = held["url"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ClientCapabilitiesElicitation_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ClientCapabilitiesElicitation_members)
     return o
 
 
 def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "experimental" in held:
@@ -5666,48 +5668,48 @@ def _write_ServerCapabilities(x: ServerCapabilities) -> Json:
             o["tools"] = _write_ServerCapabilitiesTools(held["tools"])
         if "extensions" in held:
             o["extensions"] = held["extensions"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ServerCapabilities_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilities_members)
     return o
 
 
 def _write_ServerCapabilitiesPrompts(x: ServerCapabilitiesPrompts) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ServerCapabilitiesPrompts_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilitiesPrompts_members)
     return o
 
 
 def _write_ServerCapabilitiesResources(x: ServerCapabilitiesResources) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "subscribe" in held:
             o["subscribe"] = held["subscribe"]
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ServerCapabilitiesResources_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilitiesResources_members)
     return o
 
 
 def _write_ServerCapabilitiesTools(x: ServerCapabilitiesTools) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ServerCapabilitiesTools_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ServerCapabilitiesTools_members)
     return o
 
 
 def _write_Icon(x: Icon) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"src": held["src"]}
     if len(held) != 1:
         if "mime_type" in held:
@@ -5716,35 +5718,35 @@ def _write_Icon(x: Icon) -> Json:
             o["sizes"] = held["sizes"]
         if "theme" in held:
             o["theme"] = held["theme"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Icon_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Icon_members)
     return o
 
 
 def _write_Icons(x: Icons) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "icons" in held:
             o["icons"] = write_array(_write_Icon, held["icons"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Icons_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Icons_members)
     return o
 
 
 def _write_BaseMetadata(x: BaseMetadata) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _BaseMetadata_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _BaseMetadata_members)
     return o
 
 
 def _write_Implementation(x: Implementation) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"version": held["version"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
@@ -5755,13 +5757,13 @@ def _write_Implementation(x: Implementation) -> Json:
             o["title"] = held["title"]
         if "icons" in held:
             o["icons"] = write_array(_write_Icon, held["icons"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Implementation_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Implementation_members)
     return o
 
 
 def _write_ProgressNotificationParams(x: ProgressNotificationParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"progressToken": held["progress_token"], "progress": held["progress"]}
     if len(held) != 2:
         if "total" in held:
@@ -5770,37 +5772,37 @@ def _write_ProgressNotificationParams(x: ProgressNotificationParams) -> Json:
             o["message"] = held["message"]
         if "meta" in held:
             o["_meta"] = _write_NotificationMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ProgressNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ProgressNotificationParams_members)
     return o
 
 
 def _write_ProgressNotification(x: ProgressNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "notifications/progress",
         "params": _write_ProgressNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ProgressNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ProgressNotification_members)
     return o
 
 
 def _write_PaginatedRequestParams(x: PaginatedRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"_meta": _write_RequestMetaObject(held["meta"])}
     if len(held) != 1:
         if "cursor" in held:
             o["cursor"] = held["cursor"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _PaginatedRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _PaginatedRequestParams_members)
     return o
 
 
 def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "params": _write_PaginatedRequestParams(held["params"]),
         "jsonrpc": "2.0",
@@ -5808,8 +5810,8 @@ def _write_PaginatedRequest(x: PaginatedRequest) -> Json:
         "method": held["method"],
     }
     if len(held) != 3:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _PaginatedRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _PaginatedRequest_members)
     return o
 
 
@@ -5842,7 +5844,7 @@ def _write_CacheableResult(x: CacheableResult) -> Json:
 
 
 def _write_ListResourcesRequest(x: ListResourcesRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "resources/list",
         "params": _write_PaginatedRequestParams(held["params"]),
@@ -5850,13 +5852,13 @@ def _write_ListResourcesRequest(x: ListResourcesRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListResourcesRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourcesRequest_members)
     return o
 
 
 def _write_ListResourcesResult(x: ListResourcesResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "resources": write_array(_write_Resource, held["resources"]),
         "resultType": held["result_type"],
@@ -5868,26 +5870,26 @@ def _write_ListResourcesResult(x: ListResourcesResult) -> Json:
             o["nextCursor"] = held["next_cursor"]
         if "meta" in held:
             o["_meta"] = _write_ResultMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListResourcesResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourcesResult_members)
     return o
 
 
 def _write_ListResourcesResultResponse(x: ListResourcesResultResponse) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "result": _write_ListResourcesResult(held["result"]),
         "jsonrpc": "2.0",
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListResourcesResultResponse_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourcesResultResponse_members)
     return o
 
 
 def _write_ListResourceTemplatesRequest(x: ListResourceTemplatesRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "resources/templates/list",
         "params": _write_PaginatedRequestParams(held["params"]),
@@ -5895,13 +5897,13 @@ def _write_ListResourceTemplatesRequest(x: ListResourceTemplatesRequest) -> Json
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListResourceTemplatesRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourceTemplatesRequest_members)
     return o
 
 
 def _write_ListResourceTemplatesResult(x: ListResourceTemplatesResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "resourceTemplates": write_array(
             _write_ResourceTemplate, held["resource_templates"]
@@ -5915,50 +5917,50 @@ def _write_ListResourceTemplatesResult(x: ListResourceTemplatesResult) -> Json:
             o["nextCursor"] = held["next_cursor"]
         if "meta" in held:
             o["_meta"] = _write_ResultMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListResourceTemplatesResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourceTemplatesResult_members)
     return o
 
 
 def _write_ListResourceTemplatesResultResponse(
     x: ListResourceTemplatesResultResponse,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "result": _write_ListResourceTemplatesResult(held["result"]),
         "jsonrpc": "2.0",
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListResourceTemplatesResultResponse_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListResourceTemplatesResultResponse_members)
     return o
 
 
 def _write_ResourceRequestParams(x: ResourceRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"], "_meta": _write_RequestMetaObject(held["meta"])}
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceRequestParams_members)
     return o
 
 
 def _write_ReadResourceRequestParams(x: ReadResourceRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"], "_meta": _write_RequestMetaObject(held["meta"])}
     if len(held) != 2:
         if "input_responses" in held:
             o["inputResponses"] = write_map(write, held["input_responses"])
         if "request_state" in held:
             o["requestState"] = held["request_state"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ReadResourceRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ReadResourceRequestParams_members)
     return o
 
 
 def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "resources/read",
         "params": _write_ReadResourceRequestParams(held["params"]),
@@ -5966,13 +5968,13 @@ def _write_ReadResourceRequest(x: ReadResourceRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ReadResourceRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ReadResourceRequest_members)
     return o
 
 
 def _write_ReadResourceResult(x: ReadResourceResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     contents_items: list[Json] = []
     for item in held["contents"]:
         contents_items.append(_WRITERS[type(item)](item))
@@ -5985,37 +5987,38 @@ def _write_ReadResourceResult(x: ReadResourceResult) -> Json:
     if len(held) != 4:
         if "meta" in held:
             o["_meta"] = _write_ResultMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ReadResourceResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ReadResourceResult_members)
     return o
 
 
 def _write_ReadResourceResultResponse(x: ReadResourceResultResponse) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
+    result = held["result"]
     o: Json = {
-        "result": _WRITERS[held["result"].__class__](held["result"]),
+        "result": _WRITERS[type(result)](result),
         "jsonrpc": "2.0",
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ReadResourceResultResponse_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ReadResourceResultResponse_members)
     return o
 
 
 def _write_ResourceListChangedNotification(x: ResourceListChangedNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "notifications/resources/list_changed", "jsonrpc": "2.0"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceListChangedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceListChangedNotification_members)
     return o
 
 
 def _write_SubscriptionFilter(x: SubscriptionFilter) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "tools_list_changed" in held:
@@ -6026,27 +6029,27 @@ def _write_SubscriptionFilter(x: SubscriptionFilter) -> Json:
             o["resourcesListChanged"] = held["resources_list_changed"]
         if "resource_subscriptions" in held:
             o["resourceSubscriptions"] = held["resource_subscriptions"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _SubscriptionFilter_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _SubscriptionFilter_members)
     return o
 
 
 def _write_SubscriptionsListenRequestParams(
     x: SubscriptionsListenRequestParams,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "notifications": _write_SubscriptionFilter(held["notifications"]),
         "_meta": _write_RequestMetaObject(held["meta"]),
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _SubscriptionsListenRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _SubscriptionsListenRequestParams_members)
     return o
 
 
 def _write_SubscriptionsListenRequest(x: SubscriptionsListenRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "subscriptions/listen",
         "params": _write_SubscriptionsListenRequestParams(held["params"]),
@@ -6054,8 +6057,8 @@ def _write_SubscriptionsListenRequest(x: SubscriptionsListenRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _SubscriptionsListenRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _SubscriptionsListenRequest_members)
     return o
 
 
@@ -6075,88 +6078,90 @@ def _write_SubscriptionsListenResultMetaObject(
 
 
 def _write_SubscriptionsListenResult(x: SubscriptionsListenResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "_meta": _write_SubscriptionsListenResultMetaObject(held["meta"]),
         "resultType": held["result_type"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _SubscriptionsListenResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _SubscriptionsListenResult_members)
     return o
 
 
 def _write_SubscriptionsListenResultResponse(
     x: SubscriptionsListenResultResponse,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "result": _write_SubscriptionsListenResult(held["result"]),
         "jsonrpc": "2.0",
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _SubscriptionsListenResultResponse_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _SubscriptionsListenResultResponse_members)
     return o
 
 
 def _write_SubscriptionsAcknowledgedNotificationParams(
     x: SubscriptionsAcknowledgedNotificationParams,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"notifications": _write_SubscriptionFilter(held["notifications"])}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = _write_NotificationMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _SubscriptionsAcknowledgedNotificationParams_members)
+        if "extra_" in held:
+            merge(
+                o, held["extra_"], _SubscriptionsAcknowledgedNotificationParams_members
+            )
     return o
 
 
 def _write_SubscriptionsAcknowledgedNotification(
     x: SubscriptionsAcknowledgedNotification,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "notifications/subscriptions/acknowledged",
         "params": _write_SubscriptionsAcknowledgedNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _SubscriptionsAcknowledgedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _SubscriptionsAcknowledgedNotification_members)
     return o
 
 
 def _write_ResourceUpdatedNotificationParams(
     x: ResourceUpdatedNotificationParams,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = _write_NotificationMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceUpdatedNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceUpdatedNotificationParams_members)
     return o
 
 
 def _write_ResourceUpdatedNotification(x: ResourceUpdatedNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "notifications/resources/updated",
         "params": _write_ResourceUpdatedNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceUpdatedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceUpdatedNotification_members)
     return o
 
 
 def _write_Resource(x: Resource) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
@@ -6173,13 +6178,13 @@ def _write_Resource(x: Resource) -> Json:
             o["title"] = held["title"]
         if "icons" in held:
             o["icons"] = write_array(_write_Icon, held["icons"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Resource_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Resource_members)
     return o
 
 
 def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uriTemplate": held["uri_template"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
@@ -6194,52 +6199,52 @@ def _write_ResourceTemplate(x: ResourceTemplate) -> Json:
             o["title"] = held["title"]
         if "icons" in held:
             o["icons"] = write_array(_write_Icon, held["icons"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceTemplate_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceTemplate_members)
     return o
 
 
 def _write_ResourceContents(x: ResourceContents) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "mime_type" in held:
             o["mimeType"] = held["mime_type"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceContents_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceContents_members)
     return o
 
 
 def _write_TextResourceContents(x: TextResourceContents) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"text": held["text"], "uri": held["uri"]}
     if len(held) != 2:
         if "mime_type" in held:
             o["mimeType"] = held["mime_type"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TextResourceContents_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TextResourceContents_members)
     return o
 
 
 def _write_BlobResourceContents(x: BlobResourceContents) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"blob": held["blob"], "uri": held["uri"]}
     if len(held) != 2:
         if "mime_type" in held:
             o["mimeType"] = held["mime_type"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _BlobResourceContents_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _BlobResourceContents_members)
     return o
 
 
 def _write_ListPromptsRequest(x: ListPromptsRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "prompts/list",
         "params": _write_PaginatedRequestParams(held["params"]),
@@ -6247,13 +6252,13 @@ def _write_ListPromptsRequest(x: ListPromptsRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListPromptsRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListPromptsRequest_members)
     return o
 
 
 def _write_ListPromptsResult(x: ListPromptsResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "prompts": write_array(_write_Prompt, held["prompts"]),
         "resultType": held["result_type"],
@@ -6265,26 +6270,26 @@ def _write_ListPromptsResult(x: ListPromptsResult) -> Json:
             o["nextCursor"] = held["next_cursor"]
         if "meta" in held:
             o["_meta"] = _write_ResultMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListPromptsResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListPromptsResult_members)
     return o
 
 
 def _write_ListPromptsResultResponse(x: ListPromptsResultResponse) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "result": _write_ListPromptsResult(held["result"]),
         "jsonrpc": "2.0",
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListPromptsResultResponse_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListPromptsResultResponse_members)
     return o
 
 
 def _write_GetPromptRequestParams(x: GetPromptRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"name": held["name"], "_meta": _write_RequestMetaObject(held["meta"])}
     if len(held) != 2:
         if "arguments" in held:
@@ -6293,13 +6298,13 @@ def _write_GetPromptRequestParams(x: GetPromptRequestParams) -> Json:
             o["inputResponses"] = write_map(write, held["input_responses"])
         if "request_state" in held:
             o["requestState"] = held["request_state"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetPromptRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetPromptRequestParams_members)
     return o
 
 
 def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "prompts/get",
         "params": _write_GetPromptRequestParams(held["params"]),
@@ -6307,13 +6312,13 @@ def _write_GetPromptRequest(x: GetPromptRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetPromptRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetPromptRequest_members)
     return o
 
 
 def _write_GetPromptResult(x: GetPromptResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "messages": write_array(_write_PromptMessage, held["messages"]),
         "resultType": held["result_type"],
@@ -6323,26 +6328,27 @@ def _write_GetPromptResult(x: GetPromptResult) -> Json:
             o["description"] = held["description"]
         if "meta" in held:
             o["_meta"] = _write_ResultMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetPromptResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetPromptResult_members)
     return o
 
 
 def _write_GetPromptResultResponse(x: GetPromptResultResponse) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
+    result = held["result"]
     o: Json = {
-        "result": _WRITERS[held["result"].__class__](held["result"]),
+        "result": _WRITERS[type(result)](result),
         "jsonrpc": "2.0",
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetPromptResultResponse_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetPromptResultResponse_members)
     return o
 
 
 def _write_Prompt(x: Prompt) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "description" in held:
@@ -6355,13 +6361,13 @@ def _write_Prompt(x: Prompt) -> Json:
             o["title"] = held["title"]
         if "icons" in held:
             o["icons"] = write_array(_write_Icon, held["icons"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Prompt_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Prompt_members)
     return o
 
 
 def _write_PromptArgument(x: PromptArgument) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "description" in held:
@@ -6370,25 +6376,23 @@ def _write_PromptArgument(x: PromptArgument) -> Json:
             o["required"] = held["required"]
         if "title" in held:
             o["title"] = held["title"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _PromptArgument_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _PromptArgument_members)
     return o
 
 
 def _write_PromptMessage(x: PromptMessage) -> Json:
-    held = x.__dict__ if fills else present(x)
-    o: Json = {
-        "role": held["role"],
-        "content": _WRITERS[held["content"].__class__](held["content"]),
-    }
+    held = x.__dict__
+    content = held["content"]
+    o: Json = {"role": held["role"], "content": _WRITERS[type(content)](content)}
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _PromptMessage_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _PromptMessage_members)
     return o
 
 
 def _write_ResourceLink(x: ResourceLink) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "resource_link", "uri": held["uri"], "name": held["name"]}
     if len(held) != 2:
         if "description" in held:
@@ -6405,40 +6409,38 @@ def _write_ResourceLink(x: ResourceLink) -> Json:
             o["title"] = held["title"]
         if "icons" in held:
             o["icons"] = write_array(_write_Icon, held["icons"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceLink_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceLink_members)
     return o
 
 
 def _write_EmbeddedResource(x: EmbeddedResource) -> Json:
-    held = x.__dict__ if fills else present(x)
-    o: Json = {
-        "type": "resource",
-        "resource": _WRITERS[held["resource"].__class__](held["resource"]),
-    }
+    held = x.__dict__
+    resource = held["resource"]
+    o: Json = {"type": "resource", "resource": _WRITERS[type(resource)](resource)}
     if len(held) != 1:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _EmbeddedResource_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _EmbeddedResource_members)
     return o
 
 
 def _write_PromptListChangedNotification(x: PromptListChangedNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "notifications/prompts/list_changed", "jsonrpc": "2.0"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _PromptListChangedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _PromptListChangedNotification_members)
     return o
 
 
 def _write_ListToolsRequest(x: ListToolsRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "tools/list",
         "params": _write_PaginatedRequestParams(held["params"]),
@@ -6446,13 +6448,13 @@ def _write_ListToolsRequest(x: ListToolsRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListToolsRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListToolsRequest_members)
     return o
 
 
 def _write_ListToolsResult(x: ListToolsResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "tools": write_array(_write_Tool, held["tools"]),
         "resultType": held["result_type"],
@@ -6464,26 +6466,26 @@ def _write_ListToolsResult(x: ListToolsResult) -> Json:
             o["nextCursor"] = held["next_cursor"]
         if "meta" in held:
             o["_meta"] = _write_ResultMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListToolsResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListToolsResult_members)
     return o
 
 
 def _write_ListToolsResultResponse(x: ListToolsResultResponse) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "result": _write_ListToolsResult(held["result"]),
         "jsonrpc": "2.0",
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListToolsResultResponse_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListToolsResultResponse_members)
     return o
 
 
 def _write_CallToolResult(x: CallToolResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     content_items: list[Json] = []
     for item in held["content"]:
         content_items.append(_WRITERS[type(item)](item))
@@ -6495,26 +6497,27 @@ def _write_CallToolResult(x: CallToolResult) -> Json:
             o["isError"] = held["is_error"]
         if "meta" in held:
             o["_meta"] = _write_ResultMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CallToolResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CallToolResult_members)
     return o
 
 
 def _write_CallToolResultResponse(x: CallToolResultResponse) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
+    result = held["result"]
     o: Json = {
-        "result": _WRITERS[held["result"].__class__](held["result"]),
+        "result": _WRITERS[type(result)](result),
         "jsonrpc": "2.0",
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CallToolResultResponse_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CallToolResultResponse_members)
     return o
 
 
 def _write_CallToolRequestParams(x: CallToolRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"name": held["name"], "_meta": _write_RequestMetaObject(held["meta"])}
     if len(held) != 2:
         if "arguments" in held:
@@ -6523,13 +6526,13 @@ def _write_CallToolRequestParams(x: CallToolRequestParams) -> Json:
             o["inputResponses"] = write_map(write, held["input_responses"])
         if "request_state" in held:
             o["requestState"] = held["request_state"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CallToolRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CallToolRequestParams_members)
     return o
 
 
 def _write_CallToolRequest(x: CallToolRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "tools/call",
         "params": _write_CallToolRequestParams(held["params"]),
@@ -6537,24 +6540,24 @@ def _write_CallToolRequest(x: CallToolRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CallToolRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CallToolRequest_members)
     return o
 
 
 def _write_ToolListChangedNotification(x: ToolListChangedNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "notifications/tools/list_changed", "jsonrpc": "2.0"}
     if held:
         if "params" in held:
             o["params"] = _write_NotificationParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ToolListChangedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolListChangedNotification_members)
     return o
 
 
 def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "title" in held:
@@ -6567,13 +6570,13 @@ def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
             o["idempotentHint"] = held["idempotent_hint"]
         if "open_world_hint" in held:
             o["openWorldHint"] = held["open_world_hint"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ToolAnnotations_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolAnnotations_members)
     return o
 
 
 def _write_Tool(x: Tool) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "inputSchema": _write_ToolInputSchema(held["input_schema"]),
         "name": held["name"],
@@ -6591,8 +6594,8 @@ def _write_Tool(x: Tool) -> Json:
             o["title"] = held["title"]
         if "icons" in held:
             o["icons"] = write_array(_write_Icon, held["icons"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Tool_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Tool_members)
     return o
 
 
@@ -6625,33 +6628,33 @@ def _write_ToolOutputSchema(x: ToolOutputSchema) -> Json:
 def _write_LoggingMessageNotificationParams(
     x: LoggingMessageNotificationParams,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"level": held["level"], "data": held["data"]}
     if len(held) != 2:
         if "logger" in held:
             o["logger"] = held["logger"]
         if "meta" in held:
             o["_meta"] = _write_NotificationMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _LoggingMessageNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _LoggingMessageNotificationParams_members)
     return o
 
 
 def _write_LoggingMessageNotification(x: LoggingMessageNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "notifications/message",
         "params": _write_LoggingMessageNotificationParams(held["params"]),
         "jsonrpc": "2.0",
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _LoggingMessageNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _LoggingMessageNotification_members)
     return o
 
 
 def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "messages": write_array(_write_SamplingMessage, held["messages"]),
         "maxTokens": held["max_tokens"],
@@ -6673,67 +6676,66 @@ def _write_CreateMessageRequestParams(x: CreateMessageRequestParams) -> Json:
             o["tools"] = write_array(_write_Tool, held["tools"])
         if "tool_choice" in held:
             o["toolChoice"] = _write_ToolChoice(held["tool_choice"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CreateMessageRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CreateMessageRequestParams_members)
     return o
 
 
 def _write_ToolChoice(x: ToolChoice) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "mode" in held:
             o["mode"] = held["mode"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ToolChoice_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolChoice_members)
     return o
 
 
 def _write_CreateMessageRequest(x: CreateMessageRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "sampling/createMessage",
         "params": _write_CreateMessageRequestParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CreateMessageRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CreateMessageRequest_members)
     return o
 
 
 def _write_CreateMessageResult(x: CreateMessageResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
+    content = held["content"]
     o: Json = {
         "model": held["model"],
         "role": held["role"],
-        "content": _WRITERS[held["content"].__class__](held["content"]),
+        "content": _WRITERS[type(content)](content),
     }
     if len(held) != 3:
         if "stop_reason" in held:
             o["stopReason"] = held["stop_reason"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CreateMessageResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CreateMessageResult_members)
     return o
 
 
 def _write_SamplingMessage(x: SamplingMessage) -> Json:
-    held = x.__dict__ if fills else present(x)
-    o: Json = {
-        "role": held["role"],
-        "content": _WRITERS[held["content"].__class__](held["content"]),
-    }
+    held = x.__dict__
+    content = held["content"]
+    o: Json = {"role": held["role"], "content": _WRITERS[type(content)](content)}
     if len(held) != 2:
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _SamplingMessage_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _SamplingMessage_members)
     return o
 
 
 def _write_Annotations(x: Annotations) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "audience" in held:
@@ -6742,52 +6744,52 @@ def _write_Annotations(x: Annotations) -> Json:
             o["priority"] = held["priority"]
         if "last_modified" in held:
             o["lastModified"] = held["last_modified"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Annotations_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Annotations_members)
     return o
 
 
 def _write_TextContent(x: TextContent) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "text", "text": held["text"]}
     if len(held) != 1:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TextContent_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TextContent_members)
     return o
 
 
 def _write_ImageContent(x: ImageContent) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "image", "data": held["data"], "mimeType": held["mime_type"]}
     if len(held) != 2:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ImageContent_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ImageContent_members)
     return o
 
 
 def _write_AudioContent(x: AudioContent) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "audio", "data": held["data"], "mimeType": held["mime_type"]}
     if len(held) != 2:
         if "annotations" in held:
             o["annotations"] = _write_Annotations(held["annotations"])
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _AudioContent_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _AudioContent_members)
     return o
 
 
 def _write_ToolUseContent(x: ToolUseContent) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "type": "tool_use",
         "id": held["id"],
@@ -6797,13 +6799,13 @@ def _write_ToolUseContent(x: ToolUseContent) -> Json:
     if len(held) != 3:
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ToolUseContent_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolUseContent_members)
     return o
 
 
 def _write_ToolResultContent(x: ToolResultContent) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     content_items: list[Json] = []
     for item in held["content"]:
         content_items.append(_WRITERS[type(item)](item))
@@ -6819,13 +6821,13 @@ def _write_ToolResultContent(x: ToolResultContent) -> Json:
             o["isError"] = held["is_error"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ToolResultContent_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ToolResultContent_members)
     return o
 
 
 def _write_ModelPreferences(x: ModelPreferences) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "hints" in held:
@@ -6836,59 +6838,60 @@ def _write_ModelPreferences(x: ModelPreferences) -> Json:
             o["speedPriority"] = held["speed_priority"]
         if "intelligence_priority" in held:
             o["intelligencePriority"] = held["intelligence_priority"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ModelPreferences_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ModelPreferences_members)
     return o
 
 
 def _write_ModelHint(x: ModelHint) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "name" in held:
             o["name"] = held["name"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ModelHint_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ModelHint_members)
     return o
 
 
 def _write_CompleteRequestParams(x: CompleteRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
+    ref = held["ref"]
     o: Json = {
-        "ref": _WRITERS[held["ref"].__class__](held["ref"]),
+        "ref": _WRITERS[type(ref)](ref),
         "argument": _write_CompleteRequestParamsArgument(held["argument"]),
         "_meta": _write_RequestMetaObject(held["meta"]),
     }
     if len(held) != 3:
         if "context" in held:
             o["context"] = _write_CompleteRequestParamsContext(held["context"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CompleteRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteRequestParams_members)
     return o
 
 
 def _write_CompleteRequestParamsArgument(x: CompleteRequestParamsArgument) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"name": held["name"], "value": held["value"]}
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CompleteRequestParamsArgument_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteRequestParamsArgument_members)
     return o
 
 
 def _write_CompleteRequestParamsContext(x: CompleteRequestParamsContext) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "arguments" in held:
             o["arguments"] = held["arguments"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CompleteRequestParamsContext_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteRequestParamsContext_members)
     return o
 
 
 def _write_CompleteRequest(x: CompleteRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "completion/complete",
         "params": _write_CompleteRequestParams(held["params"]),
@@ -6896,13 +6899,13 @@ def _write_CompleteRequest(x: CompleteRequest) -> Json:
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CompleteRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteRequest_members)
     return o
 
 
 def _write_CompleteResult(x: CompleteResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "completion": _write_CompleteResultCompletion(held["completion"]),
         "resultType": held["result_type"],
@@ -6910,103 +6913,103 @@ def _write_CompleteResult(x: CompleteResult) -> Json:
     if len(held) != 2:
         if "meta" in held:
             o["_meta"] = _write_ResultMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CompleteResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteResult_members)
     return o
 
 
 def _write_CompleteResultCompletion(x: CompleteResultCompletion) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"values": held["values"]}
     if len(held) != 1:
         if "total" in held:
             o["total"] = held["total"]
         if "has_more" in held:
             o["hasMore"] = held["has_more"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CompleteResultCompletion_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteResultCompletion_members)
     return o
 
 
 def _write_CompleteResultResponse(x: CompleteResultResponse) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "result": _write_CompleteResult(held["result"]),
         "jsonrpc": "2.0",
         "id": held["id"],
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CompleteResultResponse_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompleteResultResponse_members)
     return o
 
 
 def _write_ResourceTemplateReference(x: ResourceTemplateReference) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "ref/resource", "uri": held["uri"]}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResourceTemplateReference_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResourceTemplateReference_members)
     return o
 
 
 def _write_PromptReference(x: PromptReference) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "ref/prompt", "name": held["name"]}
     if len(held) != 1:
         if "title" in held:
             o["title"] = held["title"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _PromptReference_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _PromptReference_members)
     return o
 
 
 def _write_ListRootsRequest(x: ListRootsRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "roots/list"}
     if held:
         if "params" in held:
             o["params"] = _write_ListRootsRequestParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListRootsRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListRootsRequest_members)
     return o
 
 
 def _write_ListRootsRequestParams(x: ListRootsRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListRootsRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListRootsRequestParams_members)
     return o
 
 
 def _write_ListRootsResult(x: ListRootsResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"roots": write_array(_write_Root, held["roots"])}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ListRootsResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ListRootsResult_members)
     return o
 
 
 def _write_Root(x: Root) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"uri": held["uri"]}
     if len(held) != 1:
         if "name" in held:
             o["name"] = held["name"]
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Root_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Root_members)
     return o
 
 
 def _write_ElicitRequestFormParams(x: ElicitRequestFormParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "message": held["message"],
         "requestedSchema": _write_ElicitRequestFormParamsRequestedSchema(
@@ -7016,49 +7019,47 @@ def _write_ElicitRequestFormParams(x: ElicitRequestFormParams) -> Json:
     if len(held) != 2:
         if "mode" in held:
             o["mode"] = held["mode"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ElicitRequestFormParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitRequestFormParams_members)
     return o
 
 
 def _write_ElicitRequestFormParamsRequestedSchema(
     x: ElicitRequestFormParamsRequestedSchema,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "object", "properties": write_map(write, held["properties"])}
     if len(held) != 1:
         if "schema_" in held:
             o["$schema"] = held["schema_"]
         if "required" in held:
             o["required"] = held["required"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ElicitRequestFormParamsRequestedSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitRequestFormParamsRequestedSchema_members)
     return o
 
 
 def _write_ElicitRequestURLParams(x: ElicitRequestURLParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"mode": "url", "message": held["message"], "url": held["url"]}
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ElicitRequestURLParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitRequestURLParams_members)
     return o
 
 
 def _write_ElicitRequest(x: ElicitRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
-    o: Json = {
-        "method": "elicitation/create",
-        "params": _WRITERS[held["params"].__class__](held["params"]),
-    }
+    held = x.__dict__
+    params = held["params"]
+    o: Json = {"method": "elicitation/create", "params": _WRITERS[type(params)](params)}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ElicitRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitRequest_members)
     return o
 
 
 def _write_StringSchema(x: StringSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "string"}
     if held:
         if "title" in held:
@@ -7073,13 +7074,13 @@ def _write_StringSchema(x: StringSchema) -> Json:
             o["format"] = held["format"]
         if "default" in held:
             o["default"] = held["default"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _StringSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _StringSchema_members)
     return o
 
 
 def _write_NumberSchema(x: NumberSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": held["type"]}
     if len(held) != 1:
         if "title" in held:
@@ -7092,13 +7093,13 @@ def _write_NumberSchema(x: NumberSchema) -> Json:
             o["maximum"] = held["maximum"]
         if "default" in held:
             o["default"] = held["default"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _NumberSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _NumberSchema_members)
     return o
 
 
 def _write_BooleanSchema(x: BooleanSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "boolean"}
     if held:
         if "title" in held:
@@ -7107,13 +7108,13 @@ def _write_BooleanSchema(x: BooleanSchema) -> Json:
             o["description"] = held["description"]
         if "default" in held:
             o["default"] = held["default"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _BooleanSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _BooleanSchema_members)
     return o
 
 
 def _write_UntitledSingleSelectEnumSchema(x: UntitledSingleSelectEnumSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "string", "enum": held["enum"]}
     if len(held) != 1:
         if "title" in held:
@@ -7122,13 +7123,13 @@ def _write_UntitledSingleSelectEnumSchema(x: UntitledSingleSelectEnumSchema) -> 
             o["description"] = held["description"]
         if "default" in held:
             o["default"] = held["default"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _UntitledSingleSelectEnumSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _UntitledSingleSelectEnumSchema_members)
     return o
 
 
 def _write_TitledSingleSelectEnumSchema(x: TitledSingleSelectEnumSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "type": "string",
         "oneOf": write_array(
@@ -7142,24 +7143,24 @@ def _write_TitledSingleSelectEnumSchema(x: TitledSingleSelectEnumSchema) -> Json
             o["description"] = held["description"]
         if "default" in held:
             o["default"] = held["default"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TitledSingleSelectEnumSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TitledSingleSelectEnumSchema_members)
     return o
 
 
 def _write_TitledSingleSelectEnumSchemaOneOfItem(
     x: TitledSingleSelectEnumSchemaOneOfItem,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"const": held["const"], "title": held["title"]}
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TitledSingleSelectEnumSchemaOneOfItem_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TitledSingleSelectEnumSchemaOneOfItem_members)
     return o
 
 
 def _write_UntitledMultiSelectEnumSchema(x: UntitledMultiSelectEnumSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "type": "array",
         "items": _write_UntitledMultiSelectEnumSchemaItems(held["items"]),
@@ -7175,24 +7176,24 @@ def _write_UntitledMultiSelectEnumSchema(x: UntitledMultiSelectEnumSchema) -> Js
             o["maxItems"] = held["max_items"]
         if "default" in held:
             o["default"] = held["default"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _UntitledMultiSelectEnumSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _UntitledMultiSelectEnumSchema_members)
     return o
 
 
 def _write_UntitledMultiSelectEnumSchemaItems(
     x: UntitledMultiSelectEnumSchemaItems,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "string", "enum": held["enum"]}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _UntitledMultiSelectEnumSchemaItems_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _UntitledMultiSelectEnumSchemaItems_members)
     return o
 
 
 def _write_TitledMultiSelectEnumSchema(x: TitledMultiSelectEnumSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "type": "array",
         "items": _write_TitledMultiSelectEnumSchemaItems(held["items"]),
@@ -7208,39 +7209,39 @@ def _write_TitledMultiSelectEnumSchema(x: TitledMultiSelectEnumSchema) -> Json:
             o["maxItems"] = held["max_items"]
         if "default" in held:
             o["default"] = held["default"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TitledMultiSelectEnumSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TitledMultiSelectEnumSchema_members)
     return o
 
 
 def _write_TitledMultiSelectEnumSchemaItems(
     x: TitledMultiSelectEnumSchemaItems,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "anyOf": write_array(
             _write_TitledMultiSelectEnumSchemaItemsAnyOfItem, held["any_of"]
         )
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TitledMultiSelectEnumSchemaItems_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TitledMultiSelectEnumSchemaItems_members)
     return o
 
 
 def _write_TitledMultiSelectEnumSchemaItemsAnyOfItem(
     x: TitledMultiSelectEnumSchemaItemsAnyOfItem,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"const": held["const"], "title": held["title"]}
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TitledMultiSelectEnumSchemaItemsAnyOfItem_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TitledMultiSelectEnumSchemaItemsAnyOfItem_members)
     return o
 
 
 def _write_LegacyTitledEnumSchema(x: LegacyTitledEnumSchema) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"type": "string", "enum": held["enum"]}
     if len(held) != 1:
         if "title" in held:
@@ -7251,19 +7252,19 @@ def _write_LegacyTitledEnumSchema(x: LegacyTitledEnumSchema) -> Json:
             o["enumNames"] = held["enum_names"]
         if "default" in held:
             o["default"] = held["default"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _LegacyTitledEnumSchema_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _LegacyTitledEnumSchema_members)
     return o
 
 
 def _write_ElicitResult(x: ElicitResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"action": held["action"]}
     if len(held) != 1:
         if "content" in held:
             o["content"] = held["content"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ElicitResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ElicitResult_members)
     return o
 
 

@@ -8,14 +8,18 @@ from typing import Final
 
 import msgspec
 
-from mcp_bindgen.emit.text.imports import Imports
+from mcp_bindgen.emit.text.imports import Imports, homes
 from mcp_bindgen.emit.text.layout import STEP, Code, Group, lay, literal
 from mcp_bindgen.ir.model import Schema
 
-__all__ = ["PLACE", "Functions", "Line", "at_member", "deeper"]
+__all__ = ["PLACE", "Functions", "Line", "at_member", "deeper", "local"]
 
 PLACE: Final = "at"
 """The parameter of a reader that holds the place of the value."""
+
+
+_TAKEN: Final = frozenset(("o", "x", "at", "held", "made", "tag"))
+"""Names that the functions use beside those of `_wire`: such a member is held under another."""
 
 
 class Line(msgspec.Struct, frozen=True, gc=False):
@@ -61,3 +65,9 @@ class Functions:
 def at_member(wire: str) -> Code:
     # (at, "name")
     return Group("(", (PLACE, literal(wire)), ")")
+
+
+def local(name: str) -> str:
+    """The variable that holds a member."""
+    # schema_
+    return f"{name}_" if name in _TAKEN or name in homes() else name

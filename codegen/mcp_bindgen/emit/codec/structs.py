@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
-from mcp_bindgen.emit.codec.functions import PLACE, Line, at_member, deeper
+from mcp_bindgen.emit.codec.functions import PLACE, Line, at_member, deeper, local
 from mcp_bindgen.emit.codec.shapes import Shapes
 from mcp_bindgen.emit.codec.unions import UnionReaders
 from mcp_bindgen.emit.text.annotate import expected
-from mcp_bindgen.emit.text.imports import Imports, homes
+from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import Code, call, literal
 from mcp_bindgen.ir.model import Field, Struct, Type
 from mcp_bindgen.ir.walk import is_any, is_never, kinds
 
 __all__ = ["StructReaders"]
-
-_TAKEN: Final = frozenset(("o", "x", "at", "held", "made", "tag"))
-"""Names that the functions use beside those of `_wire`: such a member is held under another."""
 
 
 class StructReaders(UnionReaders):
@@ -51,7 +47,7 @@ class StructReaders(UnionReaders):
         yield from self._begun(struct)
         for field in required:
             if field.const is None:
-                yield Line(0, f"held[{literal(field.name)}] = {_local(field)}")
+                yield Line(0, f"held[{literal(field.name)}] = {local(field.name)}")
         rest = [*self._optional(struct), *self._extras(struct)]
         if rest:
             yield Line(0, f"if len(o) != {len(required)}:")
@@ -99,7 +95,7 @@ class StructReaders(UnionReaders):
         """Lines that check a member, if it is there; its value is in its variable then."""
         # if "title" in o:
         #     title = o["title"]
-        var, wire = _local(field), literal(field.wire)
+        var, wire = local(field.name), literal(field.wire)
         yield Line(0, f"if {wire} in o:")
         yield Line(1, f"{var} = o[{wire}]")
         place = f"{struct.name}_{field.name}"
@@ -114,7 +110,7 @@ class StructReaders(UnionReaders):
         #     raise wrong((at, "method"), '"ping"', o.get("method", UNSET))
         # name = o.get("name")
         # data = o.get("data", UNSET)
-        var, wire = _local(field), literal(field.wire)
+        var, wire = local(field.name), literal(field.wire)
         at, place = at_member(field.wire), f"{struct.name}_{field.name}"
         get = call("o.get", wire, self.use("UNSET"))
         if isinstance(field.const, str):
@@ -139,7 +135,7 @@ class StructReaders(UnionReaders):
             if not field.required:
                 yield from self._present(struct, field)
                 if not is_never(self.schema, field.type):
-                    yield Line(1, f"held[{literal(field.name)}] = {_local(field)}")
+                    yield Line(1, f"held[{literal(field.name)}] = {local(field.name)}")
 
     def _extras(self, struct: Struct) -> Iterator[Line]:
         """Lines for an object that has more members than the required ones."""
@@ -166,10 +162,3 @@ class StructReaders(UnionReaders):
             yield Line(0, f"held[{self.use('EXTRA')}] = ", call(self.use("hold"), extra))
         else:
             yield Line(0, 'held["extra_"] = ', extra)
-
-
-def _local(field: Field) -> str:
-    """The variable that holds a member."""
-    # schema_
-    is_taken = field.name in _TAKEN or field.name in homes()
-    return f"{field.name}_" if is_taken else field.name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 
-from mcp_bindgen.emit.codec.functions import Functions, Line, deeper
+from mcp_bindgen.emit.codec.functions import Functions, Line, deeper, local
 from mcp_bindgen.emit.codec.shapes import Shapes
 from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import Code, Group, call, headed, literal
@@ -32,7 +32,7 @@ class Writers(Functions):
         return "write" if holds_struct(self.schema, opened) else None
 
     def _struct(self, struct: Struct) -> Iterator[Line]:
-        # held = x.__dict__ if fills else present(x)
+        # held = x.__dict__
         # o: Json = {"uri": held["uri"]}
         # if len(held) != 1:
         #     if "name" in held:
@@ -42,7 +42,7 @@ class Writers(Functions):
         if self.shapes.is_late(struct):
             yield from self._late()
         if rest or needed:
-            yield self._held(struct)
+            yield Line(0, "held = x.__dict__")
         values: list[Code] = []
         for field in required:
             value = yield from self._value(field)
@@ -59,28 +59,21 @@ class Writers(Functions):
         yield Line(0, "if (wire := x.wire_) is not None:")
         yield Line(1, "return wire")
 
-    def _held(self, struct: Struct) -> Line:
-        # held = x.__dict__ if fills else present(x)
-        if not self.shapes.is_native(struct):
-            return Line(0, "held = x.__dict__")
-        return Line(0, f"held = x.__dict__ if {self.use('fills')} else {self.use('present')}(x)")
-
     def _optional(self, struct: Struct) -> Iterator[Line]:
         """Lines that write what may be absent, where it is not."""
         # if "name" in held:
         #     o["name"] = held["name"]
-        # if EXTRA in held:
-        #     merge(o, held[EXTRA], _Root_members)
+        # if "extra_" in held:
+        #     merge(o, held["extra_"], _Root_members)
         for field in struct.fields:
             if not field.required:
                 yield Line(0, f"if {literal(field.name)} in held:")
                 yield from deeper(self._assigned(field))
         if self.shapes.keeps(struct):
             members = f"_{struct.name}_members"
-            name = self.use("EXTRA") if self.shapes.is_native(struct) else '"extra_"'
             values = Map(struct.index or Prim("unknown"))
-            extra = self._written(values, f"held[{name}]")
-            yield Line(0, f"if {name} in held:")
+            extra = self._written(values, 'held["extra_"]')
+            yield Line(0, 'if "extra_" in held:')
             yield Line(1, "", call(self.use("merge"), "o", extra, members))
 
     def _assigned(self, field: Field) -> Iterator[Line]:
@@ -89,8 +82,10 @@ class Writers(Functions):
         yield Line(0, f"o[{literal(field.wire)}] = ", value)
 
     def _value(self, field: Field) -> Generator[Line, None, Code]:
-        """What is written of a member; before it the loop over an array of several classes."""
+        """What is written of a member; before it the lines that such code needs."""
         # write_array(_write_Icon, held["icons"])
+        # error = held["error"]
+        # _WRITERS[type(error)](error)
         # content_items: list[Json] = []
         # for item in held["content"]:
         #     content_items.append(_WRITERS[type(item)](item))
@@ -98,18 +93,21 @@ class Writers(Functions):
             return literal(field.const)
         held = f"held[{literal(field.name)}]"
         opened = stripped(self.schema, field.type)
-        if not (isinstance(opened, Arr) and self.writer(opened.of) == "write"):
-            return self._written(opened, held)
-        items = f"{field.name}_items"
-        yield Line(0, f"{items}: list[Json] = []")
-        yield Line(0, f"for item in {held}:")
-        yield Line(1, f"{items}.append(_WRITERS[type(item)](item))")
-        return items
+        if self.writer(opened) == "write" and isinstance(opened, Uni):
+            var = local(field.name)
+            yield Line(0, f"{var} = {held}")
+            return call(f"_WRITERS[type({var})]", var)
+        if isinstance(opened, Arr) and self.writer(opened.of) == "write":
+            items = f"{field.name}_items"
+            yield Line(0, f"{items}: list[Json] = []")
+            yield Line(0, f"for item in {held}:")
+            yield Line(1, f"{items}.append(_WRITERS[type(item)](item))")
+            return items
+        return self._written(opened, held)
 
     def _written(self, type: Type, code: str) -> Code:
         # _write_Annotations(held["annotations"])
         # write_map(_write_ListRootsResult, held["requests"])
-        # _WRITERS[held["error"].__class__](held["error"])
         opened = stripped(self.schema, type)
         writer = self.writer(opened)
         if writer is None:
@@ -117,6 +115,4 @@ class Writers(Functions):
         if isinstance(opened, Arr | Map) and (inner := self.writer(opened.of)) is not None:
             how = "write_array" if isinstance(opened, Arr) else "write_map"
             return call(self.use(how), inner, code)
-        if isinstance(opened, Uni):
-            return call(f"_WRITERS[{code}.__class__]", code)
         return call(writer, code)

@@ -215,7 +215,12 @@ class Open(Kept):
 
 def present(value: Struct) -> dict[str, Json]:
     """The members of a Struct that are there."""
-    return {n: v for n, v in asdict(value).items() if v is not UNSET and v is not EMPTY}
+    members = {
+        n: v for n, v in asdict(value).items() if v is not UNSET and v is not EMPTY
+    }
+    if EXTRA in members:
+        members["extra_"] = members.pop(EXTRA)
+    return members
 
 
 # ---- msgspec itself, and the codec
@@ -223,8 +228,8 @@ def present(value: Struct) -> dict[str, Json]:
 
 def bind(codec: ModuleType, models: dict[str, Any]) -> Binding:
     """The functions of a codec over the Structs in `models`."""
-    own = {"EXTRA": EXTRA, "hold": Extra, "make": make, "present": present}
-    return wire_bind(codec, models, fills=False, **own)
+    own = {"EXTRA": EXTRA, "hold": Extra, "make": make}
+    return wire_bind(codec, models, present, fills=False, **own)
 
 
 class Hooks(dict[Any, Reader]):

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import FunctionType, ModuleType
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, Final, TypeAlias, TypeVar
 
+from .base import Kept
 from .members import TABLES
 from .values import At, Json
-from .writers import Writers, plain_writers
+from .writers import Writer, Writers, plain_writers
 
 Reader: TypeAlias = Callable[[Json, At], Json]
 
@@ -38,9 +39,8 @@ def make(cls: type[_T], /, **members: Json) -> _T:
     raise NotImplementedError  # a function of the flavour, where one is called
 
 
-def present(value: object) -> dict[str, Json]:
-    """The members that are there of a value that was not filled."""
-    raise NotImplementedError  # a function of the flavour, where one is called
+Present: TypeAlias = Callable[[Any], dict[str, Json]]
+"""The members of a value that are there, by Python name, in a flavour that does not fill it."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,15 @@ class Borrowed:
         )
 
 
-def bind(codec: ModuleType, models: dict[str, Any], **own: Any) -> Binding:
+def bind(
+    codec: ModuleType,
+    models: dict[str, Any],
+    present: Present | None = None,
+    **own: Any,
+) -> Binding:
     """The functions of a codec over the classes in `models`; `own` stand for names above.
 
+    Writers take members from the `__dict__` of a value; `present` is for values that have none.
     What the codec of an extension borrows is that of the same flavour of its core.
     """
     given = vars(codec)
@@ -94,6 +100,12 @@ def bind(codec: ModuleType, models: dict[str, Any], **own: Any) -> Binding:
         for name, function in given.items()
         if isinstance(function, FunctionType) and function.__globals__ is given
     }
+    if present is not None:
+        made |= {
+            write.__name__: _from_members(made[write.__name__], present)
+            for name, write in given["WRITERS"].items()
+            if not issubclass(types[name], Kept)
+        }
     names.update(made)
     for name, table in given.items():
         if name in given["TABLES"]:
@@ -107,3 +119,8 @@ def bind(codec: ModuleType, models: dict[str, Any], **own: Any) -> Binding:
     binding = Binding(readers, writers, checked, made, types)
     BINDINGS[codec.__name__, flavour] = binding
     return binding
+
+
+def _from_members(write: Writer, present: Present) -> Writer:
+    """A writer of values without `__dict__`."""
+    return lambda x: write(SimpleNamespace(**present(x)))

@@ -3,7 +3,7 @@
 """How values of MCP extension apps@2026-01-26 are read and written.
 
 The flavours bind these functions to classes of their own (`_wire/binding.py`), so that names of
-classes, `fills`, `make`, `present` and `_WRITERS` stand for those of the flavour.
+classes, `fills`, `make` and `_WRITERS` stand for those of the flavour.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ...._wire.base import new
-from ...._wire.binding import EXTRA, Borrowed, Reader, fills, hold, make, present
+from ...._wire.binding import EXTRA, Borrowed, Reader, fills, hold, make
 from ...._wire.faults import DecodeError, wrong
 from ...._wire.members import (
     BOOLEAN,
@@ -2777,7 +2777,7 @@ def _read_McpUiToolMeta_csp(x: Json, at: At) -> Json:
 
 
 def _write_McpUiStyles(x: McpUiStyles) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "color_background_primary" in held:
@@ -2932,156 +2932,156 @@ def _write_McpUiStyles(x: McpUiStyles) -> Json:
             o["--shadow-md"] = held["shadow_md"]
         if "shadow_lg" in held:
             o["--shadow-lg"] = held["shadow_lg"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiStyles_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiStyles_members)
     return o
 
 
 def _write_McpUiOpenLinkRequest(x: McpUiOpenLinkRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "ui/open-link",
         "params": _write_McpUiOpenLinkRequestParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiOpenLinkRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiOpenLinkRequest_members)
     return o
 
 
 def _write_McpUiOpenLinkRequestParams(x: McpUiOpenLinkRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"url": held["url"]}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiOpenLinkRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiOpenLinkRequestParams_members)
     return o
 
 
 def _write_McpUiOpenLinkResult(x: McpUiOpenLinkResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "is_error" in held:
             o["isError"] = held["is_error"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiOpenLinkResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiOpenLinkResult_members)
     return o
 
 
 def _write_McpUiDownloadFileRequest(x: McpUiDownloadFileRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "ui/download-file",
         "params": _write_McpUiDownloadFileRequestParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiDownloadFileRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiDownloadFileRequest_members)
     return o
 
 
 def _write_McpUiDownloadFileRequestParams(x: McpUiDownloadFileRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     contents_items: list[Json] = []
     for item in held["contents"]:
         contents_items.append(_WRITERS[type(item)](item))
     o: Json = {"contents": contents_items}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiDownloadFileRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiDownloadFileRequestParams_members)
     return o
 
 
 def _write_McpUiDownloadFileResult(x: McpUiDownloadFileResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "is_error" in held:
             o["isError"] = held["is_error"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiDownloadFileResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiDownloadFileResult_members)
     return o
 
 
 def _write_McpUiMessageRequest(x: McpUiMessageRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "ui/message",
         "params": _write_McpUiMessageRequestParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiMessageRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiMessageRequest_members)
     return o
 
 
 def _write_McpUiMessageRequestParams(x: McpUiMessageRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     content_items: list[Json] = []
     for item in held["content"]:
         content_items.append(_WRITERS[type(item)](item))
     o: Json = {"role": "user", "content": content_items}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiMessageRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiMessageRequestParams_members)
     return o
 
 
 def _write_McpUiMessageResult(x: McpUiMessageResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "is_error" in held:
             o["isError"] = held["is_error"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiMessageResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiMessageResult_members)
     return o
 
 
 def _write_McpUiSandboxProxyReadyNotification(
     x: McpUiSandboxProxyReadyNotification,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "ui/notifications/sandbox-proxy-ready",
         "params": _write_McpUiSandboxProxyReadyNotificationParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiSandboxProxyReadyNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiSandboxProxyReadyNotification_members)
     return o
 
 
 def _write_McpUiSandboxProxyReadyNotificationParams(
     x: McpUiSandboxProxyReadyNotificationParams,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiSandboxProxyReadyNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiSandboxProxyReadyNotificationParams_members)
     return o
 
 
 def _write_McpUiSandboxResourceReadyNotification(
     x: McpUiSandboxResourceReadyNotification,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "ui/notifications/sandbox-resource-ready",
         "params": _write_McpUiSandboxResourceReadyNotificationParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiSandboxResourceReadyNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiSandboxResourceReadyNotification_members)
     return o
 
 
 def _write_McpUiSandboxResourceReadyNotificationParams(
     x: McpUiSandboxResourceReadyNotificationParams,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"html": held["html"]}
     if len(held) != 1:
         if "sandbox" in held:
@@ -3090,153 +3090,155 @@ def _write_McpUiSandboxResourceReadyNotificationParams(
             o["csp"] = _write_McpUiResourceCsp(held["csp"])
         if "permissions" in held:
             o["permissions"] = _write_McpUiResourcePermissions(held["permissions"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiSandboxResourceReadyNotificationParams_members)
+        if "extra_" in held:
+            merge(
+                o, held["extra_"], _McpUiSandboxResourceReadyNotificationParams_members
+            )
     return o
 
 
 def _write_McpUiSizeChangedNotification(x: McpUiSizeChangedNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "ui/notifications/size-changed",
         "params": _write_McpUiSizeChangedNotificationParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiSizeChangedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiSizeChangedNotification_members)
     return o
 
 
 def _write_McpUiSizeChangedNotificationParams(
     x: McpUiSizeChangedNotificationParams,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "width" in held:
             o["width"] = held["width"]
         if "height" in held:
             o["height"] = held["height"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiSizeChangedNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiSizeChangedNotificationParams_members)
     return o
 
 
 def _write_McpUiToolInputNotification(x: McpUiToolInputNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "ui/notifications/tool-input",
         "params": _write_McpUiToolInputNotificationParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiToolInputNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiToolInputNotification_members)
     return o
 
 
 def _write_McpUiToolInputNotificationParams(
     x: McpUiToolInputNotificationParams,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "arguments" in held:
             o["arguments"] = held["arguments"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiToolInputNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiToolInputNotificationParams_members)
     return o
 
 
 def _write_McpUiToolInputPartialNotification(
     x: McpUiToolInputPartialNotification,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "ui/notifications/tool-input-partial",
         "params": _write_McpUiToolInputPartialNotificationParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiToolInputPartialNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiToolInputPartialNotification_members)
     return o
 
 
 def _write_McpUiToolInputPartialNotificationParams(
     x: McpUiToolInputPartialNotificationParams,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "arguments" in held:
             o["arguments"] = held["arguments"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiToolInputPartialNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiToolInputPartialNotificationParams_members)
     return o
 
 
 def _write_McpUiToolResultNotification(x: McpUiToolResultNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "ui/notifications/tool-result",
         "params": _write_CallToolResult(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiToolResultNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiToolResultNotification_members)
     return o
 
 
 def _write_McpUiToolCancelledNotification(x: McpUiToolCancelledNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "ui/notifications/tool-cancelled",
         "params": _write_McpUiToolCancelledNotificationParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiToolCancelledNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiToolCancelledNotification_members)
     return o
 
 
 def _write_McpUiToolCancelledNotificationParams(
     x: McpUiToolCancelledNotificationParams,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "reason" in held:
             o["reason"] = held["reason"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiToolCancelledNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiToolCancelledNotificationParams_members)
     return o
 
 
 def _write_McpUiHostCss(x: McpUiHostCss) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "fonts" in held:
             o["fonts"] = held["fonts"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiHostCss_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiHostCss_members)
     return o
 
 
 def _write_McpUiHostStyles(x: McpUiHostStyles) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "variables" in held:
             o["variables"] = _write_McpUiStyles(held["variables"])
         if "css" in held:
             o["css"] = _write_McpUiHostCss(held["css"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiHostStyles_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiHostStyles_members)
     return o
 
 
 def _write_McpUiHostContext(x: McpUiHostContext) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "tool_info" in held:
@@ -3250,8 +3252,9 @@ def _write_McpUiHostContext(x: McpUiHostContext) -> Json:
         if "available_display_modes" in held:
             o["availableDisplayModes"] = held["available_display_modes"]
         if "container_dimensions" in held:
-            o["containerDimensions"] = _WRITERS[held["container_dimensions"].__class__](
-                held["container_dimensions"]
+            container_dimensions = held["container_dimensions"]
+            o["containerDimensions"] = _WRITERS[type(container_dimensions)](
+                container_dimensions
             )
         if "locale" in held:
             o["locale"] = held["locale"]
@@ -3269,31 +3272,33 @@ def _write_McpUiHostContext(x: McpUiHostContext) -> Json:
             o["safeAreaInsets"] = _write_McpUiHostContextSafeAreaInsets(
                 held["safe_area_insets"]
             )
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiHostContext_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiHostContext_members)
     return o
 
 
 def _write_McpUiHostContextToolInfo(x: McpUiHostContextToolInfo) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"tool": _write_Tool(held["tool"])}
     if len(held) != 1:
         if "id" in held:
             o["id"] = held["id"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiHostContextToolInfo_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiHostContextToolInfo_members)
     return o
 
 
 def _write_McpUiHostContextContainerDimensionsHeightWidth(
     x: McpUiHostContextContainerDimensionsHeightWidth,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"height": held["height"], "width": held["width"]}
     if len(held) != 2:
-        if EXTRA in held:
+        if "extra_" in held:
             merge(
-                o, held[EXTRA], _McpUiHostContextContainerDimensionsHeightWidth_members
+                o,
+                held["extra_"],
+                _McpUiHostContextContainerDimensionsHeightWidth_members,
             )
     return o
 
@@ -3301,15 +3306,15 @@ def _write_McpUiHostContextContainerDimensionsHeightWidth(
 def _write_McpUiHostContextContainerDimensionsHeightMaxWidth(
     x: McpUiHostContextContainerDimensionsHeightMaxWidth,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"height": held["height"]}
     if len(held) != 1:
         if "max_width" in held:
             o["maxWidth"] = held["max_width"]
-        if EXTRA in held:
+        if "extra_" in held:
             merge(
                 o,
-                held[EXTRA],
+                held["extra_"],
                 _McpUiHostContextContainerDimensionsHeightMaxWidth_members,
             )
     return o
@@ -3318,15 +3323,15 @@ def _write_McpUiHostContextContainerDimensionsHeightMaxWidth(
 def _write_McpUiHostContextContainerDimensionsMaxHeightWidth(
     x: McpUiHostContextContainerDimensionsMaxHeightWidth,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"width": held["width"]}
     if len(held) != 1:
         if "max_height" in held:
             o["maxHeight"] = held["max_height"]
-        if EXTRA in held:
+        if "extra_" in held:
             merge(
                 o,
-                held[EXTRA],
+                held["extra_"],
                 _McpUiHostContextContainerDimensionsMaxHeightWidth_members,
             )
     return o
@@ -3335,17 +3340,17 @@ def _write_McpUiHostContextContainerDimensionsMaxHeightWidth(
 def _write_McpUiHostContextContainerDimensionsMaxHeightMaxWidth(
     x: McpUiHostContextContainerDimensionsMaxHeightMaxWidth,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "max_height" in held:
             o["maxHeight"] = held["max_height"]
         if "max_width" in held:
             o["maxWidth"] = held["max_width"]
-        if EXTRA in held:
+        if "extra_" in held:
             merge(
                 o,
-                held[EXTRA],
+                held["extra_"],
                 _McpUiHostContextContainerDimensionsMaxHeightMaxWidth_members,
             )
     return o
@@ -3354,20 +3359,20 @@ def _write_McpUiHostContextContainerDimensionsMaxHeightMaxWidth(
 def _write_McpUiHostContextDeviceCapabilities(
     x: McpUiHostContextDeviceCapabilities,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "touch" in held:
             o["touch"] = held["touch"]
         if "hover" in held:
             o["hover"] = held["hover"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiHostContextDeviceCapabilities_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiHostContextDeviceCapabilities_members)
     return o
 
 
 def _write_McpUiHostContextSafeAreaInsets(x: McpUiHostContextSafeAreaInsets) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "top": held["top"],
         "right": held["right"],
@@ -3375,41 +3380,41 @@ def _write_McpUiHostContextSafeAreaInsets(x: McpUiHostContextSafeAreaInsets) -> 
         "left": held["left"],
     }
     if len(held) != 4:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiHostContextSafeAreaInsets_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiHostContextSafeAreaInsets_members)
     return o
 
 
 def _write_McpUiHostContextChangedNotification(
     x: McpUiHostContextChangedNotification,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "ui/notifications/host-context-changed",
         "params": _write_McpUiHostContext(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiHostContextChangedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiHostContextChangedNotification_members)
     return o
 
 
 def _write_McpUiUpdateModelContextRequest(x: McpUiUpdateModelContextRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "ui/update-model-context",
         "params": _write_McpUiUpdateModelContextRequestParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiUpdateModelContextRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiUpdateModelContextRequest_members)
     return o
 
 
 def _write_McpUiUpdateModelContextRequestParams(
     x: McpUiUpdateModelContextRequestParams,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "content" in held:
@@ -3419,38 +3424,38 @@ def _write_McpUiUpdateModelContextRequestParams(
             o["content"] = content_items
         if "structured_content" in held:
             o["structuredContent"] = held["structured_content"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiUpdateModelContextRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiUpdateModelContextRequestParams_members)
     return o
 
 
 def _write_McpUiResourceTeardownRequest(x: McpUiResourceTeardownRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "ui/resource-teardown",
         "params": _write_McpUiResourceTeardownRequestParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiResourceTeardownRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiResourceTeardownRequest_members)
     return o
 
 
 def _write_McpUiResourceTeardownRequestParams(
     x: McpUiResourceTeardownRequestParams,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiResourceTeardownRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiResourceTeardownRequestParams_members)
     return o
 
 
 def _write_McpUiSupportedContentBlockModalities(
     x: McpUiSupportedContentBlockModalities,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "text" in held:
@@ -3473,65 +3478,67 @@ def _write_McpUiSupportedContentBlockModalities(
                     held["structured_content"]
                 )
             )
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiSupportedContentBlockModalities_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiSupportedContentBlockModalities_members)
     return o
 
 
 def _write_McpUiSupportedContentBlockModalitiesText(
     x: McpUiSupportedContentBlockModalitiesText,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiSupportedContentBlockModalitiesText_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiSupportedContentBlockModalitiesText_members)
     return o
 
 
 def _write_McpUiSupportedContentBlockModalitiesImage(
     x: McpUiSupportedContentBlockModalitiesImage,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiSupportedContentBlockModalitiesImage_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiSupportedContentBlockModalitiesImage_members)
     return o
 
 
 def _write_McpUiSupportedContentBlockModalitiesAudio(
     x: McpUiSupportedContentBlockModalitiesAudio,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiSupportedContentBlockModalitiesAudio_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiSupportedContentBlockModalitiesAudio_members)
     return o
 
 
 def _write_McpUiSupportedContentBlockModalitiesResource(
     x: McpUiSupportedContentBlockModalitiesResource,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiSupportedContentBlockModalitiesResource_members)
+        if "extra_" in held:
+            merge(
+                o, held["extra_"], _McpUiSupportedContentBlockModalitiesResource_members
+            )
     return o
 
 
 def _write_McpUiSupportedContentBlockModalitiesResourceLink(
     x: McpUiSupportedContentBlockModalitiesResourceLink,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
-        if EXTRA in held:
+        if "extra_" in held:
             merge(
                 o,
-                held[EXTRA],
+                held["extra_"],
                 _McpUiSupportedContentBlockModalitiesResourceLink_members,
             )
     return o
@@ -3540,13 +3547,13 @@ def _write_McpUiSupportedContentBlockModalitiesResourceLink(
 def _write_McpUiSupportedContentBlockModalitiesStructuredContent(
     x: McpUiSupportedContentBlockModalitiesStructuredContent,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
-        if EXTRA in held:
+        if "extra_" in held:
             merge(
                 o,
-                held[EXTRA],
+                held["extra_"],
                 _McpUiSupportedContentBlockModalitiesStructuredContent_members,
             )
     return o
@@ -3555,29 +3562,29 @@ def _write_McpUiSupportedContentBlockModalitiesStructuredContent(
 def _write_McpUiRequestTeardownNotification(
     x: McpUiRequestTeardownNotification,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "ui/notifications/request-teardown"}
     if held:
         if "params" in held:
             o["params"] = _write_McpUiRequestTeardownNotificationParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiRequestTeardownNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiRequestTeardownNotification_members)
     return o
 
 
 def _write_McpUiRequestTeardownNotificationParams(
     x: McpUiRequestTeardownNotificationParams,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiRequestTeardownNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiRequestTeardownNotificationParams_members)
     return o
 
 
 def _write_McpUiHostCapabilities(x: McpUiHostCapabilities) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "experimental" in held:
@@ -3608,103 +3615,103 @@ def _write_McpUiHostCapabilities(x: McpUiHostCapabilities) -> Json:
             o["message"] = _write_McpUiSupportedContentBlockModalities(held["message"])
         if "sampling" in held:
             o["sampling"] = _write_McpUiHostCapabilitiesSampling(held["sampling"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiHostCapabilities_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiHostCapabilities_members)
     return o
 
 
 def _write_McpUiHostCapabilitiesOpenLinks(x: McpUiHostCapabilitiesOpenLinks) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiHostCapabilitiesOpenLinks_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiHostCapabilitiesOpenLinks_members)
     return o
 
 
 def _write_McpUiHostCapabilitiesDownloadFile(
     x: McpUiHostCapabilitiesDownloadFile,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiHostCapabilitiesDownloadFile_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiHostCapabilitiesDownloadFile_members)
     return o
 
 
 def _write_McpUiHostCapabilitiesServerTools(
     x: McpUiHostCapabilitiesServerTools,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiHostCapabilitiesServerTools_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiHostCapabilitiesServerTools_members)
     return o
 
 
 def _write_McpUiHostCapabilitiesServerResources(
     x: McpUiHostCapabilitiesServerResources,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiHostCapabilitiesServerResources_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiHostCapabilitiesServerResources_members)
     return o
 
 
 def _write_McpUiHostCapabilitiesLogging(x: McpUiHostCapabilitiesLogging) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiHostCapabilitiesLogging_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiHostCapabilitiesLogging_members)
     return o
 
 
 def _write_McpUiHostCapabilitiesSandbox(x: McpUiHostCapabilitiesSandbox) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "permissions" in held:
             o["permissions"] = _write_McpUiResourcePermissions(held["permissions"])
         if "csp" in held:
             o["csp"] = _write_McpUiResourceCsp(held["csp"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiHostCapabilitiesSandbox_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiHostCapabilitiesSandbox_members)
     return o
 
 
 def _write_McpUiHostCapabilitiesSampling(x: McpUiHostCapabilitiesSampling) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "tools" in held:
             o["tools"] = _write_McpUiHostCapabilitiesSamplingTools(held["tools"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiHostCapabilitiesSampling_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiHostCapabilitiesSampling_members)
     return o
 
 
 def _write_McpUiHostCapabilitiesSamplingTools(
     x: McpUiHostCapabilitiesSamplingTools,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiHostCapabilitiesSamplingTools_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiHostCapabilitiesSamplingTools_members)
     return o
 
 
 def _write_McpUiAppCapabilities(x: McpUiAppCapabilities) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "experimental" in held:
@@ -3713,49 +3720,49 @@ def _write_McpUiAppCapabilities(x: McpUiAppCapabilities) -> Json:
             o["tools"] = _write_McpUiAppCapabilitiesTools(held["tools"])
         if "available_display_modes" in held:
             o["availableDisplayModes"] = held["available_display_modes"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiAppCapabilities_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiAppCapabilities_members)
     return o
 
 
 def _write_McpUiAppCapabilitiesTools(x: McpUiAppCapabilitiesTools) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "list_changed" in held:
             o["listChanged"] = held["list_changed"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiAppCapabilitiesTools_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiAppCapabilitiesTools_members)
     return o
 
 
 def _write_McpUiInitializeRequest(x: McpUiInitializeRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "ui/initialize",
         "params": _write_McpUiInitializeRequestParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiInitializeRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiInitializeRequest_members)
     return o
 
 
 def _write_McpUiInitializeRequestParams(x: McpUiInitializeRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "appInfo": _write_Implementation(held["app_info"]),
         "appCapabilities": _write_McpUiAppCapabilities(held["app_capabilities"]),
         "protocolVersion": held["protocol_version"],
     }
     if len(held) != 3:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiInitializeRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiInitializeRequestParams_members)
     return o
 
 
 def _write_McpUiInitializeResult(x: McpUiInitializeResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "protocolVersion": held["protocol_version"],
         "hostInfo": _write_Implementation(held["host_info"]),
@@ -3763,35 +3770,35 @@ def _write_McpUiInitializeResult(x: McpUiInitializeResult) -> Json:
         "hostContext": _write_McpUiHostContext(held["host_context"]),
     }
     if len(held) != 4:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiInitializeResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiInitializeResult_members)
     return o
 
 
 def _write_McpUiInitializedNotification(x: McpUiInitializedNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"method": "ui/notifications/initialized"}
     if held:
         if "params" in held:
             o["params"] = _write_McpUiInitializedNotificationParams(held["params"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiInitializedNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiInitializedNotification_members)
     return o
 
 
 def _write_McpUiInitializedNotificationParams(
     x: McpUiInitializedNotificationParams,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiInitializedNotificationParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiInitializedNotificationParams_members)
     return o
 
 
 def _write_McpUiResourceCsp(x: McpUiResourceCsp) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "connect_domains" in held:
@@ -3802,13 +3809,13 @@ def _write_McpUiResourceCsp(x: McpUiResourceCsp) -> Json:
             o["frameDomains"] = held["frame_domains"]
         if "base_uri_domains" in held:
             o["baseUriDomains"] = held["base_uri_domains"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiResourceCsp_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiResourceCsp_members)
     return o
 
 
 def _write_McpUiResourcePermissions(x: McpUiResourcePermissions) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "camera" in held:
@@ -3827,64 +3834,64 @@ def _write_McpUiResourcePermissions(x: McpUiResourcePermissions) -> Json:
             )
         if "tools" in held:
             o["tools"] = _write_McpUiResourcePermissionsTools(held["tools"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiResourcePermissions_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiResourcePermissions_members)
     return o
 
 
 def _write_McpUiResourcePermissionsCamera(x: McpUiResourcePermissionsCamera) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiResourcePermissionsCamera_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiResourcePermissionsCamera_members)
     return o
 
 
 def _write_McpUiResourcePermissionsMicrophone(
     x: McpUiResourcePermissionsMicrophone,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiResourcePermissionsMicrophone_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiResourcePermissionsMicrophone_members)
     return o
 
 
 def _write_McpUiResourcePermissionsGeolocation(
     x: McpUiResourcePermissionsGeolocation,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiResourcePermissionsGeolocation_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiResourcePermissionsGeolocation_members)
     return o
 
 
 def _write_McpUiResourcePermissionsClipboardWrite(
     x: McpUiResourcePermissionsClipboardWrite,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiResourcePermissionsClipboardWrite_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiResourcePermissionsClipboardWrite_members)
     return o
 
 
 def _write_McpUiResourcePermissionsTools(x: McpUiResourcePermissionsTools) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiResourcePermissionsTools_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiResourcePermissionsTools_members)
     return o
 
 
 def _write_McpUiResourceMeta(x: McpUiResourceMeta) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "csp" in held:
@@ -3895,40 +3902,40 @@ def _write_McpUiResourceMeta(x: McpUiResourceMeta) -> Json:
             o["domain"] = held["domain"]
         if "prefers_border" in held:
             o["prefersBorder"] = held["prefers_border"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiResourceMeta_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiResourceMeta_members)
     return o
 
 
 def _write_McpUiRequestDisplayModeRequest(x: McpUiRequestDisplayModeRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "method": "ui/request-display-mode",
         "params": _write_McpUiRequestDisplayModeRequestParams(held["params"]),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiRequestDisplayModeRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiRequestDisplayModeRequest_members)
     return o
 
 
 def _write_McpUiRequestDisplayModeRequestParams(
     x: McpUiRequestDisplayModeRequestParams,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"mode": held["mode"]}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiRequestDisplayModeRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiRequestDisplayModeRequestParams_members)
     return o
 
 
 def _write_McpUiRequestDisplayModeResult(x: McpUiRequestDisplayModeResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"mode": held["mode"]}
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiRequestDisplayModeResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiRequestDisplayModeResult_members)
     return o
 
 
@@ -3950,13 +3957,13 @@ def _write_McpUiToolMeta(x: McpUiToolMeta) -> Json:
 
 
 def _write_McpUiClientCapabilities(x: McpUiClientCapabilities) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "mime_types" in held:
             o["mimeTypes"] = held["mime_types"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _McpUiClientCapabilities_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _McpUiClientCapabilities_members)
     return o
 
 

@@ -3,7 +3,7 @@
 """How values of MCP extension server-card@draft-2026-07-24 are read and written.
 
 The flavours bind these functions to classes of their own (`_wire/binding.py`), so that names of
-classes, `fills`, `make`, `present` and `_WRITERS` stand for those of the flavour.
+classes, `fills`, `make` and `_WRITERS` stand for those of the flavour.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ...._wire.base import new
-from ...._wire.binding import EXTRA, Reader, fills, hold, make, present
+from ...._wire.binding import EXTRA, Reader, fills, hold, make
 from ...._wire.bounds import matches
 from ...._wire.faults import wrong
 from ...._wire.members import (
@@ -512,15 +512,15 @@ def _write_ServerCard(x: ServerCard) -> Json:
 
 
 def _write_Repository(x: Repository) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"url": held["url"], "source": held["source"]}
     if len(held) != 2:
         if "subfolder" in held:
             o["subfolder"] = held["subfolder"]
         if "id" in held:
             o["id"] = held["id"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Repository_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Repository_members)
     return o
 
 
@@ -540,7 +540,7 @@ def _write_Remote(x: Remote) -> Json:
 
 
 def _write_Input(x: Input) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "description" in held:
@@ -559,13 +559,13 @@ def _write_Input(x: Input) -> Json:
             o["value"] = held["value"]
         if "choices" in held:
             o["choices"] = held["choices"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Input_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Input_members)
     return o
 
 
 def _write_KeyValueInput(x: KeyValueInput) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"name": held["name"]}
     if len(held) != 1:
         if "variables" in held:
@@ -586,13 +586,13 @@ def _write_KeyValueInput(x: KeyValueInput) -> Json:
             o["value"] = held["value"]
         if "choices" in held:
             o["choices"] = held["choices"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _KeyValueInput_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _KeyValueInput_members)
     return o
 
 
 def _write_Icon(x: Icon) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"src": held["src"]}
     if len(held) != 1:
         if "mime_type" in held:
@@ -601,8 +601,8 @@ def _write_Icon(x: Icon) -> Json:
             o["sizes"] = held["sizes"]
         if "theme" in held:
             o["theme"] = held["theme"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Icon_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Icon_members)
     return o
 
 

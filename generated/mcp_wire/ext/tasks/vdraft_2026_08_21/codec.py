@@ -3,7 +3,7 @@
 """How values of MCP extension tasks@draft-2026-08-21 are read and written.
 
 The flavours bind these functions to classes of their own (`_wire/binding.py`), so that names of
-classes, `fills`, `make`, `present` and `_WRITERS` stand for those of the flavour.
+classes, `fills`, `make` and `_WRITERS` stand for those of the flavour.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ...._wire.base import new
-from ...._wire.binding import EXTRA, Borrowed, Reader, fills, hold, make, present
+from ...._wire.binding import EXTRA, Borrowed, Reader, fills, hold, make
 from ...._wire.faults import DecodeError, wrong
 from ...._wire.members import NUMBER, OBJECT, STRING, Takes, like, model, others, valued
 from ...._wire.readers import check_map, extras, read_map, read_object, read_strings
@@ -1514,7 +1514,7 @@ def _read_RequestId(x: Json, at: At) -> Json:
 
 
 def _write_Task(x: Task) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "taskId": held["task_id"],
         "status": held["status"],
@@ -1527,13 +1527,13 @@ def _write_Task(x: Task) -> Json:
             o["statusMessage"] = held["status_message"]
         if "poll_interval_ms" in held:
             o["pollIntervalMs"] = held["poll_interval_ms"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Task_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Task_members)
     return o
 
 
 def _write_WorkingTask(x: WorkingTask) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "status": "working",
         "taskId": held["task_id"],
@@ -1546,13 +1546,13 @@ def _write_WorkingTask(x: WorkingTask) -> Json:
             o["statusMessage"] = held["status_message"]
         if "poll_interval_ms" in held:
             o["pollIntervalMs"] = held["poll_interval_ms"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _WorkingTask_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _WorkingTask_members)
     return o
 
 
 def _write_InputRequiredTask(x: InputRequiredTask) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "status": "input_required",
         "inputRequests": write_map(write, held["input_requests"]),
@@ -1566,13 +1566,13 @@ def _write_InputRequiredTask(x: InputRequiredTask) -> Json:
             o["statusMessage"] = held["status_message"]
         if "poll_interval_ms" in held:
             o["pollIntervalMs"] = held["poll_interval_ms"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _InputRequiredTask_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _InputRequiredTask_members)
     return o
 
 
 def _write_CompletedTask(x: CompletedTask) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "status": "completed",
         "result": held["result"],
@@ -1586,13 +1586,13 @@ def _write_CompletedTask(x: CompletedTask) -> Json:
             o["statusMessage"] = held["status_message"]
         if "poll_interval_ms" in held:
             o["pollIntervalMs"] = held["poll_interval_ms"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CompletedTask_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CompletedTask_members)
     return o
 
 
 def _write_FailedTask(x: FailedTask) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "status": "failed",
         "error": _write_Error(held["error"]),
@@ -1606,13 +1606,13 @@ def _write_FailedTask(x: FailedTask) -> Json:
             o["statusMessage"] = held["status_message"]
         if "poll_interval_ms" in held:
             o["pollIntervalMs"] = held["poll_interval_ms"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _FailedTask_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _FailedTask_members)
     return o
 
 
 def _write_CancelledTask(x: CancelledTask) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "status": "cancelled",
         "taskId": held["task_id"],
@@ -1625,8 +1625,8 @@ def _write_CancelledTask(x: CancelledTask) -> Json:
             o["statusMessage"] = held["status_message"]
         if "poll_interval_ms" in held:
             o["pollIntervalMs"] = held["poll_interval_ms"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CancelledTask_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CancelledTask_members)
     return o
 
 
@@ -1653,7 +1653,7 @@ def _write_CreateTaskResult(x: CreateTaskResult) -> Json:
 
 
 def _write_GetTaskRequest(x: GetTaskRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "jsonrpc": "2.0",
         "id": held["id"],
@@ -1661,24 +1661,24 @@ def _write_GetTaskRequest(x: GetTaskRequest) -> Json:
         "params": _write_GetTaskRequestParams(held["params"]),
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetTaskRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetTaskRequest_members)
     return o
 
 
 def _write_GetTaskRequestParams(x: GetTaskRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"taskId": held["task_id"]}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = _write_RequestMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetTaskRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetTaskRequestParams_members)
     return o
 
 
 def _write_GetTaskResultWorking(x: GetTaskResultWorking) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "resultType": "complete",
         "status": "working",
@@ -1694,13 +1694,13 @@ def _write_GetTaskResultWorking(x: GetTaskResultWorking) -> Json:
             o["statusMessage"] = held["status_message"]
         if "poll_interval_ms" in held:
             o["pollIntervalMs"] = held["poll_interval_ms"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetTaskResultWorking_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetTaskResultWorking_members)
     return o
 
 
 def _write_GetTaskResultInputRequired(x: GetTaskResultInputRequired) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "resultType": "complete",
         "status": "input_required",
@@ -1717,13 +1717,13 @@ def _write_GetTaskResultInputRequired(x: GetTaskResultInputRequired) -> Json:
             o["statusMessage"] = held["status_message"]
         if "poll_interval_ms" in held:
             o["pollIntervalMs"] = held["poll_interval_ms"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetTaskResultInputRequired_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetTaskResultInputRequired_members)
     return o
 
 
 def _write_GetTaskResultCompleted(x: GetTaskResultCompleted) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "resultType": "complete",
         "status": "completed",
@@ -1740,13 +1740,13 @@ def _write_GetTaskResultCompleted(x: GetTaskResultCompleted) -> Json:
             o["statusMessage"] = held["status_message"]
         if "poll_interval_ms" in held:
             o["pollIntervalMs"] = held["poll_interval_ms"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetTaskResultCompleted_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetTaskResultCompleted_members)
     return o
 
 
 def _write_GetTaskResultFailed(x: GetTaskResultFailed) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "resultType": "complete",
         "status": "failed",
@@ -1763,13 +1763,13 @@ def _write_GetTaskResultFailed(x: GetTaskResultFailed) -> Json:
             o["statusMessage"] = held["status_message"]
         if "poll_interval_ms" in held:
             o["pollIntervalMs"] = held["poll_interval_ms"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetTaskResultFailed_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetTaskResultFailed_members)
     return o
 
 
 def _write_GetTaskResultCancelled(x: GetTaskResultCancelled) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "resultType": "complete",
         "status": "cancelled",
@@ -1785,13 +1785,13 @@ def _write_GetTaskResultCancelled(x: GetTaskResultCancelled) -> Json:
             o["statusMessage"] = held["status_message"]
         if "poll_interval_ms" in held:
             o["pollIntervalMs"] = held["poll_interval_ms"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _GetTaskResultCancelled_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _GetTaskResultCancelled_members)
     return o
 
 
 def _write_UpdateTaskRequest(x: UpdateTaskRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "jsonrpc": "2.0",
         "id": held["id"],
@@ -1799,13 +1799,13 @@ def _write_UpdateTaskRequest(x: UpdateTaskRequest) -> Json:
         "params": _write_UpdateTaskRequestParams(held["params"]),
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _UpdateTaskRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _UpdateTaskRequest_members)
     return o
 
 
 def _write_UpdateTaskRequestParams(x: UpdateTaskRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "taskId": held["task_id"],
         "inputResponses": write_map(write, held["input_responses"]),
@@ -1813,24 +1813,24 @@ def _write_UpdateTaskRequestParams(x: UpdateTaskRequestParams) -> Json:
     if len(held) != 2:
         if "meta" in held:
             o["_meta"] = _write_RequestMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _UpdateTaskRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _UpdateTaskRequestParams_members)
     return o
 
 
 def _write_UpdateTaskResult(x: UpdateTaskResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"resultType": "complete"}
     if held:
         if "meta" in held:
             o["_meta"] = _write_ResultMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _UpdateTaskResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _UpdateTaskResult_members)
     return o
 
 
 def _write_CancelTaskRequest(x: CancelTaskRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "jsonrpc": "2.0",
         "id": held["id"],
@@ -1838,37 +1838,37 @@ def _write_CancelTaskRequest(x: CancelTaskRequest) -> Json:
         "params": _write_CancelTaskRequestParams(held["params"]),
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CancelTaskRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CancelTaskRequest_members)
     return o
 
 
 def _write_CancelTaskRequestParams(x: CancelTaskRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"taskId": held["task_id"]}
     if len(held) != 1:
         if "meta" in held:
             o["_meta"] = _write_RequestMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CancelTaskRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CancelTaskRequestParams_members)
     return o
 
 
 def _write_CancelTaskResult(x: CancelTaskResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"resultType": "complete"}
     if held:
         if "meta" in held:
             o["_meta"] = _write_ResultMetaObject(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _CancelTaskResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _CancelTaskResult_members)
     return o
 
 
 def _write_TaskStatusNotificationParamsWorking(
     x: TaskStatusNotificationParamsWorking,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "status": "working",
         "taskId": held["task_id"],
@@ -1883,15 +1883,15 @@ def _write_TaskStatusNotificationParamsWorking(
             o["statusMessage"] = held["status_message"]
         if "poll_interval_ms" in held:
             o["pollIntervalMs"] = held["poll_interval_ms"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TaskStatusNotificationParamsWorking_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TaskStatusNotificationParamsWorking_members)
     return o
 
 
 def _write_TaskStatusNotificationParamsInputRequired(
     x: TaskStatusNotificationParamsInputRequired,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "status": "input_required",
         "inputRequests": write_map(write, held["input_requests"]),
@@ -1907,15 +1907,15 @@ def _write_TaskStatusNotificationParamsInputRequired(
             o["statusMessage"] = held["status_message"]
         if "poll_interval_ms" in held:
             o["pollIntervalMs"] = held["poll_interval_ms"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TaskStatusNotificationParamsInputRequired_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TaskStatusNotificationParamsInputRequired_members)
     return o
 
 
 def _write_TaskStatusNotificationParamsCompleted(
     x: TaskStatusNotificationParamsCompleted,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "status": "completed",
         "result": held["result"],
@@ -1931,15 +1931,15 @@ def _write_TaskStatusNotificationParamsCompleted(
             o["statusMessage"] = held["status_message"]
         if "poll_interval_ms" in held:
             o["pollIntervalMs"] = held["poll_interval_ms"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TaskStatusNotificationParamsCompleted_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TaskStatusNotificationParamsCompleted_members)
     return o
 
 
 def _write_TaskStatusNotificationParamsFailed(
     x: TaskStatusNotificationParamsFailed,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "status": "failed",
         "error": _write_Error(held["error"]),
@@ -1955,15 +1955,15 @@ def _write_TaskStatusNotificationParamsFailed(
             o["statusMessage"] = held["status_message"]
         if "poll_interval_ms" in held:
             o["pollIntervalMs"] = held["poll_interval_ms"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TaskStatusNotificationParamsFailed_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TaskStatusNotificationParamsFailed_members)
     return o
 
 
 def _write_TaskStatusNotificationParamsCancelled(
     x: TaskStatusNotificationParamsCancelled,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "status": "cancelled",
         "taskId": held["task_id"],
@@ -1978,45 +1978,46 @@ def _write_TaskStatusNotificationParamsCancelled(
             o["statusMessage"] = held["status_message"]
         if "poll_interval_ms" in held:
             o["pollIntervalMs"] = held["poll_interval_ms"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TaskStatusNotificationParamsCancelled_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TaskStatusNotificationParamsCancelled_members)
     return o
 
 
 def _write_TaskStatusNotification(x: TaskStatusNotification) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
+    params = held["params"]
     o: Json = {
         "jsonrpc": "2.0",
         "method": "notifications/tasks",
-        "params": _WRITERS[held["params"].__class__](held["params"]),
+        "params": _WRITERS[type(params)](params),
     }
     if len(held) != 1:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TaskStatusNotification_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TaskStatusNotification_members)
     return o
 
 
 def _write_TaskSubscriptionNotifications(x: TaskSubscriptionNotifications) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "task_ids" in held:
             o["taskIds"] = held["task_ids"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TaskSubscriptionNotifications_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TaskSubscriptionNotifications_members)
     return o
 
 
 def _write_TaskSubscriptionAcknowledgedNotifications(
     x: TaskSubscriptionAcknowledgedNotifications,
 ) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {}
     if held:
         if "task_ids" in held:
             o["taskIds"] = held["task_ids"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _TaskSubscriptionAcknowledgedNotifications_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _TaskSubscriptionAcknowledgedNotifications_members)
     return o
 
 

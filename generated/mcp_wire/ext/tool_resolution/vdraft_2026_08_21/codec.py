@@ -3,7 +3,7 @@
 """How values of MCP extension tool-resolution@draft-2026-08-21 are read and written.
 
 The flavours bind these functions to classes of their own (`_wire/binding.py`), so that names of
-classes, `fills`, `make`, `present` and `_WRITERS` stand for those of the flavour.
+classes, `fills`, `make` and `_WRITERS` stand for those of the flavour.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ...._wire.base import keep, new
-from ...._wire.binding import EXTRA, Reader, fills, hold, make, present
+from ...._wire.binding import EXTRA, Reader, fills, hold, make
 from ...._wire.faults import wrong
 from ...._wire.members import BOOLEAN, OBJECT, STRING, Takes, each, like, model, others
 from ...._wire.readers import (
@@ -525,7 +525,7 @@ def _read_ToolResolutionRequestMeta_progress_token(x: Json, at: At) -> Json:
 
 
 def _write_ResolvedToolAnnotations(x: ResolvedToolAnnotations) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "readOnlyHint": held["read_only_hint"],
         "destructiveHint": held["destructive_hint"],
@@ -533,8 +533,8 @@ def _write_ResolvedToolAnnotations(x: ResolvedToolAnnotations) -> Json:
         "openWorldHint": held["open_world_hint"],
     }
     if len(held) != 4:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResolvedToolAnnotations_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResolvedToolAnnotations_members)
     return o
 
 
@@ -560,7 +560,7 @@ def _write_ToolAnnotations(x: ToolAnnotations) -> Json:
 
 
 def _write_Icon(x: Icon) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"src": held["src"]}
     if len(held) != 1:
         if "mime_type" in held:
@@ -569,13 +569,13 @@ def _write_Icon(x: Icon) -> Json:
             o["sizes"] = held["sizes"]
         if "theme" in held:
             o["theme"] = held["theme"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Icon_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Icon_members)
     return o
 
 
 def _write_Tool(x: Tool) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "name": held["name"],
         "inputSchema": _write_ToolInputSchema(held["input_schema"]),
@@ -593,8 +593,8 @@ def _write_Tool(x: Tool) -> Json:
             o["icons"] = write_array(_write_Icon, held["icons"])
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _Tool_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _Tool_members)
     return o
 
 
@@ -619,7 +619,7 @@ def _write_ToolResolutionToolMetadata(x: ToolResolutionToolMetadata) -> Json:
 
 
 def _write_ResolvableTool(x: ResolvableTool) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "_meta": _write_ResolvableToolMeta(held["meta"]),
         "name": held["name"],
@@ -636,8 +636,8 @@ def _write_ResolvableTool(x: ResolvableTool) -> Json:
             o["annotations"] = _write_ToolAnnotations(held["annotations"])
         if "icons" in held:
             o["icons"] = write_array(_write_Icon, held["icons"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResolvableTool_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResolvableTool_members)
     return o
 
 
@@ -692,18 +692,18 @@ def _write_ToolResolutionRequestMeta(x: ToolResolutionRequestMeta) -> Json:
 
 
 def _write_ResolveToolRequestParams(x: ResolveToolRequestParams) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {"name": held["name"], "arguments": held["arguments"]}
     if len(held) != 2:
         if "meta" in held:
             o["_meta"] = _write_ToolResolutionRequestMeta(held["meta"])
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResolveToolRequestParams_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResolveToolRequestParams_members)
     return o
 
 
 def _write_ResolveToolRequest(x: ResolveToolRequest) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "jsonrpc": "2.0",
         "id": held["id"],
@@ -711,13 +711,13 @@ def _write_ResolveToolRequest(x: ResolveToolRequest) -> Json:
         "params": _write_ResolveToolRequestParams(held["params"]),
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResolveToolRequest_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResolveToolRequest_members)
     return o
 
 
 def _write_ResolveToolResult(x: ResolveToolResult) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "resultType": "complete",
         "name": held["name"],
@@ -726,21 +726,21 @@ def _write_ResolveToolResult(x: ResolveToolResult) -> Json:
     if len(held) != 2:
         if "meta" in held:
             o["_meta"] = held["meta"]
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResolveToolResult_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResolveToolResult_members)
     return o
 
 
 def _write_ResolveToolResultResponse(x: ResolveToolResultResponse) -> Json:
-    held = x.__dict__ if fills else present(x)
+    held = x.__dict__
     o: Json = {
         "jsonrpc": "2.0",
         "id": held["id"],
         "result": _write_ResolveToolResult(held["result"]),
     }
     if len(held) != 2:
-        if EXTRA in held:
-            merge(o, held[EXTRA], _ResolveToolResultResponse_members)
+        if "extra_" in held:
+            merge(o, held["extra_"], _ResolveToolResultResponse_members)
     return o
 
 
