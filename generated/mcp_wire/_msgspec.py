@@ -234,26 +234,20 @@ def bind(codec: ModuleType, models: dict[str, Any]) -> Binding:
     return wire_bind(codec, models, present, fills=False, **own)
 
 
-class Hooks(dict[Any, Reader]):
-    """What reads the types that msgspec leaves to `dec_hook`, by class."""
-
-    def __init__(
-        self,
-        readers: Mapping[object, Reader],
-        core: Callable[[Any, Json], Any] | None = None,
-    ) -> None:
-        super().__init__({Checked[Extra]: _unknown})
-        self._readers = readers
-        self._core = core
-
-    def __missing__(self, cls: Any) -> Reader:
-        try:
-            read = self[cls] = self._readers[getattr(cls, "of", cls)]
-        except KeyError:
-            if (core := self._core) is None:
-                raise TypeError(f"{cls!r} is not a type of this module") from None
-            read = self[cls] = lambda x, at: core(cls, x)
+def hook_of(
+    cls: Any,
+    readers: Mapping[Any, Reader],
+    core: Callable[[Any, Json], Any] | None = None,
+) -> Reader:
+    """What reads a type that msgspec leaves to `dec_hook`."""
+    if cls is Checked[Extra]:
+        return _unknown
+    read = readers.get(getattr(cls, "of", cls))
+    if read is not None:
         return read
+    if core is None:
+        raise TypeError(f"{cls!r} is not a type of this module")
+    return lambda x, at: core(cls, x)
 
 
 def _unknown(x: Json, at: object) -> NoReturn:

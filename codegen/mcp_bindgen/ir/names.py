@@ -36,19 +36,18 @@ _GENERATED: Final = (
     "DecodeError EncodeError Maybe dataclass overload cast annotations BaseModel Model Field "
     "ConfigDict Discriminator Struct Meta Open Record With decode encode from_wire to_wire "
     "Method METHODS T Json At Empty Number Ordered ABC BUILDING Bare Bounds Callable Checked "
-    "ClientCalls ClientHandlers Const CORE Decoder Exact Fixed GIVEN Hooks IDENTIFIER "
-    "KeptRecord Late MEMBERS MemberError MsgspecError Never Nothing ORDERED PARAMS Protocol "
-    "RESULTS Reader Rest STOPS ServerCalls ServerHandlers TypeForm WIDENED abstractmethod bind "
-    "check_depth codec core dec_hook decode_params decode_result deprecated dump enc_hook field "
-    "finite json name_unions parse read_object read_text to_builtins too_deep with_tag write "
+    "ClientCalls ClientHandlers Const CORE Decoder Exact Fixed GIVEN IDENTIFIER KeptRecord Late "
+    "MEMBERS MemberError MsgspecError Never Nothing ORDERED PARAMS Protocol RESULTS Reader Rest "
+    "STOPS ServerCalls ServerHandlers TypeForm WIDENED abstractmethod bind check_depth codec "
+    "core dec_hook decode_params decode_result deprecated dump enc_hook field finite hook_of "
+    "json name_unions parse read_object read_text to_builtins too_deep with_tag write "
     "write_again write_object write_text"
 )
 _CODEC: Final = (
     "ANY BOOLEAN Borrowed CHECKED EXTRA NUMBER OBJECT READERS STRING TABLES Takes WRITERS Writer "
     "Writers check_array check_map check_objects each either extras fills hold is_given is_number "
-    "is_string keep like make matches merge model others read_array read_json "
-    "read_literals read_map read_string read_strings read_tagged takes valued write_array "
-    "write_map wrong"
+    "is_string keep like make matches merge model others read_array read_json read_literals "
+    "read_map read_string read_strings read_tagged takes valued write_array write_map wrong"
 )
 
 RESERVED_MEMBERS: Final = frozenset(

@@ -27,7 +27,17 @@ from msgspec import UNSET, Meta, MsgspecError, field, json, to_builtins
 from msgspec.json import Decoder
 
 from . import codec
-from .._msgspec import BUILDING, Bare, Hooks, Model, Open, Unset, bind, with_tag, write
+from .._msgspec import (
+    BUILDING,
+    Bare,
+    Model,
+    Open,
+    Unset,
+    bind,
+    hook_of,
+    with_tag,
+    write,
+)
 from .._numbers_msgspec import finite
 from .._types_msgspec import Checked
 from .._wire.base import Late, Rest
@@ -1580,7 +1590,11 @@ def dec_hook(type: Any, obj: Json) -> Any:
 
     Raises DecodeError for what is not of the type.
     """
-    return _HOOKS[type](obj, None)
+    try:
+        read = _HOOKS[type]
+    except KeyError:
+        read = _HOOKS[type] = hook_of(type, _HOOKS)
+    return read(obj, None)
 
 
 def enc_hook(obj: Any) -> Json:
@@ -1629,7 +1643,10 @@ _WRITERS: Final = _CODEC.writers
 _CHECKED: Final[list[Any]] = [
     TextResourceContents | BlobResourceContents,
 ]
-_HOOKS: Final = Hooks({**_READERS, **dict(zip(_CHECKED, _CODEC.checked, strict=True))})
+_HOOKS: Final[dict[Any, Reader]] = {
+    **_READERS,
+    **dict(zip(_CHECKED, _CODEC.checked, strict=True)),
+}
 _CODEC_ONLY: Final[list[object]] = [
     JSONRPCMessage,
     RequestParamsMeta,

@@ -31,11 +31,11 @@ from .._msgspec import (
     BUILDING,
     Bare,
     Fixed,
-    Hooks,
     Model,
     Open,
     Unset,
     bind,
+    hook_of,
     with_tag,
     write,
 )
@@ -2590,7 +2590,11 @@ def dec_hook(type: Any, obj: Json) -> Any:
 
     Raises DecodeError for what is not of the type.
     """
-    return _HOOKS[type](obj, None)
+    try:
+        read = _HOOKS[type]
+    except KeyError:
+        read = _HOOKS[type] = hook_of(type, _HOOKS)
+    return read(obj, None)
 
 
 def enc_hook(obj: Any) -> Json:
@@ -2639,7 +2643,10 @@ _WRITERS: Final = _CODEC.writers
 _CHECKED: Final[list[Any]] = [
     TextResourceContents | BlobResourceContents,
 ]
-_HOOKS: Final = Hooks({**_READERS, **dict(zip(_CHECKED, _CODEC.checked, strict=True))})
+_HOOKS: Final[dict[Any, Reader]] = {
+    **_READERS,
+    **dict(zip(_CHECKED, _CODEC.checked, strict=True)),
+}
 _CODEC_ONLY: Final[list[object]] = [
     JSONRPCMessage,
     RequestParamsMeta,

@@ -48,8 +48,8 @@ _WIRE: Final = (
     *("check_depth", "parse", "too_deep", "write_again"),
 )
 _MSGSPEC: Final = (
-    *("BUILDING", "Bare", "Hooks", "Open", "Unset"),
-    *("bind", "with_tag", "write"),
+    *("BUILDING", "Bare", "Open", "Unset"),
+    *("bind", "hook_of", "with_tag", "write"),
 )
 """What the template names."""
 
@@ -70,14 +70,9 @@ def msgspec_view(shapes: Shapes) -> dict[str, Any]:
     imports.use(".._numbers_msgspec", "finite")
     imports.add(".._wire", _WIRE)
     imports.use(".", "codec")
-    readers = Group("{", ("**_READERS", "**dict(zip(_CHECKED, _CODEC.checked, strict=True))"), "}")
-    hooks = call(
-        "Hooks",
-        readers,
-        *(["core.dec_hook"] if use_core(schema, imports, "models_msgspec") else []),
-    )
+    core = ", core.dec_hook" if use_core(schema, imports, "models_msgspec") else ""
     return rows | {
-        "hooks": lay("", "_HOOKS: Final = ", hooks),
+        "hook": f"hook_of(type, _HOOKS{core})",
         "imports": imports.lines,
         "checked": [x for type in shapes.checked() for x in item(STEP, used.plain.code(type))],
         "codec_only": [f"{STEP}{n}," for n in names if not shapes.is_top(Ref(n))],

@@ -29,11 +29,11 @@ from . import codec
 from ...._msgspec import (
     BUILDING,
     Bare,
-    Hooks,
     Model,
     Open,
     Unset,
     bind,
+    hook_of,
     with_tag,
     write,
 )
@@ -1132,7 +1132,11 @@ def dec_hook(type: Any, obj: Json) -> Any:
 
     Raises DecodeError for what is not of the type.
     """
-    return _HOOKS[type](obj, None)
+    try:
+        read = _HOOKS[type]
+    except KeyError:
+        read = _HOOKS[type] = hook_of(type, _HOOKS, core.dec_hook)
+    return read(obj, None)
 
 
 def enc_hook(obj: Any) -> Json:
@@ -1184,9 +1188,10 @@ _CHECKED: Final[list[Any]] = [
     | McpUiHostContextContainerDimensionsMaxHeightWidth
     | McpUiHostContextContainerDimensionsMaxHeightMaxWidth,
 ]
-_HOOKS: Final = Hooks(
-    {**_READERS, **dict(zip(_CHECKED, _CODEC.checked, strict=True))}, core.dec_hook
-)
+_HOOKS: Final[dict[Any, Reader]] = {
+    **_READERS,
+    **dict(zip(_CHECKED, _CODEC.checked, strict=True)),
+}
 _CODEC_ONLY: Final[list[object]] = [
     McpUiToolMeta,
 ]
