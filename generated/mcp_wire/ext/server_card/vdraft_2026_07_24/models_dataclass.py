@@ -178,7 +178,7 @@ def to_wire(value: object) -> Json:
     Raises EncodeError for an instance of a class that is not ours, or that stands where it cannot.
     """
     try:
-        return _WRITERS[value.__class__](value)
+        return _WRITERS[type(value)](value)
     except STOPS as stopped:
         return write_again(_WRITERS, value, stopped)
 
