@@ -190,11 +190,13 @@ class Context:
     async def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        """Sends progress, if the client asked for it and `progress` has grown.
+        """Sends progress, if the client asked for it and `progress` has grown, as NaN never has.
 
         The unit of `progress` and `total` is yours; `total` is None where it is not known.
-        Raises ValueError for what is not a finite number, whether the client asked for it or not.
+        Raises ValueError for what JSON has no number for, whether the client asked for it or not.
         """
+        if progress != progress:
+            return
         t.ProgressNotificationParams(
             progress_token=0,
             progress=progress,
