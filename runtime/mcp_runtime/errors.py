@@ -25,7 +25,7 @@ the model what went wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, cast
 
 
@@ -48,6 +48,13 @@ def texts(option: str, given: Iterable[str], among: Sequence[str] = ()) -> tuple
     if among and (others := [text for text in listed if text not in among]):
         raise ValueError(f"{option}: {others[0]!r:.80} is not one of {', '.join(among)}")
     return listed
+
+
+def members(option: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of what an option was given. Raises TypeError for what has no members."""
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{option}: {given!r:.80} is not a dict")
+    return dict(given)
 
 
 def require_seconds(option: str, value: object) -> None:

@@ -186,8 +186,9 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
-            if not (value := getattr(self, name)) >= 0:
-                raise ValueError(f"Limits.{name} is {value}: give 0 or more")
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not value >= 0:
+                raise ValueError(f"Limits.{name} is {value!r}: give 0 or more")
 
 
 DEFAULT: Final = Limits()

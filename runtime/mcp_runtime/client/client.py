@@ -34,7 +34,7 @@ from mcp_runtime.core.events import Notified
 from mcp_runtime.core.extension import Extension, Extensions
 from mcp_runtime.core.negotiation import ClientOffer
 from mcp_runtime.core.translation import Terms
-from mcp_runtime.errors import NotApproved, NotOffered, RemoteError, texts
+from mcp_runtime.errors import NotApproved, NotOffered, RemoteError, members, texts
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import ALL, latest_calls
 from mcp_runtime.revisions import latest as t
@@ -262,7 +262,7 @@ class Client:
             self._output_schemas.require_checkable(name)
         params = t.CallToolRequestParams(
             name=name,
-            arguments=t.UNSET if arguments is None else dict(arguments),
+            arguments=t.UNSET if arguments is None else members("arguments", arguments),
             meta=self._requests.meta(on_progress, meta),
         )
         if self._approve is not None and not await approved(self._approve, "tools/call", params):
@@ -297,7 +297,7 @@ class Client:
         """The messages of a prompt with these arguments."""
         params = t.GetPromptRequestParams(
             name=name,
-            arguments=t.UNSET if arguments is None else dict(arguments),
+            arguments=t.UNSET if arguments is None else members("arguments", arguments),
             meta=self._requests.meta(meta=meta),
         )
         result: t.GetPromptResult = await self._requests.answer(

@@ -243,10 +243,18 @@ def test_a_path_without_its_slash_is_refused(option: str) -> None:
         Server("s", "1").asgi(**{option: "mcp"})
 
 
-@pytest.mark.parametrize("value", [-1, -0.5, float("nan")])
-def test_a_limit_below_nothing_is_refused_by_its_name(value: float) -> None:
+@pytest.mark.parametrize("value", [-1, -0.5, float("nan"), "3", None])
+def test_a_limit_below_nothing_or_no_number_is_refused_by_its_name(value: Any) -> None:
     with pytest.raises(ValueError, match=r"Limits\.lease is .*: give 0 or more"):
         Limits(lease=value)
+
+
+@pytest.mark.parametrize("given", [[1], "x", 3], ids=repr)
+async def test_arguments_that_are_not_a_dict_are_refused_by_their_name(given: Any) -> None:
+    async with Client(Server("s", "1")) as client:
+        for call in (client.call_tool, client.get_prompt):
+            with pytest.raises(TypeError, match=r"arguments: .* is not a dict"):
+                await call("f", given)
 
 
 def test_an_address_that_is_a_number_is_refused_with_an_example() -> None:
