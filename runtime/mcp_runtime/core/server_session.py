@@ -53,7 +53,7 @@ class ServerSession(Session, ServerNotifications):
     begins_anew = True
     """Whether a second `initialize` ends what was open and begins again, or is refused."""
     is_anonymous = False
-    """Whether it is one of several clients, and nobody knows for whom it acts."""
+    """Whether it is one of several clients, and did not authenticate."""
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ class Peer(Protocol):
     principal: str
     """The user or service that the client acts for; empty for nobody."""
     is_anonymous: bool
-    """Whether it is one of several clients, and nobody knows for whom it acts."""
+    """Whether it is one of several clients, and did not authenticate."""
     roots: list[t.Root] | None
     """The client's roots, while the client promises to report changes and has reported none."""
     root_changes: int

@@ -242,8 +242,8 @@ class Authorizer:
         async with AsyncExitStack() as stack:
             if (storage := self._shared_storage) is not None and self._settings.grant is None:
                 key, now = f"refused {canonical(self._url)}", self._settings.now
-                asking = asking_once(storage, key, self._asked, since=since, now=now)
-                await stack.enter_async_context(asking)
+                once = asking_once(storage, key, self._asked, since=since, now=now)
+                await stack.enter_async_context(once)
             return await self._source.obtain(discovery, self._asked)
 
     @property
