@@ -50,11 +50,11 @@ def texts(option: str, given: Iterable[str], among: Sequence[str] = ()) -> tuple
     return listed
 
 
-def members(option: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def members(option: str, given: Any) -> dict[str, Any]:
     """A copy of what an option was given. Raises TypeError for what has no members."""
     if not isinstance(given, Mapping):
         raise TypeError(f"{option}: {given!r:.80} is not a dict")
-    return dict(given)
+    return dict(cast("Mapping[str, Any]", given))
 
 
 def require_seconds(option: str, value: object) -> None:
