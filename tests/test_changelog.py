@@ -1,46 +1,31 @@
-"""Every name that CHANGELOG.md says has moved is at its new place, and gone from its old one."""
+"""CHANGELOG.md is short, and has the headings that its readers know."""
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Collection
-from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Final
 
-import pytest
-
-from tests.support.public_names import defined, listed
-
-ROW: Final = re.compile(r"^\| `(mcp_runtime[\w.]*)` \| `(mcp_runtime[\w.]*)` \|$", re.MULTILINE)
-MOVED: Final = ROW.findall((Path(__file__).parents[1] / "CHANGELOG.md").read_text("utf-8"))
+LONGEST_ENTRY: Final = 40
+HEADINGS: Final = ("Breaking", "Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
 
 
-def exists(name: str) -> bool:
-    """Whether a dotted name is a module, or a name that a module lists or defines."""
-    for candidate in (name, name.rpartition(".")[0]):
-        with suppress(ModuleNotFoundError):
-            module = import_module(candidate)
-            return candidate == name or name.rpartition(".")[2] in names(module)
-    return False
+def entries(text: str) -> dict[str, str]:
+    """Split a changelog into its versions, each with its text."""
+    parts = re.split(r"^## \[(.+?)\].*\n", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def names(module: ModuleType) -> Collection[str]:
-    """What a module lists in `__all__`, or else what it defines."""
-    tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
-    return defined(tree) if (public := listed(tree)) is None else public
+def test_an_entry_is_read_in_a_minute_and_has_known_headings_in_their_order(root: Path) -> None:
+    versions = entries((root / "CHANGELOG.md").read_text("utf-8"))
+    assert versions
+    for version, text in versions.items():
+        lines = [line for line in text.splitlines() if line.strip()]
+        assert len(lines) <= LONGEST_ENTRY, version
+        headings = re.findall(r"^### (.+)$", text, re.MULTILINE)
+        assert headings == [heading for heading in HEADINGS if heading in headings], version
 
 
-def test_there_are_rows() -> None:
-    assert len(MOVED) > 90
-    assert len({old for old, _ in MOVED}) == len(MOVED)
-
-
-@pytest.mark.parametrize(("old", "new"), MOVED)
-def test_a_moved_name_is_where_the_table_says_and_nowhere_else(old: str, new: str) -> None:
-    assert exists(new)
-    # A module may have become a package, and a package may hold a module of the old name.
-    assert not exists(old) or old in {"mcp_runtime.client", "mcp_runtime.server"}
+def test_the_newest_entry_is_that_of_the_version_which_is_built(root: Path) -> None:
+    newest = next(iter(entries((root / "CHANGELOG.md").read_text("utf-8"))))
+    assert f'version = "{newest}"' in (root / "pyproject.toml").read_text("utf-8")
