@@ -9,13 +9,12 @@ sender; it is kept if the target's type admits it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from mcp_bindgen.convert.arms import Likeness, arm_name, is_object, value_of
 from mcp_bindgen.convert.compose import compositions
-from mcp_bindgen.convert.fitness import arm_fault, arm_question, default_fault, member_fault
 from mcp_bindgen.convert.model import (
     CARRY,
     DOWN,
@@ -37,8 +36,8 @@ from mcp_bindgen.convert.model import (
     Way,
 )
 from mcp_bindgen.convert.prune import prune
-from mcp_bindgen.convert.renames import NEW, gone, likely_names, undeclared
 from mcp_bindgen.convert.rows import Rows, paths_of
+from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import (
     Arr,
     Bounded,
@@ -181,11 +180,11 @@ class Ways:
             if way is None and not isinstance(s, Uni):
                 return None
             if way is None:
-                question = arm_question((self.source, self.target), leaf, t)
+                question = _arm_question((self.source, self.target), leaf, t)
                 where = self.source, self.likeness.place_of(leaf, places[0])
                 way = self.rows.demand(self.name, paths, _ACTIONS[1:], question, where) or CARRY
             if isinstance(way, Decision):
-                self.rows.require_fit(way, arm_fault((self.source, self.target), leaf, t, way))
+                self.rows.require_fit(way, _arm_fault((self.source, self.target), leaf, t, way))
             made.append(Arm(leaf, way))
         return tuple(made)
 
@@ -248,7 +247,7 @@ class Ways:
                 if isinstance(lost, Kept):
                     renamed.add(lost.to)
                 yield from [lost] if lost is not None else []
-            elif (decision := gone(self.rows, s, t, f)) is not None:
+            elif (decision := _gone(self.rows, s, t, f)) is not None:
                 if decision.action == "rename":
                     kept = self._renamed(t, f, decision)
                     renamed.add(kept.to)
@@ -277,7 +276,7 @@ class Ways:
         yield from self._alone(f, paths)
         decision = self._ahead(f, g, paths)
         if decision is not None:
-            self.rows.require_fit(decision, member_fault(s, t, decision))
+            self.rows.require_fit(decision, _member_fault(s, t, decision))
             yield Lost(f.wire, decision, g.type)
             return
         way = self.way(f.type, g.type, f"{newer[0].name}.{f.wire}")
@@ -287,7 +286,7 @@ class Ways:
             actions = _ACTIONS[1:] if g.required else _ACTIONS
             decision = self.rows.demand(self.name, paths, actions, question, where)
             if decision is not None:
-                self.rows.require_fit(decision, member_fault(s, t, decision))
+                self.rows.require_fit(decision, _member_fault(s, t, decision))
                 yield Lost(f.wire, decision, g.type)
             return
         yield from self._kept(f, g, way, paths, newer[1].at)
@@ -327,7 +326,7 @@ class Ways:
             actions, place = ("default", "refuse"), (self.new, at)
             decision = self.rows.demand(self.name, paths, actions, question, place)
             if decision is not None and decision.action == "default":
-                self.rows.require_fit(decision, default_fault(self.source, f.type, decision))
+                self.rows.require_fit(decision, _default_fault(self.source, f.type, decision))
             yield Kept(f.wire, way, f.wire, True, True, decision)
             return
         action = "default" if self.name == UP else "drop"
@@ -343,9 +342,9 @@ class Ways:
             yield Kept(f.wire, way, f.wire, True, g.required)
 
     def _only_source(self, s: Struct, t: Struct, f: Field) -> Member | None:
-        names = likely_names(s, t, f) if self.name == DOWN else ()
-        question = undeclared(self.target, names)
-        decision = self.rows.demand(self.name, paths_of(s, f), NEW, question, (self.source, f.at))
+        names = _likely_names(s, t, f) if self.name == DOWN else ()
+        question = _undeclared(self.target, names)
+        decision = self.rows.demand(self.name, paths_of(s, f), _NEW, question, (self.source, f.at))
         if decision is None:
             return None
         if decision.action == "keep":
@@ -354,7 +353,7 @@ class Ways:
             return None
         if decision.action == "rename":
             return self._renamed(t, f, decision)
-        self.rows.require_fit(decision, member_fault(s, t, decision))
+        self.rows.require_fit(decision, _member_fault(s, t, decision))
         return Lost(f.wire, decision)
 
     def _renamed(self, t: Struct, f: Field, decision: Decision) -> Kept:
@@ -374,12 +373,12 @@ class Ways:
             place, actions = (self.target, g.at), ("default", "compose", "refuse")
             decision = self.rows.demand(self.name, paths, actions, question, place)
             if decision is not None:
-                self.rows.require_fit(decision, default_fault(self.target, g.type, decision))
+                self.rows.require_fit(decision, _default_fault(self.target, g.type, decision))
                 yield New(g.wire, g.type, True, decision)
             return
         decision = self.rows.find(self.name, paths, ("default", "degrade"))
         if decision is not None:
-            self.rows.require_fit(decision, default_fault(self.target, g.type, decision))
+            self.rows.require_fit(decision, _default_fault(self.target, g.type, decision))
         if decision is not None or not is_any(self.target, g.type):
             yield New(g.wire, g.type, False, decision)
 
@@ -393,3 +392,120 @@ class Ways:
 
 def each(make: type[Each | Values], way: Way | None) -> Way | None:
     return way if way is None or way == CARRY else make(way)
+
+
+# ---- members that one side declares, and the other may have under another name
+
+_GONE: Final = ("rename", "drop", "keep")
+"""What can become of a member on the way up that the newer revision does not declare."""
+_NEW: Final = ("drop", "rename", "degrade", "compose", "refuse", "keep")
+"""What can become of a member on the way down that the older revision does not declare."""
+
+
+def _gone(rows: Rows, old: Struct, new: Struct, member: Field) -> Decision | None:
+    """The row of a member that goes up unknown; asked for if it may have another name there."""
+    names = tuple(_new_names(rows, old, new, member))
+    if not names:
+        was_asked = any(_likely_names(old, new, member))
+        return rows.find(UP, paths_of(old, member), _GONE if was_asked else _GONE[:-1])
+    question, place = _undeclared(rows.new, names), (rows.old, member.at)
+    return rows.demand(UP, paths_of(old, member), _GONE, question, place)
+
+
+def _undeclared(schema: Schema, names: Iterable[str]) -> str:
+    """What is asked about a member that `schema` has under one of these names, if at all."""
+    listed = "` or `".join(names)
+    question = f"{schema.revision} does not declare it"
+    return f"{question}; is it `{listed}` there?" if listed else question
+
+
+def _likely_names(s: Struct, t: Struct, member: Field) -> Iterator[str]:
+    """The members of its type that `t` alone declares."""
+    others = (other for other in t.fields if s.field(other.wire) is None)
+    return (other.wire for other in others if other.type == member.type)
+
+
+def _new_names(rows: Rows, old: Struct, new: Struct, member: Field) -> Iterator[str]:
+    """The members of `new` that a row names so, and the likely ones that have no row yet."""
+    likely = frozenset(_likely_names(old, new, member))
+    for other in new.fields:
+        row = rows.peek(DOWN, paths_of(new, other), _NEW)
+        if other.wire in likely if row is None else row.values.get("to") == member.wire:
+            yield other.wire
+
+
+# ---- whether what a row says can work: its values fit, and what it reads is there
+
+_TEXT: Final = {"type": "text", "text": ""}
+_ARMS: Final[dict[str, tuple[tuple[str, ...], Any]]] = {
+    "blocks": ((), _TEXT),
+    "choice": (("type", "oneOf"), None),
+    "json": ((), ""),
+    "link": (("name", "uri"), _TEXT),
+    "media": (("type", "mimeType"), _TEXT),
+    "task": (("task",), {"content": [_TEXT]}),
+    "text": ((), _TEXT),
+    "tool_result": (("content",), _TEXT),
+    "tool_use": (("name", "input"), _TEXT),
+}
+"""What can be said plainer of an arm: the members that are read, and what comes of them."""
+
+_MEMBERS: Final[dict[str, tuple[str, ...]]] = {"structured": ("content",), "schemas": ()}
+"""What can be said plainer of a member: the members beside it that are read and written."""
+
+
+def _arm_question(schemas: tuple[Schema, Schema], leaf: Type, target: Type) -> str:
+    """What is asked about an arm that nothing takes, with the ways in which it can degrade."""
+    rows = {kind: Decision("degrade", "", "", {"as": kind}) for kind in _ARMS}
+    kinds = [kind for kind, row in rows.items() if _arm_fault(schemas, leaf, target, row) is None]
+    more = f"; it can degrade as {' or '.join(kinds)}" if kinds else ""
+    return f"no arm of the other side takes it{more}"
+
+
+def _arm_fault(
+    schemas: tuple[Schema, Schema], leaf: Type, target: Type, decision: Decision
+) -> str | None:
+    """Why a row cannot work for an arm of the source that becomes a value of `target`."""
+    source, other = schemas
+    if decision.action == "rename":
+        to = decision.values["to"]
+        return None if accepts(other, target, to) else f"{to!r} is not a value of the other side"
+    if decision.action != "degrade":
+        return None
+    name = decision.values["as"]
+    if name not in _ARMS:
+        return f"`{name}` is for members, not for arms"
+    needed, made = _ARMS[name]
+    struct = struct_of(source, leaf)
+    if name == "blocks" and struct is not None:
+        return "`blocks` reads an array"
+    there = {field.wire for field in struct.fields if field.required} if struct else set[str]()
+    if lacking := [wire for wire in needed if wire not in there]:
+        return f"`{name}` reads {', '.join(lacking)}, which it need not have"
+    if made is not None and not accepts(other, target, made):
+        return f"the other side does not take the {made!r} that comes of it"
+    return None
+
+
+def _member_fault(s: Struct, t: Struct, decision: Decision) -> str | None:
+    """Why a row cannot work for a member of `s` that becomes `t`."""
+    if decision.action != "degrade":
+        return None
+    name = decision.values["as"]
+    if name not in _MEMBERS:
+        return f"`{name}` is for arms of unions, not for members"
+    for wire in _MEMBERS[name]:
+        for struct in (s, t):
+            member = struct.field(wire)
+            if member is None or not member.required:
+                return f"`{name}` reads {struct.name}.{wire}, which is not there or not required"
+    return None
+
+
+def _default_fault(schema: Schema, type: Type, decision: Decision) -> str | None:
+    """Why the value of a default, or the name of the revision, is none of `type`."""
+    name = {"value": schema.revision} if decision.values.get("context") == "revision" else {}
+    known = {**name, **decision.values}
+    if "value" not in known or accepts(schema, type, known["value"]):
+        return None
+    return f"{known['value']!r} is not a value of that member"

@@ -8,12 +8,13 @@ apart.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from typing import Final, TypeAlias
 
-from mcp_bindgen.errors import LimitExceeded
+from mcp_bindgen.errors import DecisionError, LimitExceeded
 from mcp_bindgen.ir.conventions import conventions
 from mcp_bindgen.ir.decisions import Decisions
 from mcp_bindgen.ir.facts import digest
@@ -29,6 +30,7 @@ from mcp_bindgen.ir.model import (
     Limits,
     Lit,
     Map,
+    Method,
     Prim,
     Ref,
     Schema,
@@ -40,7 +42,6 @@ from mcp_bindgen.ir.model import (
 from mcp_bindgen.ir.name_table import NameTable
 from mcp_bindgen.ir.names import capitalized
 from mcp_bindgen.ir.narrow import narrow
-from mcp_bindgen.ir.overlaps import ordered_results
 from mcp_bindgen.ir.pairs import message_shape, pairs
 from mcp_bindgen.ir.pattern_cost import timely
 from mcp_bindgen.ir.places import NAMINGS, Place, places
@@ -49,6 +50,7 @@ from mcp_bindgen.ir.resolve import Resolver
 from mcp_bindgen.ir.sameness import is_keyword, same
 from mcp_bindgen.ir.tags import Tags
 from mcp_bindgen.ir.templates import pattern
+from mcp_bindgen.ir.unions import arms, disjoint
 from mcp_bindgen.ir.walk import kinds
 from mcp_bindgen.limits import MAX_DEPTH, MAX_MEMBERS
 from mcp_bindgen.source import Source, link, syntax
@@ -86,7 +88,7 @@ def lower(resolver: Resolver, revision: str, decisions: Decisions | None = None)
     schema = narrow(schema, decisions)
     rows = methods(schema, listed, resolver.source, decisions, lowering.names.python)
     schema = replace(schema, methods=tuple(rows))
-    schema = conventions(ordered_results(schema, decisions), decisions)
+    schema = conventions(_ordered_results(schema, decisions), decisions)
     if decisions is not None:
         decisions.require_all(revision)
     return schema
@@ -395,3 +397,50 @@ def _head(declaration: syntax.Declaration) -> tuple[str, str | None, bool, str, 
         return "", None, False, "", declaration.at
     internal = doc.tag("internal") is not None
     return doc.sentence, doc.deprecated, internal, doc.tag("category") or "", declaration.at
+
+
+# ---- [[union]] rows: which type goes first where several accept the same result of a method
+
+
+def _ordered_results(schema: Schema, decisions: Decisions | None) -> Schema:
+    """`schema` with the results of its methods in the order of the rows, which are asked for.
+
+    A `[[narrow]]` row for a member of the type that goes first answers too.
+    """
+    if decisions is None:
+        return schema
+    methods = tuple(_ordered_result(schema, decisions, method) for method in schema.methods)
+    return replace(schema, methods=methods)
+
+
+def _ordered_result(schema: Schema, decisions: Decisions, method: Method) -> Method:
+    pairs = list(_undecided(schema, decisions, method))
+    if not pairs or method.result is None:
+        return method
+    names = [arm.name for arm in arms(schema, method.result) if isinstance(arm, Ref)]
+    both = "; ".join(f"`{first}` and `{second}`" for first, second in pairs)
+    question = (
+        f"{schema.path}: `{method.name}`: some results are of {both}: which type goes first?"
+        f"\n#   (Or a [[narrow]] row for a member of `{pairs[0][0]}` that tells it apart.)"
+    )
+    path = f"{method.name}.result"
+    row = decisions.ask("union", schema.revision, path, pairs, question, {"order": names})
+    if row is None:
+        return method
+    if sorted(row.values["order"]) != sorted(names):
+        raise DecisionError(
+            f"[[union]] `{path}` of {schema.revision}: order does not list {', '.join(names)}",
+            remedy="Name each of these types once.",
+        )
+    return replace(method, result=Uni(tuple(map(Ref, row.values["order"])), ordered=True))
+
+
+def _undecided(schema: Schema, decisions: Decisions, method: Method) -> Iterator[tuple[str, str]]:
+    """The pairs of types that accept one result, where no narrowed member decides."""
+    if method.result is None:
+        return
+    narrowed = {path.partition(".")[0] for path in decisions.paths("narrow", schema.revision)}
+    leaves = [arm for arm in arms(schema, method.result) if isinstance(arm, Ref)]
+    for first, second in combinations(leaves, 2):
+        if first.name not in narrowed and not disjoint(schema, first, second):
+            yield first.name, second.name
