@@ -21,7 +21,7 @@ __all__ = ["Size", "count", "size"]
 
 ROOT: Final = Path(__file__).parents[1]
 ROOMS_BAR: Final = 0.85
-"""The most lines of code that our rooms may have for each line of `mcp`, without generated support."""
+"""The most lines of code that our rooms may have, generated support apart, for one of `mcp`."""
 
 SUPPORT_PART: Final = "generated support"
 
