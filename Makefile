@@ -18,7 +18,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup generate docs test wide long check lint types drift pictures format ledger bench soak official peers interop conformance wheel pins clean
+.PHONY: help setup generate docs test wide long portable downloads check lint types drift pictures format ledger bench soak official peers interop conformance wheel pins clean
 
 help: ## show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ wide: $(STAMP) ## run the tests that make the same claims for more stores, revis
 
 long: $(STAMP) ## run the tests that take too long for `make test`
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-long} $(BIN)/python -m pytest -q -m long -n auto --dist worksteal $(ARGS)
+
+portable: $(STAMP) ## run the tests that can depend on the Python that runs them
+	@$(BIN)/python -m pytest -q -m "portable and not long and not wide and not interop" -n auto --dist worksteal $(ARGS)
 
 check: lint types drift ## lint, types and drift
 
@@ -84,9 +87,12 @@ official: $(STAMP) ## fetch the official schema files at their pinned commits, f
 peers: $(STAMP) ## set up the environment of the peers, for bench and for the tests beside them
 	@$(BIN)/python -m bench.peers
 
-interop: $(STAMP) peers ## run the tests beside others' packages, which it installs into .node-peers and .python-peers
+downloads: $(STAMP) peers ## install the packages of others, for interop and conformance
 	@$(BIN)/python -m tests.interop.node
 	@$(BIN)/python -m tests.interop.environments
+	@$(BIN)/python -m tests.conformance.run --install
+
+interop: $(STAMP) downloads ## run the tests beside others' packages, which are installed into .node-peers and .python-peers
 	@$(BIN)/python -m pytest -q -m interop -n auto --dist worksteal $(ARGS)
 
 conformance: $(STAMP) ## run the official conformance suite, which it installs into .conformance

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support import portable
+
 if TYPE_CHECKING:
     from tests.support.loopback import Loopback
     from tests.support.redis_server import RedisServer
@@ -146,6 +148,10 @@ def pytest_configure(config: pytest.Config) -> None:
     gathers = not hasattr(config, "workerinput")
     if gathers and config.getoption("strict_skips") and not config.option.collectonly:
         config.pluginmanager.register(Skips(), "strict-skips")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    portable.mark(items, ROOT / "tests")
 
 
 def pytest_report_header() -> str:

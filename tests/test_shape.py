@@ -12,6 +12,7 @@ from typing import Final
 import pytest
 
 from tests.shape import ACCEPTED, FOLDERS, functions, long_places, sources
+from tests.support.portable import PORTABLE
 
 MEDIAN: Final = 8
 LONGEST: Final = 60
@@ -132,6 +133,10 @@ def test_the_page_says_what_is_in_every_folder(root: Path) -> None:
     page = (root / "tests" / "README.md").read_text("utf-8")
     folders = {room.partition("/")[0] for room in rooms(root / "tests")}
     assert sorted(re.findall(r"`([a-z]+)/`", page)) == sorted(folders | {"corpus"})
+
+
+def test_each_place_that_depends_on_python_is_there(root: Path) -> None:
+    assert [place for place in PORTABLE if not (root / "tests" / place).exists()] == []
 
 
 NO_CLAIM: Final = re.compile(

@@ -47,7 +47,7 @@ def test_a_skip_is_not_a_pass(
 ) -> None:
     shutil.copy(root / "tests/conftest.py", tmp_path)
     (tmp_path / "test_it.py").write_text(text, "utf-8")
-    (tmp_path / "pytest.ini").write_text("[pytest]\n", "utf-8")
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {root}\n", "utf-8")
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-n", workers, "--strict-skips", "--no-header", "."],
         cwd=tmp_path,

@@ -59,8 +59,14 @@ UNSCORED: Final = frozenset(
 """Scenarios that the suite runs and does not score, and that have to be passed all the same."""
 
 
-def main() -> int:
+def install() -> None:
+    """Install the suite, unless it is there. Raises as `npm.install` does."""
     npm.install(SUITE, FOLDER)
+
+
+def main() -> int:
+    """Run the suite and print its scores. Returns the exit status."""
+    install()
     failed = 0
     for (role, revision), required in REQUIRED.items():
         scenarios, others = _RUNS[role](revision)
@@ -154,4 +160,4 @@ def print_score(
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(install() if "--install" in sys.argv[1:] else main())

@@ -1,0 +1,35 @@
+"""Tests that can depend on the Python that runs them: `make portable` runs these on any Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+PORTABLE: Final = {
+    "laws": "generated code of three flavours meets dataclasses, pydantic, msgspec and annotations",
+    "emit/test_alias_identity.py": "aliases are compared by Python's own identity of types",
+    "emit/test_circular_aliases.py": "Python resolves the annotations",
+    "emit/test_extensions.py": "the bindings of extensions are imported and used",
+    "emit/test_options.py": "bindings with other options are imported and used",
+    "runtime": "asyncio, threads, signatures and annotations differ between Pythons",
+    "pair": "client and server talk over the event loop, pipes and sockets of this Python",
+    "spec": "sessions run on the event loop of this Python",
+    "cli/test_run.py": "a process of this Python serves and ends",
+    "scaffold/test_project.py": "a written project runs on this Python",
+    "test_wheel.py": "the wheels are installed into an environment of this Python",
+    "test_examples.py": "the examples run on this Python",
+    "test_readme.py": "the README's commands run on this Python",
+}
+"""Folders and files below tests/, each with what may differ."""
+
+
+def mark(items: Iterable[pytest.Item], tests: Path) -> None:
+    """Add the marker `portable` to each test at one of these places."""
+    for item in items:
+        if item.path.is_relative_to(tests):
+            place = item.path.relative_to(tests)
+            if any(place.is_relative_to(each) for each in PORTABLE):
+                item.add_marker(pytest.mark.portable)
