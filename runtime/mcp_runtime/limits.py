@@ -132,7 +132,9 @@ class Limits:
 
     On a stream: wait for cancelled handlers when the client is gone; then they are left behind."""
     eof_wait: float = 0.5
-    """Wait for running requests when the input of a stdio server ends; then they get an error."""
+    """Wait for running requests when the input of a stdio server ends; then they are cancelled.
+
+    Nothing but answers is sent in that time, and nothing after it."""
     keep_alive: float = 15.0
     """Time between comments on an idle stream."""
     subscriptions: int = 256

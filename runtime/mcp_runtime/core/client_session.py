@@ -274,8 +274,8 @@ class ClientSession(Session):
         token = peek.request_params(frame.params or b"{}").meta.progress_token
         terms = msgspec.structs.replace(self.agreed, token=None if token is UNSET else token)
         hold = Hold(self.held, size) if (size := len(frame.params)) > SMALL else None
-        self.running[frame.id] = Running(frame.method, terms, hold=hold)
-        return [Called(frame.id, frame.method, frame.params, terms)]
+        running = self.running[frame.id] = Running(frame.method, terms, hold=hold)
+        return [Called(frame.id, frame.method, frame.params, terms, running)]
 
     def _require_own(self, frame: Request, capability: str) -> None:
         """Raises RpcError if the request needs a capability that we have not declared."""

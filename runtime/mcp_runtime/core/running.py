@@ -85,3 +85,4 @@ class Running(Struct):
     batch: BatchResponses | None = None
     hold: Hold | None = None
     """Counts the bytes of its params, if they are many."""
+    is_cancelled: bool = False

@@ -145,8 +145,8 @@ class ServerSession(Session, ServerNotifications):
                     return [Write(jsonrpc.response(frame.id, self._answer_at_once(frame, terms)))]
             admitted[frame.method] = offer
         hold = Hold(self.held, size) if (size := len(frame.params)) > SMALL else None
-        self.running[frame.id] = Running(frame.method, terms, hold=hold)
-        return [Called(frame.id, frame.method, frame.params, terms)]
+        running = self.running[frame.id] = Running(frame.method, terms, hold=hold)
+        return [Called(frame.id, frame.method, frame.params, terms, running)]
 
     def _require_registered(self, method: str, terms: Terms) -> None:
         offer, spoken = self.offer(), terms.translation.revision.name

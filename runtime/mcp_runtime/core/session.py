@@ -50,6 +50,9 @@ class Session(ABC):
     role: Role
     state = State.NEW
     agreed: Terms | None = None
+    input_ended = False
+    """Whether the peer sends nothing more. Then only answers are sent: a peer that has closed its
+    side may have given up reading too, and what it did not ask for can break it."""
     watch: Callable[[bytes], object] | None = None
     """Sees each message that arrives."""
     watch_dropped: Callable[[bytes], object] | None = None
@@ -149,6 +152,7 @@ class Session(ABC):
         if running is None or running.method == "initialize":
             return [Ignored(f"a cancellation of {id!r}, which is not in flight")]
         del self.running[id]
+        running.is_cancelled = True
         rest = running.batch.add(id, b"") if running.batch else b""
         cancelled = Cancelled(id, cancellation.reason[:1000])
         return [Write(rest, id), cancelled] if rest else [cancelled]
@@ -251,8 +255,11 @@ class Session(ABC):
     ) -> tuple[Sent, bytes]:
         """A request of ours; `params` is a model of `latest`, UNSET for none.
 
-        Raises NotOpen, NotOffered, TooMuch, EncodeError, StepError; then nothing is sent.
+        Raises NotOpen, NotOffered, TooMuch, Disconnected, EncodeError, StepError; then nothing is
+        sent.
         """
+        if self.input_ended:
+            raise Disconnected(f"{method}: the peer has closed its side, and cannot answer")
         terms = self._open_terms(method)
         if len(self.pending) >= self.limits.in_flight:
             raise TooMuch(f"{self.limits.in_flight} requests are in flight (Limits.in_flight)")
@@ -269,7 +276,12 @@ class Session(ABC):
         return sent, jsonrpc.request(id, method, body)
 
     def notify(self, method: str, params: Any, terms: Terms | None = None) -> bytes:
-        """A notification of ours. Raises NotOpen, NotOffered, EncodeError, StepError."""
+        """A notification of ours; empty once the peer's input has ended.
+
+        Raises NotOpen, NotOffered, EncodeError, StepError.
+        """
+        if self.input_ended:
+            return b""
         terms = terms or self._open_terms(method)
         self._gate(method, params, terms)
         return jsonrpc.notification(method, terms.translation.write("params", method, params))
@@ -327,7 +339,7 @@ class Session(ABC):
         Source: 2025-11-25 basic/utilities/cancellation, "Behavior Requirements".
         """
         sent = self.pending.pop(id)
-        if sent is None or sent.method == "initialize":
+        if sent is None or sent.method == "initialize" or self.input_ended:
             return b""
         return jsonrpc.cancellation(id, reason)
 
@@ -344,6 +356,8 @@ class Session(ABC):
     def abandon(self, why: str) -> list[Event]:
         """Cancels the peer's requests, which it has forgotten."""
         cancelled: list[Event] = [Cancelled(id, why) for id in self.running]
+        for running in self.running.values():
+            running.is_cancelled = True
         self.running.clear()
         return cancelled
 

@@ -155,11 +155,11 @@ class ServerConnection(Connection):
     async def log(self, called: Called, level: str, data: Any, logger: str | None) -> None:
         """Sends a log message about a request, if the client wants messages of that level.
 
-        Raises ValueError for an unknown level.
+        About a request that was cancelled nothing is sent. Raises ValueError for an unknown level.
         """
         if self._log_rate is None:
             self._log_rate = Bucket(self.server.limits.log_rate)
-        if self._log_rate.allow(self.loop.time()):
+        if self._log_rate.allow(self.loop.time()) and not called.is_cancelled:
             message = self.server_session.log(called.id, called.terms, level, data, logger)
             self.send(message, called.id)
             await self.drain()
@@ -210,7 +210,8 @@ class ServerWireConnection(ServerConnection, WireConnection):
     async def serve(self, wire: Wire, grace: float = 0.0) -> None:
         """Serves until the client is gone; requests still running then are cancelled.
 
-        Those that run when the input ends have `grace` seconds to be answered before.
+        Those that run when the input ends have `grace` seconds to be answered before; nothing else
+        is sent then.
         """
         self.begin(wire, grace)
         await self.until_gone()
@@ -234,7 +235,11 @@ class ServerWireConnection(ServerConnection, WireConnection):
             await self.wire.close()
 
     def ended(self) -> None:
-        """Handles the end of the input: a client that pipes messages in still waits for answers."""
+        """Handles the end of the input: a client that pipes messages in still waits for answers.
+
+        One that has given up may have closed its reader, and fail over anything else.
+        """
+        self.session.input_ended = True
         grace, self._grace = self._grace, 0.0
         if grace and self._tasks:
             self.spawn(self._finish_running(grace))
@@ -245,7 +250,6 @@ class ServerWireConnection(ServerConnection, WireConnection):
         self._end_subscriptions()
         if self._tasks:
             await asyncio.wait([*self._tasks.values()], timeout=seconds)
-        self.fail_running()
         self.ended()
 
     def close_gracefully(self) -> None:

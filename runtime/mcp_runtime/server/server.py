@@ -252,7 +252,7 @@ class Server(Decorators):
     async def serve(self, wire: Wire, *, trace: Trace | None = None, grace: float = 0.0) -> None:
         """Serves one client on a wire, until the client is gone.
 
-        What runs when the input ends has `grace` seconds, and is answered with an error after it.
+        What runs when the input ends has `grace` seconds, then it is cancelled without an answer.
         """
         await ServerWireConnection(self, trace=trace).serve(wire, grace)
 
