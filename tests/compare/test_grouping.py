@@ -162,7 +162,7 @@ def test_a_report_opens_with_its_news_in_five_lines() -> None:
     lines = headlines(report(*PAIRS[-1]))
     assert len(lines) == 5
     assert lines[0] == "The handshake is gone: initialize, notifications/initialized"
-    assert lines[1].startswith("Now required: _meta (in 8 methods), protocolVersion (in 8 methods)")
+    assert lines[1].startswith("Now required: _meta of RequestParams and 1 more (in 8 methods), ")
 
 
 @pytest.mark.parametrize(("old", "new"), PAIRS)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -125,7 +128,7 @@ def command(
     report = _narrowed(report, audience)
     if ignore is not None:
         report = _without_ignored(report, ignore)
-    shown = _FORMATS[format](report, _Manner(verbose, tools))
+    shown = _FORMATS[format](report, _Manner(verbose, tools, _width() if output is None else None))
     _say(shown if format == "text" else safe_text(shown), output)
     return FINDINGS if _fails(report, fail_on) else OK
 
@@ -207,16 +210,25 @@ def _fails(report: Report, fail_on: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Manner:
-    """`tools` says that lists of tools were compared, not schemas."""
+    """`tools` says that lists of tools were compared, not schemas; `width` how many columns there
+    are, None for any number."""
 
     verbose: bool
     tools: bool
+    width: int | None
 
 
 def _text(report: Report, manner: _Manner) -> str:
     from mcp_bindgen.compare.report.text import text
 
-    return text(report, manner.verbose, _paint)
+    return text(report, manner.verbose, _paint, manner.width)
+
+
+def _width() -> int | None:
+    """The columns of the terminal, or COLUMNS where that is set; None where there is neither."""
+    if not sys.stdout.isatty() and not os.environ.get("COLUMNS"):
+        return None
+    return get_terminal_size().columns
 
 
 def _paint(text: str, role: Role) -> str:

@@ -15,8 +15,9 @@ def listed(data: bytes, path: str) -> list[Node]:
     """The tools of a file: the result of `tools/list`, the whole response, a list of tools, or
     several pages, one after the other or in a list.
 
-    Raises InputError for what is none of these, for a list that goes on and for two tools of one
-    name; SchemaError for a file that is too large or too deep.
+    Raises InputError for what is none of these, for a list that goes on, for one that says that
+    something could not be listed, and for two tools of one name; SchemaError for a file that is too
+    large or too deep.
     """
     documents = read_documents(data, path)
     if not documents:
@@ -51,6 +52,11 @@ def _pages(document: Node) -> Iterator[Node]:
 
 
 def _of_page(page: Node) -> Iterator[Node]:
+    if page.members.get("errors"):  # as `call --list --format json` writes them
+        raise page.below("errors").error(
+            "this list is not whole: the server could not list everything",
+            remedy="Mend the server, and list its tools again.",
+        )
     if not isinstance(page.value, list):
         expected = "the result of `tools/list`, with `tools` in it, or a list of tools"
         page = page.require(lambda v: "tools" in page.members, expected).below("tools")

@@ -204,7 +204,10 @@ class Prover:
         except UnmakeableError:
             return _Trial()
         if route.part != "result" and "method" in (members := object_of(message) or {}):
-            message = {**members, "method": route.method}
+            # A declaration of several methods: the message is that of the route's. (A tool is a
+            # method of its surface, and its calls are all of `tools/call`.)
+            named = {**members, "method": route.method}
+            message = named if accepts(messages.writer.schema, pair.of, named) else message
         witness = _witness(messages, route, writer, way, _Try(lambda: message, fault, taken=False))
         return _Trial(witness, 1, first_refused=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
@@ -69,7 +69,17 @@ def _demands(report: Report) -> list[str]:
             members.setdefault(finding.change.steps[-1], []).append(finding)
     counted = {name: _count(findings) for name, findings in members.items()}
     ranked = sorted(counted, key=lambda name: -counted[name])
-    return [f"{name.rpartition('/')[2]} ({_methods(counted[name])})" for name in ranked]
+    return [f"{_whose(members[name])} ({_methods(counted[name])})" for name in ranked]
+
+
+def _whose(findings: Sequence[Finding]) -> str:
+    """The path of a member; of one that several declarations have, its name and theirs."""
+    paths = list(dict.fromkeys(finding.change.path for finding in findings))
+    if len(paths) == 1:
+        return paths[0]
+    name = findings[0].change.steps[-1]
+    owners = dict.fromkeys(path.removesuffix(f".{name}") for path in paths)
+    return f"{name.rpartition('/')[2]} of {few(owners, 1)}"
 
 
 def _count(findings: Iterable[Finding]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Final, Literal, TypeAlias
 
@@ -22,33 +23,55 @@ _WITNESS: Final = 240
 """Characters of a witness that are shown."""
 _METHODS: Final = 4
 """Methods that an item names."""
+_DETAIL: Final = " " * 13
+_NARROWEST: Final = 40
+_PIECE: Final = re.compile(r'(?:"(?:[^"\\]|\\.)*(?:"|$)|[^\s"])+')
+"""What is not broken at the end of a line: a word, or a text in quotes, so that JSON stays JSON."""
 
 
 def _plain(text: str, _: Role) -> str:
     return text
 
 
-def text(report: Report, verbose: bool, paint: Paint = _plain) -> str:
-    """All findings if `verbose`, else those that break somebody."""
-    return "\n".join(_lines(report, verbose, paint))
+def text(report: Report, verbose: bool, paint: Paint = _plain, width: int | None = None) -> str:
+    """All findings if `verbose`, else those that break somebody.
+
+    Lines longer than `width` columns go on below, indented; None leaves them whole.
+    """
+    return "\n".join(_lines(report, verbose, paint, width))
 
 
-def _lines(report: Report, verbose: bool, paint: Paint) -> Iterator[str]:
+def _wrapped(text: str, head: str, width: int | None) -> list[str]:
+    """`text` after `head`, in lines of at most `width` columns where words allow it."""
+    if width is None or len(head) + len(text) <= max(width, _NARROWEST):
+        return [head + text]
+    hanging = " " * (len(head) + 2)
+    lines, line = [], head
+    for piece in _PIECE.findall(text):
+        if len(line) > len(hanging) and len(line) + len(piece) >= max(width, _NARROWEST):
+            lines.append(line)
+            line = hanging
+        line += piece if line in (head, hanging) else f" {piece}"
+    return [*lines, line]
+
+
+def _lines(report: Report, verbose: bool, paint: Paint, width: int | None) -> Iterator[str]:
     yield paint(printable(f"{report.old.name} → {report.new.name}"), "heading")
     if not report.findings:
         yield "No changes."
         return
     if news := headlines(report):
-        yield from (f"  {printable(line)}" for line in news)
+        for line in news:
+            yield from _wrapped(printable(line), "  ", width)
         yield ""
-    width = max(len(question) for _, question, _ in words.summary(report))
+    longest = max(len(question) for _, question, _ in words.summary(report))
     for _, question, counts in words.summary(report):
-        yield f"  {question:<{width}}  {words.verdict(counts)}"
+        yield from _wrapped(words.verdict(counts), f"  {question:<{longest}}  ", width)
     for section in sections(report, SEVERITIES if verbose else _SHOWN):
         yield ""
         yield paint(printable(section.title), "heading")
         for item in section.items:
-            yield from _item(report, item, paint)
+            yield from _item(report, item, paint, width)
     yield from _rest(report, verbose)
 
 
@@ -63,12 +86,18 @@ def _rest(report: Report, verbose: bool) -> Iterator[str]:
     yield "--explain RULE says what a rule means, and what to do."
 
 
-def _item(report: Report, item: Item, paint: Paint) -> Iterator[str]:
+def _item(report: Report, item: Item, paint: Paint, width: int | None) -> Iterator[str]:
     finding = item.first
     severity = report.severity(finding)
-    word, rule = paint(f"{severity:<10}", severity), paint(finding.rule.id, "rule")
-    yield f"  {word} {printable(words.paths(item.findings))}  {rule}"
-    yield from (f"             {printable(line)}" for line in _details(report, item))
+    id = finding.rule.id
+    *before, last = _wrapped(printable(words.paths(item.findings)), _DETAIL, width)
+    head = [*before, last] if width and len(last) + len(id) + 2 > width else before
+    tail = f"{_DETAIL}  " if len(head) > len(before) else f"{last}  "
+    rows = [*head, tail + paint(id, "rule")]
+    yield f"  {paint(f'{severity:<10}', severity)} {rows[0].removeprefix(_DETAIL)}"
+    yield from rows[1:]
+    for line in _details(report, item):
+        yield from _wrapped(printable(line), _DETAIL, width)
 
 
 def _details(report: Report, item: Item) -> Iterator[str]:

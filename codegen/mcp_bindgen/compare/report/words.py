@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -29,7 +30,10 @@ _QUESTIONS: Final[dict[Audience, tuple[str, str]]] = {
     "server": ("My server", "an old server with a new client"),
     "bindings": ("My code on the bindings", "Python source against bindings of the old side"),
 }
+_IF_USED: Final = "if the changed feature is used"
 _LONGEST: Final = 90
+_MARK: Final = re.compile(r"(\??): ")
+"""How the text of a member begins whose optionality changed: `?: T` or `: T`."""
 _LISTED: Final = frozenset(("arm", "literal", "null"))
 _BY_VERDICT: Final[dict[Verdict, Severity]] = {
     "breaks": "breaking",
@@ -63,11 +67,10 @@ def _who(audience: Audience) -> str:
 def verdict(counts: dict[Severity, int]) -> str:
     """One line for one audience."""
     surely, perhaps = counts["breaking"], counts["dangerous"]
-    used = "if the changed feature is used"
     if surely and perhaps:
-        return f"{_changes(surely)} it, {perhaps} more {used}"
+        return f"{_changes(surely)} it, {perhaps} more {_IF_USED}"
     if surely or perhaps:
-        return f"{_changes(surely or perhaps)} it{'' if surely else f' {used}'}"
+        return f"{_changes(surely or perhaps)} it{'' if surely else f' {_IF_USED}'}"
     return "no change breaks it"
 
 
@@ -76,14 +79,21 @@ def _changes(count: int) -> str:
 
 
 def breaks(report: Report, finding: Finding) -> str:
-    """Who is broken, in words; empty for nobody."""
-    broken = [
-        f"{_who(audience)} break{'s' * (audience == 'bindings')}"
-        + (" if it is used" if finding.verdict(audience) == "if used" else "")
-        for audience in report.audiences
-        if finding.verdict(audience) != "holds"
-    ]
-    return ", ".join(broken)
+    """Whom the change breaks: those surely, then those who use the changed feature."""
+    by_verdict: dict[Verdict, list[str]] = {}
+    for audience in report.audiences:
+        by_verdict.setdefault(finding.verdict(audience), []).append(_who(audience))
+    surely, perhaps = by_verdict.get("breaks"), by_verdict.get("if used")
+    if surely and perhaps:
+        return f"breaks {_and(surely)}; {_and(perhaps)} only {_IF_USED}"
+    if surely or perhaps:
+        return f"breaks {_and(surely or perhaps or [])}{'' if surely else f' {_IF_USED}'}"
+    return ""
+
+
+def _and(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 # ---- what changed
@@ -96,9 +106,24 @@ def arrow(findings: Sequence[Finding], most: int = _LONGEST) -> str:
     subject, what, _ = findings[0].change.key
     if subject in _LISTED:
         return f"no longer {_cut(old, most)}" if what == "removed" else f"also {_cut(new, most)}"
+    if findings[0].change.key[:2] == ("member", "became"):
+        return _optionality(old, new, most)
     if old and new:
         return f"{_cut(old, most)} → {_cut(new, most)}"
     return f"{'was' if old else 'now'} {_cut(old or new, most)}" if old or new else ""
+
+
+def _optionality(old: str, new: str, most: int) -> str:
+    """`: T` and `?: T` in words, with the type once where it is the same."""
+    (before, was), (after, now) = (_marked(text) for text in (old, new))
+    if was == now:
+        return f"{before} → {after}: {_cut(now, most)}"
+    return f"{before} {_cut(was, most)} → {after} {_cut(now, most)}"
+
+
+def _marked(text: str) -> tuple[str, str]:
+    mark = _MARK.match(text)
+    return ("optional" if mark and mark[1] else "required"), text[mark.end() if mark else 0 :]
 
 
 def _joined(texts: Iterable[str]) -> str:
