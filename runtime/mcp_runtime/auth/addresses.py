@@ -1,18 +1,45 @@
 """Which addresses a server may send us to: no private networks, and https but for loopback.
 
+The list of networks is ours, so that every version of Python judges alike.
+
 Source: 2026-07-28 docs/tutorials/security/security_best_practices, "Server-Side Request Forgery";
-basic/authorization/security-considerations, "Communication Security".
+basic/authorization/security-considerations, "Communication Security"; the IANA registries of
+special-purpose addresses (RFC 6890), as of November 2026.
 """
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address, IPv6Address, ip_address
-from urllib.parse import SplitResult, urlsplit
+from collections.abc import Callable
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Final, Literal, TypeAlias
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from mcp_runtime.auth.errors import DiscoveryFailed
 
-_MAX_URL = 4096
-_PORTS = {"http": 80, "https": 443}
+Place: TypeAlias = Literal["public", "loopback", "private", "special"]
+"""Where an address leads: the internet, this machine, a network of somebody's own, or none."""
+
+_PLACES: Final[dict[Place, tuple[str, ...]]] = {
+    "loopback": ("127.0.0.0/8", "::1/128"),
+    "private": ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7", "fec0::/10"),
+    "special": (
+        *("0.0.0.0/8", "100.64.0.0/10", "169.254.0.0/16"),
+        *("192.0.0.0/24", "192.88.99.0/24", "198.18.0.0/15"),
+        *("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"),  # documentation
+        *("224.0.0.0/4", "240.0.0.0/4"),
+        *("::/128", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64", "2001::/23"),
+        *("2001:db8::/32", "3fff::/20"),  # documentation
+        *("5f00::/16", "fe80::/10", "ff00::/8"),
+    ),
+}
+"""The networks that are not of the internet. Of IPv6 only 2000::/3 is, so the rows outside it say
+why an address is refused, and to which kind it belongs."""
+_INTERNET: Final = ip_network("2000::/3")
+_MAX_URL: Final = 4096
+_PORTS: Final = {"http": 80, "https": 443}
+_NETWORKS: Final = tuple(
+    (ip_network(network), place) for place, networks in _PLACES.items() for network in networks
+)
 
 
 def require_secure(url: str, what: str) -> str:
@@ -62,9 +89,49 @@ def is_loopback(host: str) -> bool:
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
-        return plain_address(host.strip("[]")).is_loopback
+        return place_of(host.strip("[]")) == "loopback"
     except ValueError:
         return False
+
+
+_CARRIERS: Final[tuple[tuple[IPv6Network, Callable[[int], tuple[int, ...]]], ...]] = (
+    (IPv6Network("::ffff:0:0/96"), lambda bits: (bits,)),  # mapped
+    (IPv6Network("::ffff:0:0:0/96"), lambda bits: (bits,)),  # translated, RFC 2765
+    (IPv6Network("::/96"), lambda bits: (bits,)),  # compatible, RFC 4291 section 2.5.5.1
+    (IPv6Network("64:ff9b::/96"), lambda bits: (bits,)),  # NAT64, RFC 6052 section 2.1
+    (IPv6Network("2002::/16"), lambda bits: (bits >> 80,)),  # 6to4, RFC 3056
+    (
+        IPv6Network("2001::/32"),
+        lambda bits: (bits >> 64, ~bits),
+    ),  # Teredo, RFC 4380: server, client
+)
+"""Networks whose addresses carry IPv4 addresses: where packets go is judged by those."""
+
+
+def place_of(address: str) -> Place:
+    """Where packets to an IP address go. A mapped IPv4 address is that address.
+
+    Raises ValueError for what is no address.
+    """
+    plain = ip_address(address)
+    if isinstance(plain, IPv6Address):
+        plain = plain.ipv4_mapped or plain
+    if carried := _carried(plain):
+        return "public" if all(is_public(str(one)) for one in carried) else "special"
+    for network, place in _NETWORKS:
+        if plain in network:
+            return place
+    return "public" if plain.version == 4 or plain in _INTERNET else "special"
+
+
+def _carried(address: IPv4Address | IPv6Address) -> tuple[IPv4Address, ...]:
+    """The IPv4 addresses in an IPv6 address. None are in `::` and `::1`."""
+    if isinstance(address, IPv4Address) or int(address) <= 1:
+        return ()
+    for network, read in _CARRIERS:
+        if address in network:
+            return tuple(IPv4Address(bits & 0xFFFFFFFF) for bits in read(int(address)))
+    return ()
 
 
 def is_public(address: str) -> bool:
@@ -74,26 +141,31 @@ def is_public(address: str) -> bool:
     addresses are not, nor IPv6 addresses that carry such an IPv4 address.
     """
     try:
-        plain = plain_address(address.partition("%")[0])
+        return place_of(address) == "public"
     except ValueError:
         return False
-    return plain.is_global and not plain.is_multicast
 
 
-def plain_address(text: str) -> IPv4Address | IPv6Address:
-    """An address, of IPv6 ones that carry an IPv4 address that one. Raises ValueError."""
-    address = ip_address(text)
-    if isinstance(address, IPv6Address):
-        carried = address.ipv4_mapped or address.sixtofour or _nat64(address)
-        if carried is None and address.teredo is not None:
-            carried = address.teredo[1]
-        return carried or address
-    return address
+def same_issuer(one: str, other: str) -> bool:
+    """Whether two issuers are one by RFC 3986: `https://a` and `https://A:443/` are."""
+    return plain_issuer(one) == plain_issuer(other)
 
 
-def _nat64(address: IPv6Address) -> IPv4Address | None:
-    """Of 64:ff9b::/96. Source: RFC 6052 section 2.1."""
-    return IPv4Address(int(address) & 0xFFFFFFFF) if int(address) >> 32 == 0x64FF9B << 64 else None
+def plain_issuer(issuer: str) -> str:
+    """An issuer in the form in which it is compared, and stored under.
+
+    Scheme and host in lower case, without the usual port, and without a path that is `/` alone. A
+    slash after a longer path stays. What is not a URL is returned as it is.
+    Source: RFC 3986 sections 6.2.2.1 and 6.2.3.
+    """
+    try:
+        parts, root = urlsplit(issuer), origin(issuer)
+    except (DiscoveryFailed, ValueError):
+        return issuer
+    if not parts.hostname or "@" in parts.netloc:
+        return issuer
+    path = "" if parts.path == "/" else parts.path
+    return root + urlunsplit(("", "", path, parts.query, parts.fragment))
 
 
 def _short(url: str) -> str:

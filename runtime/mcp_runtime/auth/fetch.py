@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
-from mcp_runtime.auth.addresses import is_loopback, is_public, plain_address
+from mcp_runtime.auth.addresses import is_loopback, is_public, place_of
 from mcp_runtime.auth.errors import DiscoveryFailed
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse
 from mcp_runtime.errors import Disconnected, NotInstalled, NotReached, TooMuch
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from httpcore2 import AsyncNetworkStream
 
 _CONNECTIONS: Final = 8
+_OWN: Final = ("loopback", "private")
+"""Places that a server may name if it is in such a place itself."""
 
 
 class GuardedFetch:
@@ -153,9 +155,9 @@ class _Guard(httpcore2.AsyncNetworkBackend):
         """
         if self._server is None or (is_loopback(host) and not is_loopback(self._server)):
             return False
-        place = _place(address)
+        place = place_of(address)
         ours = await _resolved(self._server, 0)
-        return address in ours or (place != "" and place in map(_place, ours))
+        return address in ours or (place in _OWN and place in map(place_of, ours))
 
     async def connect_unix_socket(self, *args: Any, **options: Any) -> AsyncNetworkStream:
         raise DiscoveryFailed("no authorization server is at a Unix socket")
@@ -168,15 +170,6 @@ async def _resolved(host: str, port: int) -> list[str]:
     loop = asyncio.get_running_loop()
     answers = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[4][0]) for address in answers))
-
-
-def _place(address: str) -> str:
-    """The kind of network that an address is in; empty for one that stands for itself alone."""
-    plain = plain_address(address.partition("%")[0])
-    if plain.is_loopback:
-        return "loopback"
-    is_inside = plain.is_private and not (plain.is_link_local or plain.is_unspecified)
-    return "private" if is_inside else ""
 
 
 def _joined(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
