@@ -163,6 +163,22 @@ class Limits:
     """Wait for these calls when their request is over; then they are cancelled."""
     authorization_bytes: int = 256 * 1024
     """Size of a response of an authorization server, or of metadata that leads to it."""
+    token_chars: int = 16 * 1024
+    """Length of an access token that a server checks; a longer one is refused."""
+    token_checks: int = 4
+    """Questions to an introspection endpoint at one time, about tokens that were valid before.
+
+    As many are asked about other tokens."""
+    token_queue: int = 1000
+    """Tokens that wait for such a question; the one that has waited longest is answered 503."""
+    refused_age: float = 5.0
+    """How long a refused access token is refused again without a check."""
+    key_checks: int = 8
+    """Keys that the signature of one access token is tried with, if it names none of them."""
+    proofs: int = 100_000
+    """DPoP proofs that a server remembers, so that each is accepted once.
+
+    Above it the keys with most proofs forget their oldest, and accept only newer ones."""
     posts: int = 64
     """Messages that an HTTP client posts at one time; above it nothing more is read."""
     redirects: int = 5

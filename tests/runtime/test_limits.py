@@ -36,7 +36,23 @@ from tests.support.session_pair import (
 SHAKEN: Final = HANDSHAKE[-1]
 TESTS: Final = Path(__file__).resolve().parents[1]
 HERE: Final = "runtime/test_limits.py"
+_STRANGERS: Final = "runtime/auth/test_work_for_strangers.py"
 HELD: Final = {
+    "token_chars": (
+        _STRANGERS,
+        "test_a_token_over_the_limit_is_refused_without_a_question",
+    ),
+    "token_checks": (_STRANGERS, "test_a_known_token_does_not_wait_for_made_up_ones"),
+    "token_queue": (
+        _STRANGERS,
+        "test_above_token_queue_the_one_that_waited_longest_is_given_up",
+    ),
+    "refused_age": (
+        _STRANGERS,
+        "test_a_refused_token_is_refused_for_a_while_without_a_question",
+    ),
+    "key_checks": (_STRANGERS, "test_a_token_costs_a_bounded_number_of_signature_checks"),
+    "proofs": (_STRANGERS, "test_no_proof_is_accepted_again_however_many_keys_come"),
     "event_bytes": (
         "runtime/server/http/test_resumption.py",
         "test_what_a_dropped_client_never_fetches_is_bounded_by_the_store",

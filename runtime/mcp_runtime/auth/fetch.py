@@ -39,7 +39,8 @@ class GuardedFetch:
     `server_url` is the MCP server: where it is itself on the loopback or in a private network,
     addresses of that kind are allowed too. `tls` checks certificates, by default against those of
     the system. `body_bytes` bounds a response, `seconds` the whole exchange.
-    `reuse` keeps connections open for further requests, until `close`.
+    `reuse` keeps connections open for further requests, until `close`; `connections` are open at
+    one time.
     """
 
     def __init__(
@@ -50,11 +51,13 @@ class GuardedFetch:
         body_bytes: int = 256 * 1024,
         seconds: float = 30.0,
         reuse: bool = True,
+        connections: int = _CONNECTIONS,
     ) -> None:
         self._guard = _Guard(urlsplit(server_url or "").hostname)
         self._tls = tls
         self._body_bytes = body_bytes
         self._seconds = seconds
+        self._most = connections
         self._reused = None if reuse else 0
         self._pool: httpcore2.AsyncConnectionPool | None = None
 
@@ -87,7 +90,7 @@ class GuardedFetch:
         if self._pool is None:
             self._pool = httpcore2.AsyncConnectionPool(
                 ssl_context=self._tls or httpx2.create_ssl_context(trust_env=False),
-                max_connections=_CONNECTIONS,
+                max_connections=self._most,
                 max_keepalive_connections=self._reused,
                 network_backend=self._guard,
             )

@@ -32,6 +32,7 @@ from mcp_runtime.auth.server.verifier import (
     VerifiedToken,
 )
 from mcp_runtime.errors import texts
+from mcp_runtime.limits import DEFAULT, Limits
 
 if TYPE_CHECKING:
     from mcp_runtime.auth.server.proof import ProofVerifier
@@ -58,7 +59,8 @@ class BearerAuth:
     `{"files": ["files:read", "files:write"]}`.
 
     `dpop` refuses tokens that are not bound to a key; one that is bound is accepted only with a
-    proof, whatever `dpop` says. `now` gives seconds since 1970.
+    proof, whatever `dpop` says. `now` gives seconds since 1970. `limits` bound the tokens
+    (`token_chars`), the memory of refused ones (`refused_age`), and the proofs (`proofs`).
 
     Raises DiscoveryFailed for addresses that are neither https nor on the loopback, ValueError for
     `offline_access` among the scopes, which is between a client and its authorization server.
@@ -75,6 +77,7 @@ class BearerAuth:
         includes: Mapping[str, Iterable[str]] | None = None,
         dpop: bool = False,
         now: Callable[[], float] = time.time,
+        limits: Limits = DEFAULT,
     ) -> None:
         self.resource: Final = require_secure(resource, "the URI of this server")
         issuers = [issuer] if isinstance(issuer, str) else list(issuer)
@@ -86,8 +89,9 @@ class BearerAuth:
             raise ValueError("offline_access is not a scope of a server; clients ask for it")
         self._includes = {broad: frozenset(narrow) for broad, narrow in (includes or {}).items()}
         self._dpop = dpop
-        self._verifier = CachedVerifier(verifier, now)
+        self._verifier = CachedVerifier(verifier, now, limits)
         self._now = now
+        self._limits = limits
 
     # ---- metadata
 
@@ -201,7 +205,7 @@ class BearerAuth:
         """Raises NotInstalled without the extra `auth`."""
         from mcp_runtime.auth.server.proof import ProofVerifier
 
-        return ProofVerifier(self._now)
+        return ProofVerifier(self._now, self._limits)
 
     # ---- challenges
 

@@ -5,12 +5,16 @@ Source: RFC 9068 section 2.2; RFC 7662 section 2.2; RFC 9449 section 6.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
+
+_YEAR_10_000: Final = 253_402_300_800.0
+"""The first second that no calendar of ours has: a token that is valid for longer never ends."""
 
 
 class _Confirmation(msgspec.Struct, frozen=True):
@@ -26,6 +30,7 @@ class Claims(msgspec.Struct, frozen=True):
     aud: str | list[str] = []
     exp: float | None = None
     nbf: float = 0.0
+    iat: float = 0.0
     scope: str | list[str] = ""
     scp: str | list[str] = ""
     client_id: str = ""
@@ -55,9 +60,13 @@ class Claims(msgspec.Struct, frozen=True):
 
 
 def read_claims(whole: Mapping[str, Any]) -> Claims:
-    """Raises InvalidToken for claims of other types, also where a token is bound to a key in a
-    way that is not known here."""
+    """Raises InvalidToken for claims of other types, for times that are none, also where a token is
+    bound to a key in a way that is not known here."""
     try:
-        return msgspec.convert(whole, Claims)
-    except msgspec.ValidationError as error:
+        claims = msgspec.convert(whole, Claims)
+    except (msgspec.ValidationError, OverflowError) as error:
         raise InvalidToken(f"the claims of the token cannot be read: {error}") from None
+    for name, seconds in (("exp", claims.exp or 0.0), ("nbf", claims.nbf), ("iat", claims.iat)):
+        if not math.isfinite(seconds) or (name == "exp" and seconds >= _YEAR_10_000):
+            raise InvalidToken(f"the claims of the token cannot be read: `{name}` is no time")
+    return claims

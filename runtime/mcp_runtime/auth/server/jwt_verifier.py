@@ -12,9 +12,10 @@ from typing import Any, Final
 
 from mcp_runtime.auth.messages import Fetch
 from mcp_runtime.auth.server.claims import Claims, read_claims
-from mcp_runtime.auth.server.key_set import KeySet, fetch_for
+from mcp_runtime.auth.server.key_set import KeySet, fetch_for, usable_keys
 from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
 from mcp_runtime.errors import NotInstalled
+from mcp_runtime.limits import DEFAULT, Limits
 
 try:
     import jwt
@@ -23,7 +24,6 @@ except ModuleNotFoundError:
     raise NotInstalled("verifying JWTs", "pyjwt[crypto]", "auth") from None
 
 _ALGORITHMS: Final = ("ES256", "ES384", "ES512", "EdDSA", "PS256", "PS384", "PS512", "RS256")
-_MAX_TOKEN: Final = 16 * 1024
 _DAY: Final = 86_400.0
 
 
@@ -32,7 +32,9 @@ class JwtVerifier:
 
     The keys come from `jwks_uri` by `fetch`, or are given as `keys` (JWKs). `leeway` is in
     seconds. Only asymmetric `algorithms` are accepted, whatever a token's header says. `now` gives
-    seconds since 1970. Raises ValueError for settings that would check nothing.
+    seconds since 1970. One token costs at most `Limits.key_checks` checks of a signature.
+
+    Raises ValueError for settings that would check nothing.
     """
 
     keeps: float = _DAY
@@ -48,6 +50,7 @@ class JwtVerifier:
         leeway: float = 30.0,
         fetch: Fetch | None = None,
         now: Callable[[], float] = time.time,
+        limits: Limits = DEFAULT,
     ) -> None:
         symmetric = [name for name in algorithms if name == "none" or name.startswith("HS")]
         if symmetric or not algorithms:
@@ -61,6 +64,7 @@ class JwtVerifier:
         self._algorithms = tuple(algorithms)
         self._leeway = leeway
         self._now = now
+        self._limits = limits
         self._keys = tuple(keys)
         self._key_set = (
             None if jwks_uri is None else KeySet(jwks_uri, fetch or fetch_for(jwks_uri), now)
@@ -70,16 +74,23 @@ class JwtVerifier:
         """Raises InvalidToken, SessionError."""
         header = self._header(token)
         algorithm = str(header["alg"])
-        for key in await self._candidates(header.get("kid"), algorithm):
+        candidates = await self._candidates(header.get("kid"), algorithm)
+        for key in candidates[: self._limits.key_checks]:
             if (whole := self._signed(token, key, algorithm)) is not None:
                 claims = read_claims(whole)
                 self._require_time(claims)
                 return claims.verified(self._issuer, whole, self._leeway)
         raise InvalidToken("the signature of the token is wrong")
 
+    def revision(self) -> int:
+        """How often the issuer has withdrawn a key; verdicts of before need a new check."""
+        return 0 if self._key_set is None else self._key_set.revision()
+
     def _header(self, token: str) -> Mapping[str, Any]:
-        if len(token) > _MAX_TOKEN or not token.isascii():
-            raise InvalidToken(f"the token is not ASCII, or has over {_MAX_TOKEN} characters")
+        most = self._limits.token_chars
+        if len(token) > most or not token.isascii():
+            limit = f"{most} characters (Limits.token_chars)"
+            raise InvalidToken(f"the token is not ASCII, or has over {limit}")
         try:
             header = jwt.get_unverified_header(token)
         except jwt.PyJWTError:
@@ -96,7 +107,8 @@ class JwtVerifier:
         named = key_id if isinstance(key_id, str) else None
         if self._key_set is not None:
             return await self._key_set.candidates(named, algorithm)
-        return [key for key in self._keys if named is None or key.get("kid", named) == named]
+        usable = usable_keys(self._keys, algorithm)
+        return [key for key in usable if named is None or key.get("kid", named) == named]
 
     def _signed(
         self, token: str, key: Mapping[str, Any], algorithm: str
@@ -133,7 +145,7 @@ class JwtVerifier:
 
     def _require_time(self, claims: Claims) -> None:
         now = self._now()
-        if claims.exp is None or claims.exp + self._leeway <= now:
+        if claims.exp is None or not claims.exp + self._leeway > now:
             raise InvalidToken("the token has expired")
-        if claims.nbf - self._leeway > now:
+        if not claims.nbf - self._leeway <= now:
             raise InvalidToken("the token is not valid yet")

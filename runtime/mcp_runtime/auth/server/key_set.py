@@ -6,7 +6,7 @@ Source: RFC 7517; RFC 8414 section 2, `jwks_uri`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -20,11 +20,36 @@ _FRESH: Final = 3600.0
 """Seconds for which fetched keys are used before they are fetched anew."""
 _MOST_KEYS: Final = 64
 _PAUSE: Final = 30.0
-"""Seconds between two fetches because of a key that is not known: unknown ids cost nothing."""
+"""Seconds from the end of one fetch to the next: unknown ids, and an issuer that is silent, cost
+nobody anything meanwhile."""
+_CURVES: Final = {"ES256": "P-256", "ES384": "P-384", "ES512": "P-521"}
+_TYPES: Final = {"ES": "EC", "Ed": "OKP", "PS": "RSA", "RS": "RSA"}
+"""Types of keys, by the first letters of the algorithms that they sign with."""
 
 
 class _Document(msgspec.Struct):
     keys: list[dict[str, Any]]
+
+
+def usable_keys(keys: Iterable[Mapping[str, Any]], algorithm: str) -> list[Mapping[str, Any]]:
+    """The keys that may verify signatures by an algorithm: `use`, `alg` and `key_ops` allow it.
+
+    Source: RFC 7517 sections 4.1 to 4.4; RFC 7518 section 6.1.
+    """
+    return [
+        key
+        for key in keys
+        if key.get("kty") == _TYPES.get(algorithm[:2])
+        and key.get("crv") == _CURVES.get(algorithm, key.get("crv"))
+        and key.get("alg", algorithm) == algorithm
+        and key.get("use", "sig") == "sig"
+        and "verify" in _operations(key)
+    ]
+
+
+def _operations(key: Mapping[str, Any]) -> Iterable[Any]:
+    operations = key.get("key_ops", ("verify",))
+    return operations if isinstance(operations, list | tuple) else ()
 
 
 class KeySet:
@@ -36,21 +61,28 @@ class KeySet:
         self._now = now
         self._keys: tuple[Mapping[str, Any], ...] = ()
         self._fetched_at: float | None = None
-        self._tried_at: float | None = None
+        self._tried_at = -_PAUSE
+        """When the last fetch ended."""
+        self._withdrawals = 0
         self._failure = ""
         """Why the last fetch failed."""
         self._renewal: asyncio.Task[None] | None = None
 
-    async def candidates(self, key_id: str | None, algorithm: str) -> list[Mapping[str, Any]]:
-        """The keys that may have signed. Raises InvalidToken for none.
+    def revision(self) -> int:
+        """How often a key was withdrawn. Old keys are fetched anew behind it."""
+        self._refresh_behind()
+        return self._withdrawals
 
-        Raises DiscoveryFailed where there is none, but might be if keys could be fetched.
+    async def candidates(self, key_id: str | None, algorithm: str) -> list[Mapping[str, Any]]:
+        """The keys that may have signed. A key that is known is used while keys are fetched anew.
+
+        Raises InvalidToken for none; DiscoveryFailed where there is none, but might be if keys
+        could be fetched.
         """
-        if self._is_stale():
-            await self._renew(needed=not self._keys)
+        self._refresh_behind()
         matching = self._matching(key_id, algorithm)
-        if not matching and self._may_try():
-            await self._renew(needed=False)
+        if not matching and (self._renewal is not None or self._may_try()):
+            await self._renew()
             matching = self._matching(key_id, algorithm)
         if not matching and self._failure:
             raise DiscoveryFailed(self._failure)
@@ -59,38 +91,39 @@ class KeySet:
         return matching
 
     def _matching(self, key_id: str | None, algorithm: str) -> list[Mapping[str, Any]]:
-        return [
-            key
-            for key in self._keys
-            if (key_id is None or key.get("kid") == key_id)
-            and key.get("alg", algorithm) == algorithm
-            and key.get("use", "sig") == "sig"
-            and key.get("kty") != "oct"
-        ]
+        usable = usable_keys(self._keys, algorithm)
+        return usable if key_id is None else [key for key in usable if key.get("kid") == key_id]
 
-    def _is_stale(self) -> bool:
-        return self._fetched_at is None or self._now() - self._fetched_at > _FRESH
+    def _refresh_behind(self) -> None:
+        """Begins to fetch old keys anew; nobody waits for it."""
+        fetched_at = self._fetched_at
+        is_stale = fetched_at is not None and self._now() - fetched_at > _FRESH
+        if is_stale and self._renewal is None and self._may_try():
+            self._begin()
 
     def _may_try(self) -> bool:
-        return self._tried_at is None or self._now() - self._tried_at >= _PAUSE
+        """Where there are no keys at all, each token that comes may try."""
+        return not self._keys or self._now() - self._tried_at >= _PAUSE
 
-    async def _renew(self, *, needed: bool) -> None:
-        """Waits for one fetch, which goes on if a caller is cancelled; `needed` skips the pause."""
-        if self._renewal is None:
-            if not (needed or self._may_try()):
-                return
-            self._tried_at = self._now()
-            self._renewal = asyncio.create_task(self._replace())
-        await asyncio.shield(self._renewal)
+    async def _renew(self) -> None:
+        """Waits for one fetch, which goes on if a caller is cancelled."""
+        await asyncio.shield(self._renewal or self._begin())
+
+    def _begin(self) -> asyncio.Task[None]:
+        self._renewal = asyncio.create_task(self._replace())
+        return self._renewal
 
     async def _replace(self) -> None:
         """Fetches the keys; old ones stay where that fails."""
         try:
-            self._keys = await self._read()
-            self._fetched_at, self._failure = self._now(), ""
+            keys = await self._read()
+            if any(key not in keys for key in self._keys):
+                self._withdrawals += 1
+            self._keys, self._fetched_at, self._failure = keys, self._now(), ""
         except Exception as error:
             self._failure = str(error) or repr(error)
         finally:
+            self._tried_at = self._now()
             self._renewal = None
 
     async def _read(self) -> tuple[Mapping[str, Any], ...]:
@@ -104,11 +137,11 @@ class KeySet:
         return tuple(document.keys[:_MOST_KEYS])
 
 
-def fetch_for(url: str) -> Fetch:
+def fetch_for(url: str, connections: int = 1) -> Fetch:
     """Fetches `url`, in a private network too, since the operator of the server gave it.
 
-    Each connection is closed after its response, since nobody would close it later.
+    At most `connections` are open at one time. Each connection is closed after its response, since nobody would close it later.
     """
     from mcp_runtime.auth.fetch import GuardedFetch
 
-    return GuardedFetch(url, reuse=False)
+    return GuardedFetch(url, reuse=False, connections=connections)

@@ -6,17 +6,21 @@ digest of the body).
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from hashlib import sha256
 from hmac import compare_digest
-from typing import Any, Final
+from itertools import islice
+from typing import Any, Final, TypeGuard
 
 from mcp_runtime.auth.addresses import origin
 from mcp_runtime.auth.client.dpop import proof_url, sha256_base64url, thumbprint
 from mcp_runtime.auth.errors import DiscoveryFailed
 from mcp_runtime.auth.server.verifier import PROOF_AGE, InvalidProof
 from mcp_runtime.errors import NotInstalled
+from mcp_runtime.limits import DEFAULT, Limits
 
 try:
     import jwt
@@ -25,8 +29,6 @@ except ModuleNotFoundError:
     raise NotInstalled("verifying DPoP proofs", "pyjwt[crypto]", "auth") from None
 
 ALGORITHMS: Final = ("ES256", "ES384", "EdDSA", "PS256", "RS256")
-_MOST_IDS: Final = 100_000
-"""Proofs remembered so that none is accepted twice; over it the oldest is forgotten."""
 _MAX_PROOF: Final = 8192
 _MEMBERS: Final = {
     "EC": ("crv", "kty", "x", "y"),
@@ -40,9 +42,9 @@ _PRIVATE: Final = frozenset(("d", "p", "q", "dp", "dq", "qi", "k"))
 class ProofVerifier:
     """Takes each proof once within five minutes of its time. `now` gives seconds since 1970."""
 
-    def __init__(self, now: Callable[[], float]) -> None:
+    def __init__(self, now: Callable[[], float], limits: Limits = DEFAULT) -> None:
         self._now = now
-        self._used: OrderedDict[bytes, float] = OrderedDict()
+        self._used = UsedProofs(limits.proofs)
 
     def verify(self, proof: str, *, method: str, url: str, token: str, thumbprint: str) -> None:
         """Raises InvalidProof. `thumbprint` is that of the key which the token is bound to."""
@@ -61,18 +63,89 @@ class ProofVerifier:
     def _require_fresh(self, claims: Mapping[str, Any], thumbprint: str) -> None:
         now, made_at, name = self._now(), claims.get("iat"), claims.get("jti")
         first, last = now - PROOF_AGE, now + PROOF_AGE  # NaN is not between them
-        if not isinstance(made_at, int | float) or not first <= made_at <= last:
+        if not _is_number(made_at) or not first <= made_at <= last:
             raise InvalidProof("the proof is not of the last five minutes")
         if not isinstance(name, str) or not name:
             raise InvalidProof("the proof has no id")
-        while self._used and next(iter(self._used.values())) < now - 2 * PROOF_AGE:
-            self._used.popitem(last=False)
-        mark = sha256(f"{thumbprint} {name}".encode("utf-8", "surrogatepass")).digest()
-        if mark in self._used:
+        self._used.add(thumbprint, name, made_at, now)
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+@dataclass(slots=True)
+class _KeyProofs:
+    """The proofs of one key by the hash of their id: when each was made, oldest arrival first.
+
+    Proofs made up to `forgotten` may have been used and are not remembered any more.
+    """
+
+    seen_at: float
+    made_at: dict[bytes, float] = field(default_factory=dict[bytes, float])
+    forgotten: float = -math.inf
+
+    def forget(self, count: int) -> None:
+        for name in list(islice(self.made_at, max(0, count))):
+            self.forgotten = max(self.forgotten, self.made_at.pop(name))
+
+
+class UsedProofs:
+    """Remembers at most `most` proofs, in a list for each key. Times are seconds since 1970.
+
+    Nothing that was forgotten early is accepted again: the key it was of, or any key that is
+    remembered no more, has to bring a proof that was made later.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._keys: OrderedDict[str, _KeyProofs] = OrderedDict()
+        self._count = 0
+        self._forgotten = -math.inf
+        """When the last proof was made of a key that was forgotten early."""
+
+    def add(self, thumbprint: str, name: str, made_at: float, now: float) -> None:
+        """Raises InvalidProof for a proof that was used, or may have been."""
+        self._drop_old(now)
+        proofs = self._keys.get(thumbprint)
+        if made_at <= (self._forgotten if proofs is None else proofs.forgotten):
+            raise InvalidProof("the proof is older than those that are remembered")
+        mark = sha256(name.encode("utf-8", "surrogatepass")).digest()
+        if proofs is not None and mark in proofs.made_at:
             raise InvalidProof("the proof was used before")
-        if len(self._used) >= _MOST_IDS:
-            self._used.popitem(last=False)
-        self._used[mark] = now
+        if self._count >= self._most:
+            self._make_room()
+            proofs = self._keys.get(thumbprint)
+        if proofs is None:
+            proofs = self._keys[thumbprint] = _KeyProofs(now, forgotten=self._forgotten)
+        proofs.seen_at = now
+        proofs.made_at[mark] = made_at
+        self._count += 1
+        self._keys.move_to_end(thumbprint)
+
+    def _drop_old(self, now: float) -> None:
+        """Drops keys whose proofs are all outside the window by now."""
+        while self._keys:
+            thumbprint, proofs = next(iter(self._keys.items()))
+            if proofs.seen_at >= now - 2 * PROOF_AGE:
+                return
+            self._drop(thumbprint, proofs)
+
+    def _drop(self, thumbprint: str, proofs: _KeyProofs) -> None:
+        del self._keys[thumbprint]
+        self._count -= len(proofs.made_at)
+
+    def _make_room(self) -> None:
+        """Shortens the longest lists to half of an equal share, then drops the oldest keys."""
+        share = max(1, self._most // (2 * len(self._keys))) if self._keys else 0
+        for proofs in self._keys.values():
+            before = len(proofs.made_at)
+            proofs.forget(before - share)
+            self._count -= before - len(proofs.made_at)
+        while self._keys and self._count > self._most // 2:
+            thumbprint, proofs = next(iter(self._keys.items()))
+            self._drop(thumbprint, proofs)
+            self._forgotten = max(self._forgotten, proofs.forgotten, *proofs.made_at.values())
 
 
 def _header(proof: str) -> Mapping[str, Any]:

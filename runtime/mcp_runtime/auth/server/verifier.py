@@ -6,20 +6,23 @@ Validation"; OAuth 2.1 section 5.2.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import math
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hmac import compare_digest
-from typing import Any, Final, Protocol, TextIO
+from typing import Any, Final, Protocol, TextIO, runtime_checkable
 
 from mcp_runtime.errors import texts
+from mcp_runtime.limits import DEFAULT, Limits
 
 PROOF_AGE: Final = 300.0
 """Seconds by which the time of a proof may differ from ours."""
 _CACHED: Final = 10_000
-"""Verdicts that are kept at one time."""
+"""Verdicts that are kept at one time, and as many refusals."""
 
 
 class InvalidToken(Exception):
@@ -35,7 +38,8 @@ class VerifiedToken:
     """Who asks, and what they may do. `claims` is all that the token or its issuer says.
 
     `expires_at` is in seconds since 1970, None for never. `key_thumbprint` is that of the key
-    which the token is bound to, None for a bearer token. Raises ValueError if `scopes` is one text.
+    which the token is bound to, None for a bearer token. Raises ValueError if `scopes` is one text,
+    or if `expires_at` is NaN.
     """
 
     subject: str
@@ -48,6 +52,8 @@ class VerifiedToken:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scopes", frozenset(texts("scopes", self.scopes)))
+        if self.expires_at is not None and math.isnan(self.expires_at):
+            raise ValueError("expires_at is NaN, a time that never comes")
 
     @property
     def principal(self) -> str:
@@ -64,6 +70,18 @@ class TokenVerifier(Protocol):
     keeps: float
 
     async def verify(self, token: str, /) -> VerifiedToken: ...
+
+
+@runtime_checkable
+class RevisingVerifier(TokenVerifier, Protocol):
+    """A verifier that may take verdicts back before they end."""
+
+    def revision(self) -> int:
+        """A number that changes when a key was withdrawn: earlier verdicts need a new check.
+
+        It is asked for at each use of a verdict, so it must not wait.
+        """
+        ...
 
 
 class StaticVerifier:
@@ -91,35 +109,89 @@ class StaticVerifier:
         return matches[0]
 
 
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What was said of a token: who sent it, or why it was refused. It holds `until` a time."""
+
+    said: VerifiedToken | InvalidToken
+    until: float
+    revision: int
+
+
 class CachedVerifier:
     """Remembers verdicts: a token's until it expires, at most for as long as its verifier says.
 
-    Tokens themselves are not kept, only their SHA-256. `now` gives seconds since 1970.
+    A refusal is remembered for `Limits.refused_age`. Requests that bring one token at the same time
+    wait for one check of it. Tokens themselves are not kept, only their SHA-256. `now` gives
+    seconds since 1970.
     """
 
-    def __init__(self, verifier: TokenVerifier, now: Callable[[], float]) -> None:
+    def __init__(
+        self, verifier: TokenVerifier, now: Callable[[], float], limits: Limits = DEFAULT
+    ) -> None:
         self._verifier = verifier
+        self._revision: Callable[[], int] = (
+            verifier.revision if isinstance(verifier, RevisingVerifier) else lambda: 0
+        )
         self._now = now
-        self._known: OrderedDict[bytes, tuple[float, VerifiedToken]] = OrderedDict()
+        self._limits = limits
+        self._known: OrderedDict[bytes, _Verdict] = OrderedDict()
+        self._refused: OrderedDict[bytes, _Verdict] = OrderedDict()
+        self._checks: dict[bytes, asyncio.Task[VerifiedToken]] = {}
 
     async def verify(self, token: str) -> VerifiedToken:
         """Raises InvalidToken, SessionError."""
+        if len(token) > self._limits.token_chars:
+            limit = f"{self._limits.token_chars} characters (Limits.token_chars)"
+            raise InvalidToken(f"the token has over {limit}")
         name = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
-        now = self._now()
-        if (kept := self._known.get(name)) is not None and kept[0] > now:
-            return kept[1]
-        self._known.pop(name, None)
-        verified = await self._verifier.verify(token)
-        if verified.expires_at is not None and verified.expires_at <= now:
-            raise InvalidToken("the token has expired")
-        self._keep(name, verified, now)
-        return verified
+        for table in (self._known, self._refused):
+            if (kept := table.get(name)) is not None and self._holds(kept):
+                return self._told(kept.said)
+            table.pop(name, None)
+        check = self._checks.get(name)
+        if check is None or check.get_loop() is not asyncio.get_running_loop():
+            check = asyncio.create_task(self._check(name, token))
+            self._checks[name] = check
+            check.add_done_callback(lambda ended: self._ended(name, ended))
+        return await asyncio.shield(check)
 
-    def _keep(self, name: bytes, verified: VerifiedToken, now: float) -> None:
+    @staticmethod
+    def _told(said: VerifiedToken | InvalidToken) -> VerifiedToken:
+        """Raises InvalidToken for a refusal, a new one each time: an exception keeps its frames."""
+        if isinstance(said, InvalidToken):
+            raise InvalidToken(str(said))
+        return said
+
+    def _holds(self, verdict: _Verdict) -> bool:
+        return verdict.until > self._now() and verdict.revision == self._revision()
+
+    async def _check(self, name: bytes, token: str) -> VerifiedToken:
+        """Asks the verifier, and keeps what it says. A check outlives a caller that gives up."""
+        now, revision = self._now(), self._revision()
+        try:
+            verified = await self._verifier.verify(token)
+            if verified.expires_at is not None and verified.expires_at <= now:
+                raise InvalidToken("the token has expired")
+        except InvalidToken as error:
+            until = self._now() + self._limits.refused_age
+            refusal = InvalidToken(str(error))
+            self._keep(self._refused, name, _Verdict(refusal, until, self._revision()))
+            raise
         until = now + self._verifier.keeps
         if verified.expires_at is not None:
             until = min(until, verified.expires_at)
-        if until > now:
-            if len(self._known) >= _CACHED:
-                self._known.popitem(last=False)
-            self._known[name] = until, verified
+        self._keep(self._known, name, _Verdict(verified, until, revision))
+        return verified
+
+    def _keep(self, table: OrderedDict[bytes, _Verdict], name: bytes, verdict: _Verdict) -> None:
+        if verdict.until > self._now():
+            if len(table) >= _CACHED:
+                table.popitem(last=False)
+            table[name] = verdict
+
+    def _ended(self, name: bytes, check: asyncio.Task[VerifiedToken]) -> None:
+        if self._checks.get(name) is check:
+            del self._checks[name]
+        if not check.cancelled():
+            check.exception()  # each waiter has it; without this asyncio would complain
