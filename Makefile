@@ -41,7 +41,8 @@ long: $(STAMP) ## run the tests that take too long for `make test`
 portable: $(STAMP) ## run the tests that can depend on the Python that runs them
 	@$(BIN)/python -m pytest -q -m "portable and not long and not wide and not interop" -n auto --dist worksteal $(ARGS)
 
-check: lint types drift ## lint, types and drift
+check: $(STAMP) ## lint, types and drift, two at a time
+	@$(MAKE) -j 2 types lint drift
 
 lint: $(STAMP) ## ruff and black: rules, and the format of what is written by hand or generated; and can every test be imported?
 	@$(BIN)/ruff check --quiet .
