@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from mcp_runtime.server.functions.content import Image as Image
     from mcp_runtime.server.functions.parameters import Header as Header
     from mcp_runtime.server.server import Server as Server
+    from mcp_runtime.shared.safe_path import AnyPath as AnyPath
 
 __all__ = [
+    "AnyPath",
     "Audio",
     "Client",
     "Context",
@@ -38,6 +40,7 @@ __all__ = [
 ]
 
 _FROM: Final = {
+    "AnyPath": "shared.safe_path",
     "Audio": "server.functions.content",
     "Client": "client.client",
     "Context": "server.context",

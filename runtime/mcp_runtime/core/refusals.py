@@ -18,8 +18,12 @@ def method_not_found(method: str, needed: str = "") -> RpcError:
     return RpcError(error_codes.METHOD_NOT_FOUND, f"Method not found: {method[:200]}{why}")
 
 
-def resource_not_found(uri: str, code: int = error_codes.RESOURCE_NOT_FOUND) -> RpcError:
-    return RpcError(code, "Resource not found", {"uri": uri[:2000]})
+def resource_not_found(
+    uri: str, code: int = error_codes.RESOURCE_NOT_FOUND, why: str | None = None
+) -> RpcError:
+    """`why` is the reason if the URI has the form of a resource, and is refused."""
+    text = "Resource not found" if why is None else f"Resource not found: {why}"
+    return RpcError(code, text, {"uri": uri[:2000]})
 
 
 def missing_capability(error: NotOffered) -> RpcError:

@@ -123,18 +123,18 @@ def _kind_of(values: Collection[object]) -> str | None:
 def _schema_of(annotation: Any) -> Schema:
     if annotation is object:
         return {"description": "Any JSON."}  # msgspec takes an empty schema for none at all
-    if _is_path(annotation):
+    if is_path(annotation):
         return {"type": "string"}
     raise TypeError(f"{_name(annotation)} has no form in JSON that is known here")
 
 
-def _is_path(annotation: Any) -> bool:
+def is_path(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, PurePath)
 
 
 def _path(annotation: Any, value: Any) -> Any:
     """A path of a text; what else msgspec does not know is taken as it is."""
-    if not _is_path(annotation):
+    if not is_path(annotation):
         return value
     if not isinstance(value, str):
         raise NotText(f"Expected `str`, got `{excerpt(value)}`")

@@ -14,10 +14,12 @@ from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.core.server_session import ANSWERED_AT_ONCE
 from mcp_runtime.errors import texts
 from mcp_runtime.json_schema.header_annotations import BadParamHeader, param_headers
+from mcp_runtime.json_schema.type_adapter import is_path
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.functions.output_schema import tool_result
+from mcp_runtime.server.functions.parameters import annotations_of
 from mcp_runtime.server.functions.signature import Signature, read, read_prompt, read_template
 from mcp_runtime.server.methods import Handler, Middleware
 from mcp_runtime.server.registry import (
@@ -200,6 +202,7 @@ class Decorators(ABC):
 
         The variables of a template (RFC 6570) are the function's parameters. It returns text,
         bytes, contents of `types`, or what is written as JSON; None if there is no such resource.
+        A value that is an absolute path, or has a `..` segment, is refused: see `AnyPath`.
         Raises TypeError and ValueError (TemplateError) as `tool` does.
         """
 
@@ -219,6 +222,7 @@ class Decorators(ABC):
         signature = read_template(function, context=Context, variables=template.names)
         members = _members(signature, options)
         if template.names:
+            template = Template(uri, self.limits, signature.any_path)
             members.pop("size", None)
             model = t.ResourceTemplate(uri_template=uri, **members)
             of_uris = ResourceTemplate(model, signature, function, template)
@@ -290,7 +294,9 @@ class Decorators(ABC):
             if (of, argument) in self.features.completers:
                 raise ValueError(f"{argument!r} of {of!r} has a completion already")
             is_async, parameters = inspect.iscoroutinefunction(function), _received(function)
-            self.features.completers[of, argument] = Completer(function, is_async, parameters)
+            path = next(filter(is_path, annotations_of(function).values()), None)
+            completer = Completer(function, is_async, parameters, path)
+            self.features.completers[of, argument] = completer
             self._changed()
             return function
 

@@ -129,14 +129,20 @@ class ProtocolMethods:
             raise RpcError(error_codes.INVALID_PARAMS, why)
         if resource := self._features.resources.get(uri):
             return _contents(await resource.run({}, ctx), uri, resource.model, ctx)
+        refused: str | None = None
         for template in list(self._features.resource_templates.values()):
-            if (values := template.template.match(uri)) is not None:
-                try:
-                    value = await template.run(values, ctx)
-                except BadArguments:
-                    continue
-                return _contents(value, uri, template.model, ctx)
-        raise _not_found(uri, ctx)
+            if (values := template.template.values(uri)) is None:
+                continue
+            if fault := template.template.fault(values):
+                log.warning("resources/read of %s is refused: %s", template.template.text, fault)
+                refused = refused or fault
+                continue
+            try:
+                value = await template.run(values, ctx)
+            except BadArguments:
+                continue
+            return _contents(value, uri, template.model, ctx)
+        raise _not_found(uri, ctx, refused)
 
     async def get_prompt(self, params: Any, ctx: Context) -> t.GetPromptResult:
         prompt = self._features.prompts.get(params.name)
@@ -156,15 +162,17 @@ class ProtocolMethods:
 
     async def complete(self, params: Any, ctx: Context) -> t.CompleteResult:
         """Source: 2025-11-25 server/utilities/completion."""
-        of = params.ref.name if isinstance(params.ref, t.PromptReference) else params.ref.uri
-        argument = params.argument
+        of, argument = _referred(params.ref), params.argument
         if not self._knows(of, argument.name):
             why = f"Unknown reference: {of[:200]}, {argument.name[:200]}"
             raise RpcError(error_codes.INVALID_PARAMS, why)
         completer = self._features.completers.get((of, argument.name))
         values: Any = []
+        chosen = _chosen(params.context)
+        if fault := self._features.path_fault(of, {**chosen, argument.name: argument.value}):
+            raise refusals.invalid_params(fault)
         if completer is not None:
-            values = await completer.run(argument.value, _chosen(params.context), ctx)
+            values = await completer.run(argument.value, chosen, ctx)
         return _completed(values, self._limits.completions)
 
     def _knows(self, of: str, argument: str) -> bool:
@@ -189,10 +197,19 @@ def _contents(
     return resource_contents(value, uri, mime_type)
 
 
-def _not_found(uri: str, ctx: Context) -> RpcError:
+def _not_found(uri: str, ctx: Context, why: str | None = None) -> RpcError:
     """Source: 2025-11-25 and 2026-07-28 server/resources, "Error Handling"."""
     code = error_codes.RESOURCE_NOT_FOUND if ctx.era == "handshake" else error_codes.INVALID_PARAMS
-    return refusals.resource_not_found(uri, code)
+    return refusals.resource_not_found(uri, code, why)
+
+
+def _referred(ref: object) -> str:
+    """The prompt or template that a completion is for. Raises RpcError for any other reference."""
+    if isinstance(ref, t.PromptReference):
+        return ref.name
+    if isinstance(ref, t.ResourceTemplateReference):
+        return ref.uri
+    raise refusals.invalid_params(f"this server completes nothing of a {type(ref).__name__}")
 
 
 def _chosen(context: Any) -> dict[str, str]:

@@ -10,6 +10,7 @@ from binascii import Error as Base64Error
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from pathlib import PurePath
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from msgspec import UNSET, ValidationError, convert
@@ -26,6 +27,7 @@ from mcp_runtime.server.functions.input_schema import BadArguments
 from mcp_runtime.server.functions.output_schema import raw_result
 from mcp_runtime.server.functions.signature import Signature
 from mcp_runtime.server.tool_option import ToolOption
+from mcp_runtime.shared.safe_path import path_fault
 from mcp_runtime.shared.uri_template import Template
 
 _T = TypeVar("_T")
@@ -143,14 +145,24 @@ def converted(type: Any) -> Callable[[dict[str, Any]], Any]:
 
 @dataclass(frozen=True, slots=True)
 class Completer:
-    """Suggests values of one argument; `parameters` says what each parameter receives."""
+    """Suggests values of one argument; `parameters` says what each parameter receives.
+
+    `path` is the class of the path that the function takes for the value, if it takes one.
+    """
 
     function: Callable[..., Any]
     is_async: bool
     parameters: Mapping[str, str]
+    path: type[PurePath] | None = None
 
     async def run(self, value: str, others: Mapping[str, str], ctx: Context) -> Any:
-        values = {"value": value, "arguments": others, "context": ctx}
+        """Raises RpcError for a path that leads out of its folder, and what the function raises."""
+        typed: Any = value
+        if self.path is not None:
+            if why := path_fault(value):
+                raise refusals.invalid_params(f"the value {why}")
+            typed = self.path(value)
+        values = {"value": typed, "arguments": others, "context": ctx}
         keywords = {name: values[what] for name, what in self.parameters.items()}
         if self.is_async:
             return await self.function(**keywords)
@@ -281,6 +293,18 @@ class Features:
             return [each.name for each in prompt.signature.info.parameters]
         template = self.resource_templates.get(prompt_or_template)
         return None if template is None else template.template.names
+
+    def path_fault(self, prompt_or_template: str, values: Mapping[str, str]) -> str | None:
+        """Why a value that is to be completed may not be used as a path; None if all may."""
+        of = prompt_or_template
+        feature: Feature[Any] | None = self.prompts.get(of) or self.resource_templates.get(of)
+        guarded = values.keys() if "{" in of else frozenset[str]()
+        signature = None if feature is None else feature.signature
+        for name in guarded if signature is None else values.keys() & signature.guarded:
+            any_path = signature is not None and name in signature.any_path
+            if why := path_fault(values[name], any_path=any_path):
+                return f"{name} {why}"
+        return None
 
     def knows(self, uri: str) -> bool:
         """Whether `uri` is a registered resource, or matches a template."""

@@ -10,16 +10,21 @@ the last variable may hold `/`; so there is only one way to match, without backt
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import Final, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.shared.safe_path import path_fault
 
 _EXPRESSION: Final = re.compile(r"\{([^{}]*)\}")
 _NAME: Final = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
-_UNSAFE: Final = re.compile(r"[\x00-\x1f\x7f\\]")
+_IN_URIS: Final = frozenset(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789:/?#[]@!$&'()*+,;=%"
+)
+"""Characters of a literal that a URI has only as they are."""
+_OCTETS: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _URI: Final = re.compile(
     r"[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*"
 )
@@ -51,13 +56,17 @@ _Part: TypeAlias = str | _Variable | _Query
 
 
 class Template:
-    """Raises TemplateError for a template that is too long, invalid or ambiguous."""
+    """A URI template; the variables in `any_path` may hold absolute paths.
 
-    def __init__(self, text: str, limits: Limits = DEFAULT) -> None:
+    Raises TemplateError for a template that is too long, invalid or ambiguous.
+    """
+
+    def __init__(self, text: str, limits: Limits = DEFAULT, any_path: Collection[str] = ()) -> None:
         if len(text) > limits.template_chars:
             raise TemplateError(f"longer than {limits.template_chars} characters")
         self.text = text
         self._limit = limits.uri_chars
+        self._any_path = any_path
         parts = [*_joined(_parts(text))]
         variables = [part for part in parts if isinstance(part, _Variable)]
         queried = [name for part in parts if isinstance(part, _Query) for name in part.names]
@@ -68,11 +77,12 @@ class Template:
         self._pattern = re.compile("".join(_patterns(parts)), re.DOTALL)
 
     def match(self, uri: str) -> dict[str, str] | None:
-        """The decoded values of the variables; None if the URI does not match.
+        """The decoded values of the variables; None if the URI does not match, or is unsafe."""
+        values = self.values(uri)
+        return None if values is None or self.fault(values) else values
 
-        A value with a `..` segment, an encoded slash, a backslash or a control character does not
-        match, since it may lead elsewhere.
-        """
+    def values(self, uri: str) -> dict[str, str] | None:
+        """The decoded values of the variables, unchecked; None if the URI does not match."""
         matched = self._pattern.fullmatch(uri) if len(uri) <= self._limit else None
         if matched is None:
             return None
@@ -83,15 +93,36 @@ class Template:
             if not equals or name not in self.names or name in values:
                 return None
             values[name] = value
-        values = {name: unquote(raw) for name, raw in values.items()}
-        is_safe = all(_is_safe(value, name in self._wide) for name, value in values.items())
-        return values if is_safe else None
+        return {name: unquote(raw) for name, raw in values.items()}
+
+    def fault(self, values: Mapping[str, str]) -> str | None:
+        """Why a value is unsafe if its handler takes it for a path; None if all are safe."""
+        for name, value in values.items():
+            why = path_fault(value, any_path=name in self._any_path)
+            if why is None and value == "." and name not in self._wide:
+                why = "is the folder itself"
+            if why is not None:
+                return f"{{{name}}} {why}"
+        return None
 
 
-def _is_safe(value: str, wide: bool) -> bool:
-    if _UNSAFE.search(value):
-        return False
-    return ".." not in value.split("/") if wide else "/" not in value and value not in (".", "..")
+def _literal(text: str) -> Iterator[str]:
+    """A literal as a pattern: what a URI cannot hold is matched as it is, or percent-encoded.
+
+    Source: RFC 6570, 3.1 "Literal Expansion".
+    """
+    for char in _OCTETS.sub(_decoded, text):
+        if char in _IN_URIS:
+            yield re.escape(char)
+        else:
+            octets = "".join(f"%{octet:02X}" for octet in char.encode(errors="replace"))
+            yield f"(?:{re.escape(char)}|(?i:{octets}))"
+
+
+def _decoded(octets: re.Match[str]) -> str:
+    """Percent-encoded octets as text, where that is text which a URI cannot hold as it is."""
+    text = unquote(octets[0], errors="replace")
+    return octets[0] if "\ufffd" in text or _IN_URIS & {*text} else text
 
 
 def _patterns(parts: Sequence[_Part]) -> Iterator[str]:
@@ -103,13 +134,13 @@ def _patterns(parts: Sequence[_Part]) -> Iterator[str]:
     for index, part in enumerate(parts):
         following = parts[index + 1 :]
         if isinstance(part, str):
-            yield re.escape(part)
+            yield "".join(_literal(part))
         elif isinstance(part, _Query):
             yield f"(?:{re.escape(part.head)}(?P<query>.*))?"
         elif part.wide:
             yield "([^?]+)" if isinstance(parts[-1], _Query) else "(.+)"
         elif len(following) > 1 and isinstance(following[0], str):
-            yield f"(?>([^/?#]+?)(?={re.escape(following[0])}))"
+            yield f"(?>([^/?#]+?)(?={''.join(_literal(following[0]))}))"
         else:
             yield "([^/?#]+)" if following and isinstance(following[0], str) else "([^/?#]++)"
 

@@ -18,12 +18,14 @@ from mcp_runtime.json_schema.type_adapter import (
     MsgspecAdapter,
     TypeAdapter,
     adapter,
+    is_path,
     join,
     mentions,
     native_schema,
 )
-from mcp_runtime.json_schema.walk import Schema, inline_leaves, resolved
+from mcp_runtime.json_schema.walk import Schema, every, inline_leaves, resolved
 from mcp_runtime.server.functions.parameters import Default, FunctionInfo, Header, Parameter
+from mcp_runtime.shared.safe_path import path_fault, paths_in
 
 
 class BadArguments(Exception):
@@ -35,12 +37,13 @@ class ArgumentsReader:
     """Reads a peer's arguments into keyword arguments, as the schema says.
 
     `native` reads the parameters that msgspec knows, and `foreign` the others, by name. Dataclasses
-    of the parameters in `incomplete` get their defaults.
+    of the parameters in `incomplete` get their defaults. Paths in those of `guarded` are checked.
     """
 
     native: MsgspecAdapter
     foreign: tuple[tuple[str, TypeAdapter], ...]
     incomplete: tuple[str, ...]
+    guarded: tuple[str, ...] = ()
 
     @property
     def schema(self) -> Schema:
@@ -70,7 +73,17 @@ class ArgumentsReader:
         for name in self.incomplete:
             if name in arguments:
                 fill_class_defaults(keywords[name])
+        for name in self.guarded:
+            if name in arguments:
+                _require_safe_paths(keywords[name], f"$.{name}")
         return keywords
+
+
+def _require_safe_paths(value: object, place: str) -> None:
+    """Raises Mismatch for the first path that leads out of its folder."""
+    for at, path in paths_in(value, place):
+        if why := path_fault(path.as_posix()):
+            raise Mismatch(at, f"expected a path inside a folder, found one that {why}")
 
 
 def _with_integers(value: Any) -> Any:
@@ -113,6 +126,18 @@ def arguments_reader(info: FunctionInfo, *, strict: bool = True) -> ArgumentsRea
             for each in info.parameters
             if any(map(class_defaults, mentions(each.annotation)))
         ),
+        tuple(
+            each.name
+            for each in info.parameters
+            if not each.takes_any_path and _holds_paths(each, adapters[each.name])
+        ),
+    )
+
+
+def _holds_paths(parameter: Parameter, adapter: TypeAdapter) -> bool:
+    """Whether values have paths: by the type, or, for models of pydantic, by their schema."""
+    return any(map(is_path, mentions(parameter.annotation))) or any(
+        str(each.get("format", "")).endswith("path") for each in every(adapter.schema)
     )
 
 

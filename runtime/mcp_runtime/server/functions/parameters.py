@@ -24,6 +24,7 @@ from mcp_runtime.core.param_headers import SAFE, TOKEN
 from mcp_runtime.json_schema.to_json import is_pydantic
 from mcp_runtime.json_schema.type_adapter import arms_of, bare
 from mcp_runtime.server.functions.docstring import ParsedDocstring, parse_docstring
+from mcp_runtime.shared.safe_path import AnyPath
 
 ContextTypes: TypeAlias = type[Any] | tuple[type[Any], ...]
 """The classes whose parameter takes the Context."""
@@ -69,6 +70,10 @@ class Parameter:
     @property
     def header(self) -> Header | None:
         return next((note for note in self.notes if isinstance(note, Header)), None)
+
+    @property
+    def takes_any_path(self) -> bool:
+        return any(note is AnyPath or isinstance(note, AnyPath) for note in self.notes)
 
     @property
     def description(self) -> str | None:
@@ -121,6 +126,15 @@ def inspect_function(
         context=contexts[0] if contexts else None,
         is_async=inspect.iscoroutinefunction(called),
     )
+
+
+def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """The annotations of a function's parameters, as far as they can be resolved."""
+    try:
+        hints = get_type_hints(function)
+    except (NameError, TypeError):
+        hints = {**getattr(function, "__annotations__", {})}
+    return {name: each for name, each in hints.items() if name != "return"}
 
 
 def _unwrapped(function: Any) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from functools import partial
 from types import NoneType
 from typing import Any, Final
 
-from mcp_runtime.json_schema.type_adapter import arms_of, bare
+from mcp_runtime.json_schema.type_adapter import arms_of, bare, is_path
 from mcp_runtime.json_schema.walk import Schema, alternatives
 from mcp_runtime.revisions import is_json
 from mcp_runtime.server.functions.input_schema import (
@@ -33,6 +33,10 @@ class Signature:
     read: Callable[[Mapping[str, Any]], dict[str, Any]]
     """Keyword arguments, with the defaults of those that are absent. Raises BadArguments."""
     output: StructuredOutput | None = None
+    any_path: frozenset[str] = frozenset()
+    """The parameters that take absolute paths."""
+    guarded: frozenset[str] = frozenset()
+    """The arguments of a prompt that are paths, and all variables of a template."""
 
 
 def read(function: Callable[..., Any], *, context: ContextTypes) -> Signature:
@@ -49,11 +53,14 @@ def read_prompt(function: Callable[..., Any], *, context: ContextTypes) -> Signa
     """The signature of a prompt. Raises TypeError as `read`, and for parameters of other types."""
     info = inspect_function(function, context, default_type=str)
     for each in info.parameters:
-        if {bare(arm) for arm in arms_of(each.annotation)} - {str, NoneType}:
+        arms = {bare(arm) for arm in arms_of(each.annotation)} - {str, NoneType}
+        if not all(map(is_path, arms)):
             info.refuse(each.name, "is not a string", "annotate it with str: prompts take text")
     refuse_bytes(info)
     reader = arguments_reader(info)
-    return Signature(info, reader.schema, reader.read)
+    return Signature(
+        info, reader.schema, reader.read, any_path=_any(info), guarded=frozenset(reader.guarded)
+    )
 
 
 def read_template(
@@ -70,7 +77,14 @@ def read_template(
     for name, schema in reader.schema["properties"].items():
         if name in names and not _is_text(schema, reader.schema.get("$defs", {})):
             info.refuse(name, "cannot be read from text", "annotate it with str, int, float, bool")
-    return Signature(info, reader.schema, partial(_read_text, reader))
+    any_path = _any(info)
+    return Signature(
+        info, reader.schema, partial(_read_text, reader), any_path=any_path, guarded=names
+    )
+
+
+def _any(info: FunctionInfo) -> frozenset[str]:
+    return frozenset(each.name for each in info.parameters if each.takes_any_path)
 
 
 # ---- templates
