@@ -132,6 +132,8 @@ def read(text: bytes, *, max_batch: int = 0) -> Frame:
 
 def read_single(text: bytes) -> Single:
     """As `read`, but refuses an array."""
+    if not text.isascii() and (fault := _no_utf8(text)) is not None:
+        return fault  # what is not decoded yet, such as params, would be passed on as it is
     if text[:1] != b"{":
         return _no_object(text)
     try:
@@ -155,6 +157,15 @@ def read_single(text: bytes) -> Single:
     return _framed(text, wire)
 
 
+def _no_utf8(text: bytes) -> Malformed | None:
+    """What is wrong with a text that has bytes which are not UTF-8; None if all are."""
+    try:
+        str(text, "utf-8")
+    except UnicodeDecodeError as error:
+        return _unreadable(text, error)
+    return None
+
+
 def _is_read_whole(text: bytes, wire: _Wire) -> bool:
     """Whether the text has nothing but the members that were read, each once; False if unknown."""
     raw = next((r for r in (wire.params, wire.result, wire.error) if isinstance(r, Raw)), b"")
@@ -170,10 +181,6 @@ def _is_read_whole(text: bytes, wire: _Wire) -> bool:
 
 def _left_over(text: bytes) -> Malformed | None:
     """What is wrong with members that are not read, if anything is."""
-    try:
-        str(text, "utf-8")
-    except UnicodeDecodeError as error:
-        return _unreadable(text, error)
     twice = _twice(text)
     return _unfit(text, twice) if twice else None
 
