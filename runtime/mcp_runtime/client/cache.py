@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
+from mcp_runtime.core.durations import in_seconds
 from mcp_runtime.core.events import Notified
 
 _CHANGES: Final[dict[str, tuple[str, ...]]] = {
@@ -60,10 +61,10 @@ class Cache:
         return result if now < fresh_until else None
 
     def put(self, method: str, key: Hashable, result: Any, now: float) -> None:
-        ttl = getattr(result, "ttl_ms", 0)
+        ttl = in_seconds(getattr(result, "ttl_ms", 0))
         self._entries.pop((method, key), None)
-        if isinstance(ttl, int | float) and ttl > 0:
-            self._entries[method, key] = (now + ttl / 1000, result)
+        if ttl is not None and ttl > 0:
+            self._entries[method, key] = (now + ttl, result)
         while len(self._entries) > self._size:
             del self._entries[next(iter(self._entries))]
 

@@ -6,7 +6,6 @@ Source: the Tasks extension, "Polling" and "Input Required".
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, Unpack
@@ -16,6 +15,7 @@ from msgspec import UNSET
 from mcp_runtime.client.extension import ClientExtension, ClientView
 from mcp_runtime.client.options import RequestOptions
 from mcp_runtime.client.progress import ProgressCalls
+from mcp_runtime.core.durations import in_seconds
 from mcp_runtime.errors import BadAnswer, PeerError, RemoteError, SessionError, TimedOut
 from mcp_runtime.extensions.tasks.record import NAMES
 from mcp_runtime.revisions import DecodeError
@@ -100,8 +100,8 @@ class TaskHandle:
 
     def _pause(self, interval: object) -> float:
         """How many seconds to wait for the next poll; `interval` is the server's wish, in ms."""
-        if isinstance(interval, int | float) and math.isfinite(interval):
-            return min(max(interval / 1000, _SHORTEST), _LONGEST)
+        if (seconds := in_seconds(interval)) is not None:
+            return min(max(seconds, _SHORTEST), _LONGEST)
         doubled: float = _FIRST_POLL * 2 ** min(self._polls, 16)
         return min(doubled, _LONGEST)
 

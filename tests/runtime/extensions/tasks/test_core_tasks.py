@@ -154,8 +154,14 @@ def test_a_tool_that_forbids_or_requires_tasks_refuses_the_other_call() -> None:
             for id, name, wish in (("1", "greet", {}), ("2", "failing", None)):
                 refused = await called(peer, id, name, wish, kind="value")
                 assert refused["error"]["code"] == -32601
-            malformed: list[Any] = [{"ttl": 0}, {"ttl": "1"}, []]
-            for id, task in zip("345", malformed, strict=True):
+            malformed: list[Any] = [
+                {"ttl": 0},
+                {"ttl": "1"},
+                {"ttl": 10**400},
+                {"ttl": -(10**400)},
+                [],
+            ]
+            for id, task in zip("34567", malformed, strict=True):
                 refused = await called(peer, id, "slow", task)
                 assert refused["error"]["code"] == -32602
 
