@@ -3,12 +3,15 @@
 Both are answered on one stream. A request whose `_meta` names a revision is served by that alone;
 `initialize` begins a session, whose terms hold for the requests that name none.
 
-Source: 2025-11-25 basic/lifecycle; 2026-07-28 basic/index, "_meta", and basic/versioning.
+Source: 2025-11-25 basic/lifecycle; 2026-07-28 basic/index, "_meta", basic/versioning,
+basic/patterns/subscriptions and server/utilities/logging.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Any, ClassVar, Final, cast
 
 import msgspec
@@ -20,13 +23,13 @@ from mcp_runtime.core.events import Called, Event, Ignored, Opened, Write
 from mcp_runtime.core.extension import accepted
 from mcp_runtime.core.jsonrpc import Id, Notification, Request
 from mcp_runtime.core.lifecycle import State
-from mcp_runtime.core.log_levels import LEVELS
+from mcp_runtime.core.log_levels import LEVELS, require_level
 from mcp_runtime.core.negotiation import ServerOffer, initialize_params
 from mcp_runtime.core.pending import Pending
 from mcp_runtime.core.role import SERVER
 from mcp_runtime.core.running import SMALL, Hold, Running
-from mcp_runtime.core.server_notifications import ServerNotifications, tagged
 from mcp_runtime.core.session import Session
+from mcp_runtime.core.subscriptions import LISTS, Change, Notice, Subscriptions
 from mcp_runtime.core.tolerances import Tolerances
 from mcp_runtime.core.translation import Terms, Translations, translation
 from mcp_runtime.errors import NotOffered, RpcError
@@ -44,7 +47,7 @@ ANSWERED_AT_ONCE: Final = (
 _dump: Final = msgspec.json.Encoder().encode
 
 
-class ServerSession(Session, ServerNotifications):
+class ServerSession(Session):
     """A session with one client. `offer()` is what the server declares at the time."""
 
     role = SERVER
@@ -54,6 +57,11 @@ class ServerSession(Session, ServerNotifications):
     """Whether a second `initialize` ends what was open and begins again, or is refused."""
     is_anonymous = False
     """Whether it is one of several clients, and did not authenticate."""
+    principal = ""
+    """The user or service that the client acts for; empty for nobody."""
+    log_level: str | None = None
+    """The level that the client has set for the session."""
+    _declared: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(
         self,
@@ -70,6 +78,10 @@ class ServerSession(Session, ServerNotifications):
         )
         self.offer = offer
         self._translations = translations
+
+    @cached_property
+    def subscriptions(self) -> Subscriptions:
+        return Subscriptions(self.limits.subscriptions)
 
     # ---- requests
 
@@ -278,6 +290,85 @@ class ServerSession(Session, ServerNotifications):
     def lost(self, why: str = "the peer is gone") -> list[Event]:
         return self._ended(super().lost(why))
 
+    # ---- what the server tells its client unasked
+
+    def about(self, change: Change) -> list[bytes]:
+        """The notifications of a change, for those who subscribed to it."""
+        if change.principal not in (None, self.principal):
+            return []
+        if change.notice is not None:
+            return self._published(change.notice)
+        if uri := change.uri:
+            method, subscriptions = "notifications/resources/updated", self.subscriptions
+            make = partial(latest.ResourceUpdatedNotificationParams, uri=uri)
+            is_watched = uri in subscriptions.watched
+            return self._changed(method, make, subscriptions.of_uri(uri), is_watched)
+        if (what := change.list) not in LISTS:
+            return []
+        method, streams = f"notifications/{what}/list_changed", self.subscriptions.of_list(what)
+        is_declared = declares(self._declared, f"{what}.listChanged")
+        return self._changed(method, latest.NotificationParams, streams, is_declared)
+
+    def _changed(
+        self, method: str, make: Callable[..., Any], streams: Iterable[Id], in_session: bool
+    ) -> list[bytes]:
+        """A notification on each stream, and one in the session of a handshake."""
+        sent = [
+            self.notify(method, make(meta=tagged(id)), self.running[id].terms) for id in streams
+        ]
+        if in_session and self.state is State.OPEN:
+            sent.append(self.notify(method, make()))
+        return sent
+
+    def _published(self, notice: Notice) -> list[bytes]:
+        method, params, sent = notice.method, notice.params, list[bytes]()
+        for id in self.subscriptions.of_member(notice.member, notice.value):
+            if method in self.running[id].terms.translation.methods:
+                meta = {**params.get("_meta", {}), "io.modelcontextprotocol/subscriptionId": id}
+                sent.append(jsonrpc.notification(method, _dump({**params, "_meta": meta})))
+        return sent
+
+    def log(self, id: Id, terms: Terms, level: str, data: Any, logger: object = None) -> bytes:
+        """A log message about a request; empty if the client does not want that level.
+
+        Raises ValueError for an unknown level. In the per-request era a request that was answered
+        or cancelled has no more log messages. Source: 2026-07-28 server/utilities/logging.
+        """
+        require_level(level)
+        if not isinstance(logger, str | None):
+            raise TypeError(f"the name of a logger is text, not {type(logger).__name__}")
+        running = self.running.get(id)
+        least = self.log_level
+        if terms.translation.revision.era == "per-request":
+            if running is None or running.terms is not terms or terms.log_level is None:
+                return b""
+            least = terms.log_level
+        if least is not None and LEVELS.index(level) < LEVELS.index(least):
+            return b""
+        params: Any = latest.LoggingMessageNotificationParams(
+            level=level,  # type: ignore[arg-type]  # one of LEVELS
+            data=data,
+            logger=UNSET if logger is None else logger,
+        )
+        return self.notify("notifications/message", params, terms)
+
+    def end_subscriptions(self, *, cancelling: bool = True) -> list[bytes]:
+        """Ends the open subscriptions of the client with a result.
+
+        With `cancelling` a notification comes first, where subscriptions share a channel.
+
+        Source: 2026-07-28 basic/patterns/subscriptions, "Graceful Closure", and cancellation.
+        """
+        sent: list[bytes] = []
+        for id in sorted(self.subscriptions.open, key=repr):
+            if cancelling:
+                sent.append(jsonrpc.cancellation(id, "the server ends"))
+            meta = latest.SubscriptionsListenResultMetaObject(subscription_id=id)
+            result = latest.SubscriptionsListenResult(meta=meta, result_type="complete")
+            sent.append(self.answer(id, result))
+            self.subscriptions.end(id)
+        return sent
+
     def _gate(self, method: str, params: Any, terms: Terms) -> None:
         known = terms.translation.methods.get(method)
         if known is None:
@@ -293,3 +384,7 @@ class ServerSession(Session, ServerNotifications):
         is_declared = any(declares(side, method.capability) for side in sides)
         if method.direction != "both" and not is_declared:
             raise NotOffered(method.name, method.capability, "server")
+
+
+def tagged(id: Id) -> latest.NotificationMetaObject:
+    return latest.NotificationMetaObject(subscription_id=id)

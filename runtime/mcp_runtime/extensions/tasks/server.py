@@ -18,17 +18,18 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, cast
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from mcp_runtime.auth.server.current import run_with_token
+from mcp_runtime.auth.server.current import run_with_token, written_token
 from mcp_runtime.core import error_codes, refusals
+from mcp_runtime.core.durations import in_seconds
+from mcp_runtime.core.events import Called
 from mcp_runtime.core.pending import Timeout
 from mcp_runtime.core.request_state import StateSealer
 from mcp_runtime.core.role import SERVER, Role
 from mcp_runtime.errors import RemoteError, RpcError, SessionError
 from mcp_runtime.extensions.tasks import messages
-from mcp_runtime.extensions.tasks.record import NAMES, Call, Record, answered, cancelled
-from mcp_runtime.extensions.tasks.rerun import Reruns, context_of
+from mcp_runtime.extensions.tasks.record import NAMES, Call, Record, answered, cancelled, run_again
 from mcp_runtime.extensions.tasks.running import Handler, RunningTask, TaskPeer
-from mcp_runtime.extensions.tasks.table import TaskTable
+from mcp_runtime.extensions.tasks.table import TaskTable, lost
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import Position, Revision, parse
 from mcp_runtime.revisions import latest as t
@@ -90,6 +91,42 @@ class TaskOption(ToolOption):
         record = await self._tasks.begin(params, ctx, handler, _wished(wish))
         task = messages.core_task(record, self._tasks.poll_interval)
         return _core(ctx, "CreateTaskResult", {"task": task})
+
+
+class Reruns:
+    """Which tasks may be run again, by the tools of this process."""
+
+    def __init__(self, features: Features, limits: Limits, table: TaskTable) -> None:
+        self._features: Final = features
+        self._limits: Final = limits
+        self._table: Final = table
+
+    def call_of(self, params: t.CallToolRequestParams, ctx: Context) -> Call | None:
+        """What another process needs to run a call again; None if it may not."""
+        if params.name not in self._features.reruns or not self._table.is_shared:
+            return None
+        if len(t.encode(params)) > self._limits.rerun_bytes:
+            return None
+        return Call(t.to_wire(params), written_token(), ctx.called.terms.token)
+
+    def may_run(self, record: Record) -> bool:
+        """Whether a process with the tools of this one may run the task once more."""
+        call = record.call
+        if call is None or call.count >= self._limits.reruns:
+            return False
+        return call.params["name"] in self._features.reruns
+
+    def if_lost(self, record: Record, now: float) -> Record:
+        """Has this process run the task from now on if that is allowed; else it has failed."""
+        if not self.may_run(record):
+            return lost(record, now)
+        return run_again(record, now, self._table.process)
+
+
+def context_of(call: Call, ctx: Context) -> Context:
+    """The context of a call that is run again; `ctx` is that of the request for its task."""
+    terms = replace(ctx.called.terms, token=call.progress_token)
+    return Context(ctx.server, ctx.peer, Called(ctx.request_id, "tools/call", b"", terms))
 
 
 class _Host(Protocol):
@@ -390,6 +427,6 @@ def _wished(wish: Any) -> float | None:
     ttl = cast("dict[str, Any]", wish).get("ttl", UNSET) if isinstance(wish, dict) else None
     if ttl is UNSET:
         return None
-    if isinstance(ttl, bool) or not isinstance(ttl, int | float) or not ttl > 0:
+    if (seconds := in_seconds(ttl)) is None or not seconds > 0:
         raise refusals.invalid_params("`task.ttl` is a number of milliseconds, more than 0")
-    return ttl / 1000
+    return seconds
