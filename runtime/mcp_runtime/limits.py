@@ -122,7 +122,9 @@ class Limits:
     store_wait: float = 5.0
     """Wait for one operation of a store."""
     bus_bytes: int = 8 * 1024 * 1024
-    """Bytes for other processes that wait until their store is back; more are dropped."""
+    """Bytes for other processes that wait until their store is back; more are dropped.
+
+    A file of SQLite keeps as many that were sent; the oldest make room."""
     unread_bytes: int = 64 * 1024
     """Bytes of change notifications that wait on one stream; those above it are dropped."""
     event_bytes: int = 1024 * 1024

@@ -31,6 +31,7 @@ __all__ = [
     "Stored",
     "TaskStore",
     "TooManyTasks",
+    "kept",
 ]
 
 
@@ -91,10 +92,18 @@ class Kept(NamedTuple):
     record: bytes
 
 
+def kept(version: object, record: object) -> Kept | None:
+    """What an engine has read; None for what no process of ours has written, or that is deleted."""
+    if not isinstance(version, int) or version < 1 or not isinstance(record, bytes):
+        return None
+    return Kept(version, record)
+
+
 class SessionStore(Protocol):
     """What was agreed in sessions, so that a process can go on with one that another has begun.
 
-    It gives up sessions that nobody has put or got for `Limits.session_idle` seconds.
+    It gives up sessions that nobody has put or got for `Limits.session_idle` seconds. One that has
+    a table of them gives up the idlest when there are more than `Limits.sessions`.
     """
 
     async def put(self, session: str, record: bytes, version: int) -> bool:

@@ -86,7 +86,11 @@ class MemoryEvents:
 
 
 class MemorySessions:
-    """Keeps `Limits.sessions`, each for `Limits.session_idle` seconds after its last use."""
+    """Keeps `Limits.sessions`, each for `Limits.session_idle` seconds after its last use.
+
+    A new one takes the place of the one that was idle for longest, of one that was never used after
+    its `initialize` first.
+    """
 
     def __init__(
         self, limits: Limits = DEFAULT, *, clock: Callable[[], float] = time.monotonic
@@ -95,6 +99,8 @@ class MemorySessions:
         self._clock = clock
         self._kept: dict[str, tuple[float, Kept]] = {}
         """When each was used, in this order; deleted ones too."""
+        self._unused: dict[str, None] = {}
+        """Those whose first record is still the last, in the order in which they were put."""
 
     def __len__(self) -> int:
         return sum(kept is not _GONE for _, kept in self._kept.values())
@@ -119,17 +125,23 @@ class MemorySessions:
         self._use(session, _GONE)
 
     def _use(self, session: str, kept: Kept) -> None:
-        self._kept.pop(session, None)
+        self._drop(session)
         self._kept[session] = self._clock(), kept
-        self._give_up()
+        if kept.version <= 1:
+            self._unused[session] = None
+        self._give_up(session)
 
-    def _give_up(self) -> None:
+    def _drop(self, session: str) -> None:
+        self._kept.pop(session, None)
+        self._unused.pop(session, None)
+
+    def _give_up(self, newest: str = "") -> None:
         oldest = self._clock() - self._limits.session_idle
-        while self._kept:
-            session, (used, _) = next(iter(self._kept.items()))
-            if used > oldest and len(self._kept) <= self._limits.sessions:
-                return
-            del self._kept[session]
+        while self._kept and next(iter(self._kept.values()))[0] <= oldest:
+            self._drop(next(iter(self._kept)))
+        while len(self._kept) > self._limits.sessions:
+            unused = next((session for session in self._unused if session != newest), None)
+            self._drop(next(iter(self._kept)) if unused is None else unused)
 
 
 class MemoryTasks:

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Final, TypeAlias
 
 from mcp_runtime.limits import Limits
-from mcp_runtime.stores import StoreUnavailable
+from mcp_runtime.stores import EVENT_OVERHEAD, StoreUnavailable
 
 log: Final = logging.getLogger("mcp_runtime.stores")
 
@@ -22,10 +22,17 @@ _RETRY: Final = 0.2
 """Seconds until what could not be sent is sent again."""
 
 
+def size_of(topic: str, message: bytes) -> int:
+    """What a message counts in `Limits.bus_bytes`; one without data counts, too."""
+    return len(topic) + len(message) + EVENT_OVERHEAD
+
+
 class QueuedBus(ABC):
     """While it is entered a task sends what waits, and another receives.
 
     While the engine is away at most `Limits.bus_bytes` wait; what is published then is dropped.
+    Neither task ends because of a message: one that cannot be sent or handled is logged and
+    dropped.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -69,26 +76,37 @@ class QueuedBus(ABC):
                 await run()
             except StoreUnavailable as error:
                 log.warning("the bus is interrupted: %s", error)
-                await asyncio.sleep(_RETRY)
+            except Exception:
+                log.exception("the bus is interrupted, and begins again")
+            else:
+                continue
+            await asyncio.sleep(_RETRY)
 
     # ---- publishing
 
     def publish(self, topic: str, message: bytes) -> None:
-        if self._size + len(message) > self._limit:
+        size = size_of(topic, message)
+        if self._size + size > self._limit:
             self.dropped += 1
             return
         self._waiting.append((topic, message))
-        self._size += len(message)
+        self._size += size
         self._news.set()
 
     async def _drain(self) -> None:
         while True:
             await self._news.wait()
             messages = list(self._waiting)
-            await self._send(messages)
-            for _, message in messages:
+            try:
+                await self._send(messages)
+            except StoreUnavailable:
+                raise
+            except Exception:
+                self.dropped += len(messages)
+                log.exception("%d messages to other processes cannot be sent", len(messages))
+            for topic, message in messages:
                 self._waiting.popleft()
-                self._size -= len(message)
+                self._size -= size_of(topic, message)
             if not self._waiting:
                 self._news.clear()
 
@@ -109,6 +127,13 @@ class QueuedBus(ABC):
             with suppress(StoreUnavailable):  # then messages arrive that nobody receives
                 await self._topics_changed()
 
-    def _deliver(self, topic: str, message: bytes) -> None:
+    def _deliver(self, topic: object, message: object) -> None:
+        """Passes a message on; whoever can write to the engine may have written anything."""
+        if not isinstance(topic, str) or not isinstance(message, bytes):
+            log.warning("ignored a message of another process that is no bytes on a topic")
+            return
         for receive in [*self._receivers.get(topic, ())]:
-            receive(message)
+            try:
+                receive(message)
+            except Exception:
+                log.exception("a message of another process cannot be handled: %r", message[:80])

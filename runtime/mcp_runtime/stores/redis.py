@@ -30,6 +30,7 @@ from mcp_runtime.stores import (
     Stored,
     StoreUnavailable,
     TooManyTasks,
+    kept,
 )
 from mcp_runtime.stores.batches import Batches
 from mcp_runtime.stores.queued_bus import Message, QueuedBus
@@ -44,6 +45,8 @@ except ModuleNotFoundError:
 
 _T = TypeVar("_T")
 
+_DIGITS: Final = 15
+"""A version has fewer."""
 _DATABASE: Final = re.compile(r"/?[0-9]*")
 """The path of a URL: the number of a database."""
 
@@ -218,10 +221,15 @@ class RedisSessions:
     async def get(self, session: str) -> Kept | None:
         keys = (_session_key(session), *_keys(session))
         version, record = await self._server.script(_GET, keys, self._age)
-        return None if int(version or DELETED) == DELETED else Kept(int(version), record)
+        return _kept(version, record)
 
     async def delete(self, session: str) -> None:
         await self._server.script(_DELETE, (_session_key(session),), self._age)
+
+
+def _kept(version: bytes | None, record: object) -> Kept | None:
+    is_number = version is not None and version.isdigit() and len(version) < _DIGITS
+    return kept(int(version or 0), record) if is_number else None
 
 
 def _session_key(session: str) -> str:
@@ -246,7 +254,7 @@ class RedisTasks:
     async def get(self, owner: str, task: str) -> Kept | None:
         key = _task_key(owner, task)
         version, record = await self._server.run("HMGET", key, "version", "record")
-        return None if version is None else Kept(int(version), record)
+        return _kept(version, record)
 
     async def ids(self, owner: str) -> list[str]:
         seconds, micros = await self._server.run("TIME")

@@ -20,9 +20,10 @@ from mcp_runtime.stores import (
     Stored,
     StoreUnavailable,
     TooManyTasks,
+    kept,
 )
 from mcp_runtime.stores.batches import Batches
-from mcp_runtime.stores.queued_bus import Message, QueuedBus
+from mcp_runtime.stores.queued_bus import Message, QueuedBus, size_of
 
 _T = TypeVar("_T")
 _Work: TypeAlias = Callable[[sqlite3.Connection], Any]
@@ -37,8 +38,14 @@ _APPEND: Final = """
     returning total
 """
 """An event has the note of its stream, and the bytes of its session up to it."""
-_SCHEMA: Final = """
+_SPARE: Final = 256
+"""Pages of a file that are free and stay with it, so that it does not grow and shrink by turns."""
+_JOURNAL_BYTES: Final = 4 * 1024 * 1024
+"""Size to which the journal is cut back when its content is in the file."""
+_SCHEMA: Final = f"""
+    pragma auto_vacuum = incremental;
     pragma journal_mode = wal;
+    pragma journal_size_limit = {_JOURNAL_BYTES};
     pragma synchronous = normal;
     create table if not exists sessions
         (id text primary key, version integer, record blob, used real) without rowid;
@@ -52,9 +59,11 @@ _SCHEMA: Final = """
         without rowid;
     create index if not exists tasks_until on tasks (until);
     create table if not exists leases (name text primary key, until real) without rowid;
-    create table if not exists messages
-        (id integer primary key autoincrement, at real, topic text, data blob);
+    drop table if exists messages;
+    create table if not exists bus
+        (id integer primary key autoincrement, at real, topic text, data blob, total integer);
 """
+"""`bus` replaces a table whose rows had no `total`: the bytes of the bus up to and with a row."""
 
 
 class _Database:
@@ -85,6 +94,7 @@ class _Database:
         while True:  # two processes that begin at once: SQLite does not wait for the journal's lock
             try:
                 self._connection.executescript(_SCHEMA)
+                _make_shrinkable(self._connection)
                 return
             except sqlite3.OperationalError:
                 if time.monotonic() > end:
@@ -120,7 +130,9 @@ class _Database:
         connection = self._opened
         with connection:  # what was begun is undone, however it fails
             connection.execute("begin immediate")
-            return [_done(work, connection) for work in works]
+            results = [_done(work, connection) for work in works]
+        _shrink_file(connection)
+        return results
 
     async def _in_thread(self, work: Callable[[], _T]) -> _T:
         if self._thread is None:
@@ -129,6 +141,23 @@ class _Database:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work)
         except sqlite3.Error as error:
             raise StoreUnavailable(f"SQLite, {self._path}: {error!r}") from None
+
+
+def _make_shrinkable(db: sqlite3.Connection) -> None:
+    """Writes a file anew that was made without `auto_vacuum`, which is fixed when it is made."""
+    if not db.execute("pragma auto_vacuum").fetchone()[0]:
+        db.execute("vacuum")
+
+
+def _shrink_file(db: sqlite3.Connection) -> None:
+    """Gives free pages of the file back to the file system, unless another process holds its lock.
+
+    `execute` would give back one page only: it does not step through a pragma that has no columns.
+    """
+    (free,) = db.execute("pragma freelist_count").fetchone()
+    if free > 2 * _SPARE:
+        with suppress(sqlite3.OperationalError):
+            db.executescript(f"pragma incremental_vacuum({free - _SPARE})")
 
 
 def _done(work: _Work, connection: sqlite3.Connection) -> Any:
@@ -169,7 +198,8 @@ class SQLiteEvents(_Tables):
             sql = """select number, data, note from events
                 where session = ? and stream = ? and number >= ? order by number"""
             rows = db.execute(sql, (session, stream, number)).fetchall()
-            if not rows or rows[0][0] != number:
+            is_whole = all(isinstance(part, bytes) for row in rows for part in row[1:])
+            if not rows or rows[0][0] != number or not is_whole:
                 raise NoSuchEvent(stream, number)
             return Stored([data for _, data, _ in rows[1:]], rows[-1][2])
 
@@ -192,7 +222,11 @@ def _forget(db: sqlite3.Connection, session: str) -> None:
 
 
 class SQLiteSessions(_Tables):
-    """Keeps each session for `Limits.session_idle` seconds after its last use, with its events."""
+    """Keeps `Limits.sessions`, each for `Limits.session_idle` seconds after its last use.
+
+    A new one takes the place of the one that was idle for longest, of one that was never used after
+    its `initialize` first. The events of a session go with it.
+    """
 
     async def put(self, session: str, record: bytes, version: int) -> bool:
         now = time.time()
@@ -201,7 +235,9 @@ class SQLiteSessions(_Tables):
             self._give_up(db, now)
             if version == 0:
                 sql = "insert or ignore into sessions values (?, 1, ?, ?)"
-                return db.execute(sql, (session, record, now)).rowcount == 1
+                is_new = db.execute(sql, (session, record, now)).rowcount == 1
+                self._make_room(db, session)
+                return is_new
             sql = """update sessions set version = version + 1, record = ?, used = ?
                 where id = ? and version = ?"""
             return db.execute(sql, (record, now, session, version)).rowcount == 1
@@ -216,7 +252,7 @@ class SQLiteSessions(_Tables):
                 returning version, record"""
             oldest = now - self._database.limits.session_idle
             rows = db.execute(sql, (now, session, oldest)).fetchall()
-            return Kept(*rows[0]) if rows else None
+            return kept(*rows[0]) if rows else None
 
         return await self._database.run(work)
 
@@ -230,6 +266,15 @@ class SQLiteSessions(_Tables):
         oldest = now - self._database.limits.session_idle
         sql = "delete from sessions where used <= ? returning id"
         for (id,) in db.execute(sql, (oldest,)).fetchall():
+            _forget(db, id)
+
+    def _make_room(self, db: sqlite3.Connection, session: str) -> None:
+        (count,) = db.execute("select count(*) from sessions").fetchone()
+        if (more := count - self._database.limits.sessions) <= 0:
+            return
+        idlest = "select id from sessions where id <> ? order by version > 1, used limit ?"
+        sql = f"delete from sessions where id in ({idlest}) returning id"
+        for (id,) in db.execute(sql, (session, more)).fetchall():
             _forget(db, id)
 
 
@@ -264,13 +309,14 @@ class SQLiteTasks(_Tables):
     async def get(self, owner: str, task: str) -> Kept | None:
         row = owner, task, time.time()
         sql = "select version, record from tasks where owner = ? and id = ? and until > ?"
-        kept = await self._database.run(lambda db: db.execute(sql, row).fetchone())
-        return None if kept is None else Kept(*kept)
+        found = await self._database.run(lambda db: db.execute(sql, row).fetchone())
+        return None if found is None else kept(*found)
 
     async def ids(self, owner: str) -> list[str]:
         row = owner, time.time()
         sql = "select id from tasks where owner = ? and until > ? order by id"
-        return await self._database.run(lambda db: [id for (id,) in db.execute(sql, row)])
+        found = await self._database.run(lambda db: db.execute(sql, row).fetchall())
+        return [id for (id,) in found if isinstance(id, str)]
 
 
 class SQLiteLeases(_Tables):
@@ -305,16 +351,23 @@ class SQLiteBus(QueuedBus):
 
     async def begin(self) -> None:
         """Earlier messages were for others. Raises StoreUnavailable."""
-        sql = "select coalesce(max(id), 0) from messages"
+        sql = "select coalesce(max(id), 0) from bus"
         self._last = await self._database.run(lambda db: int(db.execute(sql).fetchone()[0]))
 
     async def _send(self, messages: Sequence[Message]) -> None:
-        now = time.time()
+        now, most = time.time(), self._database.limits.bus_bytes
 
         def work(db: sqlite3.Connection) -> None:
-            db.execute("delete from messages where at < ?", (now - _MESSAGE_AGE,))
-            sql = "insert into messages (at, topic, data) values (?, ?, ?)"
-            db.executemany(sql, [(now, topic, data) for topic, data in messages])
+            sql = "select total from bus order by id desc limit 1"
+            total = next((last for (last,) in db.execute(sql) if isinstance(last, int)), 0)
+            rows: list[tuple[float, str, bytes, int]] = []
+            for topic, data in messages:
+                total += size_of(topic, data)
+                rows.append((now, topic, data, total))
+            db.executemany("insert into bus (at, topic, data, total) values (?, ?, ?, ?)", rows)
+            first_kept = "select id from bus where at >= ? and total > ? order by id limit 1"
+            sql = f"delete from bus where id < ({first_kept})"
+            db.execute(sql, (now - _MESSAGE_AGE, total - most))
 
         await self._database.run(work)
 
@@ -322,7 +375,7 @@ class SQLiteBus(QueuedBus):
         """All topics are read from the one table."""
 
     async def _receive(self) -> None:
-        sql = "select id, topic, data from messages where id > ? order by id"
+        sql = "select id, topic, data from bus where id > ? order by id"
         while True:
             rows: list[Any] = await self._database.look(
                 lambda db: db.execute(sql, (self._last,)).fetchall()

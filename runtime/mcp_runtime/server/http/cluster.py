@@ -10,14 +10,19 @@ import asyncio
 import logging
 import secrets
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    suppress,
+)
 from functools import partial
 from itertools import count
 from typing import Any, Final
 
 import msgspec
 
-from mcp_runtime.core import jsonrpc
+from mcp_runtime.core import jsonrpc, peek
 from mcp_runtime.core.jsonrpc import Batch, ErrorResponse, Frame, Id, Notification, Response
 from mcp_runtime.limits import Limits
 from mcp_runtime.server.lifespan import Lifespan
@@ -34,6 +39,8 @@ _DIGITS: Final = 20
 _EVERYBODY: Final = "processes"
 _RENEWALS: Final = 3
 """How often a lease is renewed within its time."""
+_TEXT_CHARS: Final = 1000
+"""Characters that are passed on of a reason, or of a message about progress."""
 _HEARD: Final = 4096
 """How many pairs of a topic and a process we know the last message of; the oldest is forgotten."""
 
@@ -58,6 +65,19 @@ class Forwarded(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether the session was deleted."""
 
 
+class _Progress(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The params of `notifications/progress`."""
+
+    token: Id = msgspec.field(name="progressToken")
+    progress: int | float
+    total: int | float | None = None
+    message: str = ""
+
+    def shortened(self) -> _Progress:
+        return msgspec.structs.replace(self, message=self.message[:_TEXT_CHARS])
+
+
+_progress: Final = msgspec.json.Decoder(_Progress)
 _forwarded: Final = msgspec.json.Decoder(Forwarded)
 
 
@@ -76,6 +96,7 @@ class Cluster:
         """Of this process, once it has joined: one that made the application may fork others."""
         self.store: Final = store
         self._lease: Final = limits.lease
+        self._id_chars: Final = limits.id_chars
         self._receive = receive
         self._numbers = count(1)
         self._last: dict[tuple[str, int], int] = {}
@@ -139,17 +160,38 @@ class Cluster:
     # ---- forwarding
 
     def forward(self, session: str, frame: Frame) -> None:
-        """Passes on what another process may wait for: a response to it, or a notification."""
+        """Passes on what another process can use: a response to it, or one of few notifications."""
         if isinstance(frame, Batch):
             for each in frame.frames:
                 self.forward(session, each)
         elif isinstance(frame, Notification):
-            body = jsonrpc.notification(frame.method, frame.params)
-            self._publish(_EVERYBODY, session, body=body.decode())
+            with suppress(*jsonrpc.UNREADABLE):
+                self._forward_notification(session, frame)
         elif isinstance(frame, Response | ErrorResponse):
             number = owner(frame.id)
             if number is not None and number != self.number:
                 self.send(number, session, _written(frame))
+
+    def _forward_notification(self, session: str, frame: Notification) -> None:
+        """Passes on what it says, written anew so that its size is ours. Raises UNREADABLE."""
+        match frame.method:
+            case "notifications/initialized" | "notifications/roots/list_changed":
+                body = jsonrpc.notification(frame.method)
+            case "notifications/cancelled":
+                said = peek.cancellation(frame.params)
+                if isinstance(said.request_id, str) and len(said.request_id) > self._id_chars:
+                    return
+                body = jsonrpc.cancellation(said.request_id, said.reason[:_TEXT_CHARS])
+            case "notifications/progress":
+                progress = _progress.decode(frame.params)
+                number = owner(progress.token)
+                if number is not None and number != self.number:
+                    data = msgspec.json.encode(progress.shortened())
+                    self.send(number, session, jsonrpc.notification(frame.method, data))
+                return
+            case _:
+                return
+        self._publish(_EVERYBODY, session, body=body.decode())
 
     def send(
         self, number: int, session: str, body: bytes, principal: str = "", token: str = ""

@@ -93,7 +93,7 @@ class FollowedStream:
                     with suppress(TimeoutError):
                         async with asyncio.timeout(self._wait):
                             await self._news.wait()
-        except (NoSuchEvent, StoreUnavailable):
+        except (NoSuchEvent, StoreUnavailable, *jsonrpc.UNREADABLE):
             pass  # the response ends, and the client asks again
         finally:
             self.outbox.finish()

@@ -16,6 +16,7 @@ from mcp_runtime.auth.server.current import run_with_token, written_token
 from mcp_runtime.core.events import Cancelled
 from mcp_runtime.core.jsonrpc import Frame, Id
 from mcp_runtime.core.lifecycle import State
+from mcp_runtime.core.log_levels import LEVELS
 from mcp_runtime.core.subscriptions import Change
 from mcp_runtime.server.http.cluster import Cluster
 from mcp_runtime.server.http.event_response import COME_BACK
@@ -223,5 +224,6 @@ class SharedSession(HttpSession):
         session = self.server_session
         if record.is_open and session.state is State.AGREED:
             self.receive(_INITIALIZED, forwards=False)
-        session.log_level, self.lists = record.log_level, record.lists
+        session.log_level = record.log_level if record.log_level in LEVELS else None
+        self.lists = record.lists
         session.subscriptions.watched = set(record.watched)

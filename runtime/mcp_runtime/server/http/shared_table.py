@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from typing import Final
 
 import msgspec
 
+from mcp_runtime.core.lifecycle import State
 from mcp_runtime.server.http.cluster import Cluster, Forwarded, owner
 from mcp_runtime.server.http.followed_stream import FollowedStream
 from mcp_runtime.server.http.request import HttpError, retry_after
@@ -74,11 +76,19 @@ class SharedTable(SessionTable[SharedSession]):
         if session is None:
             self._make_room(record.principal)
             session = self._make(id, record.principal)
-            session.restore(record)
+            self._restore(session, record)
             session.is_late = True
             self._add(session)
         self._apply(session, record, version)
         return session
+
+    def _restore(self, session: SharedSession, record: SessionRecord) -> None:
+        """Raises HttpError 404 for a record that does not begin a session."""
+        with suppress(HttpError):
+            session.restore(record)
+        if session.session.state is State.NEW:
+            log.warning("a session is lost: its record in the store has no `initialize`")
+            raise HttpError(404, "there is no such session")
 
     def _make_room(self, principal: str) -> None:
         """Closes the session here that was not used for longest, which the store keeps.
