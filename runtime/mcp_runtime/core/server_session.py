@@ -294,7 +294,7 @@ class ServerSession(Session):
 
     def about(self, change: Change) -> list[bytes]:
         """The notifications of a change, for those who subscribed to it."""
-        if change.principal not in (None, self.principal):
+        if self.input_ended or change.principal not in (None, self.principal):
             return []
         if change.notice is not None:
             return self._published(change.notice)
@@ -355,13 +355,14 @@ class ServerSession(Session):
     def end_subscriptions(self, *, cancelling: bool = True) -> list[bytes]:
         """Ends the open subscriptions of the client with a result.
 
-        With `cancelling` a notification comes first, where subscriptions share a channel.
+        With `cancelling` a notification comes first, where subscriptions share a channel that the
+        client still writes to.
 
         Source: 2026-07-28 basic/patterns/subscriptions, "Graceful Closure", and cancellation.
         """
         sent: list[bytes] = []
         for id in sorted(self.subscriptions.open, key=repr):
-            if cancelling:
+            if cancelling and not self.input_ended:
                 sent.append(jsonrpc.cancellation(id, "the server ends"))
             meta = latest.SubscriptionsListenResultMetaObject(subscription_id=id)
             result = latest.SubscriptionsListenResult(meta=meta, result_type="complete")
