@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -16,6 +17,7 @@ from mcp_bindgen.source import Source, read
 
 REVISIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 SECTIONS: Final = "declared,resolved,tags,methods,order"
+ORACLE: Final = Path(__file__).parents[1] / "oracle"
 
 
 def resolver(data: bytes) -> Resolver:
@@ -27,11 +29,42 @@ def test_our_facts_are_the_compilers(root: Path, tmp_path: Path, revision: str) 
     data = (root / "schema" / revision / "schema.ts").read_bytes()
     ours = tmp_path / "ours.json"
     ours.write_text(json.dumps(facts(resolver(data))), encoding="utf-8")
-    oracle = root / "tests" / "oracle"
-    files = [oracle / "compare.py", oracle / f"{revision}.json", ours]
+    files = [ORACLE / "compare.py", ORACLE / f"{revision}.json", ours]
     compare = [sys.executable, *map(str, files), "--sections", SECTIONS]
     done = subprocess.run(compare, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("path", sorted(ORACLE.rglob("*.json")), ids=lambda path: path.stem)
+def test_the_compilers_facts_are_written_one_declaration_a_line(path: Path) -> None:
+    text = path.read_text("utf-8")
+    document = json.loads(text)
+    assert text == oracle_text(document), "write it with `oracle_text`"
+    for declaration in document.get("declarations", ()):
+        assert text.count(f"\n  {compact(declaration)}") == 1
+
+
+def oracle_text(document: dict[str, Any]) -> str:
+    """A file of the oracle: each item of its lists, and of objects of objects, has its own line."""
+    members = (f" {compact(key)}: {in_lines(value)}" for key, value in sorted(document.items()))
+    return "{\n" + ",\n".join(members) + "\n}\n"
+
+
+def in_lines(value: object) -> str:
+    lines: Iterator[str]
+    match value:
+        case [_, *_]:
+            ends, lines = "[]", map(compact, value)
+        case dict() if value and any(isinstance(item, dict) for item in value.values()):
+            lines = (f"{compact(key)}: {compact(item)}" for key, item in sorted(value.items()))
+            ends = "{}"
+        case _:
+            return compact(value)
+    return f"{ends[0]}\n  " + ",\n  ".join(lines) + f"\n {ends[1]}"
+
+
+def compact(value: object) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def test_the_digest_ignores_prose_and_layout_and_nothing_else() -> None:
