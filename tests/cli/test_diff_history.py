@@ -9,6 +9,7 @@ import pytest
 
 from mcp_bindgen import pins
 from tests.support.command import invoke
+from tests.support.schemas import pinned
 
 
 def history_of(*args: str) -> str:
@@ -24,7 +25,7 @@ def cells(text: str, name: str) -> list[str]:
 
 def test_the_matrix_has_every_method_and_declaration_of_the_newest_revision() -> None:
     text = history_of()
-    schema = pins.load(pins.revisions()[-1])
+    schema = pinned(pins.revisions()[-1])
     named = {line.split()[0] for line in text.splitlines() if line.startswith("  ")}
     declared = {d.name for d in schema.declarations} - {
         s.name for s in schema.structs.values() if s.place

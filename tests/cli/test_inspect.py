@@ -13,6 +13,7 @@ import pytest
 from mcp_bindgen import pins
 from mcp_bindgen.pins import table
 from tests.support.command import invoke, run
+from tests.support.schemas import pinned
 
 
 def inspected(*args: str | Path) -> str:
@@ -24,7 +25,7 @@ def inspected(*args: str | Path) -> str:
 @pytest.mark.parametrize("revision", pins.revisions())
 def test_the_overview_names_everything(revision: str) -> None:
     text = inspected(revision)
-    schema = pins.load(revision)
+    schema = pinned(revision)
     lines = {line.split()[0] for line in text.splitlines() if line.startswith("  ")}
     assert {d.name for d in schema.declarations} <= lines
     assert {m.name for m in schema.methods} <= lines
@@ -91,7 +92,7 @@ def test_a_method_is_a_name_too() -> None:
 @pytest.mark.parametrize("revision", pins.revisions())
 def test_json_names_what_the_schema_has(revision: str) -> None:
     body = json.loads(inspected(revision, "--format", "json"))
-    schema = pins.load(revision)
+    schema = pinned(revision)
     assert [d["name"] for d in body["declarations"]] == [d.name for d in schema.declarations]
     assert [m["name"] for m in body["methods"]] == [m.name for m in schema.methods]
     assert body["structure"] == schema.digest == pins.pins()[revision].structure
@@ -209,7 +210,7 @@ def test_an_extension_has_every_form(name: str) -> None:
     for form in ("json", "facts", "json-schema"):
         assert json.loads(inspected(name, "--format", form))
     facts = json.loads(inspected(name, "--format", "facts"))
-    assert {d["name"] for d in facts["declarations"]} <= {d.name for d in pins.load(name).own}
+    assert {d["name"] for d in facts["declarations"]} <= {d.name for d in pinned(name).own}
 
 
 def test_an_unknown_version_says_which_there_are() -> None:

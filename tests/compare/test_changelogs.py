@@ -15,6 +15,7 @@ import pytest
 
 from mcp_bindgen import pins
 from mcp_bindgen.compare.judge.verdicts import Finding, judge, severity
+from tests.support.schemas import pinned
 
 REVISIONS: Final = pins.revisions()
 
@@ -132,7 +133,7 @@ LEFT_OUT: Final[dict[str, dict[str, str]]] = {
 @cache
 def findings(revision: str) -> tuple[Finding, ...]:
     older = {new: old for old, new in pairwise(REVISIONS)}
-    return judge(pins.load(older[revision]), pins.load(revision))
+    return judge(pinned(older[revision]), pinned(revision))
 
 
 def matching(pattern: str, revision: str) -> list[Finding]:

@@ -12,10 +12,11 @@ from typing import Final
 
 import pytest
 
-from mcp_bindgen import emit, pins
+from mcp_bindgen import emit
 from mcp_bindgen.compare.judge.rules import RULES
 from mcp_bindgen.compare.judge.verdicts import judge
 from tests.support.diff_cases import Case, cases, judged, schema_of
+from tests.support.schemas import pinned
 
 CASES: Final = {case.name: case for case in cases()}
 FOR: Final = {name: case for name, case in CASES.items() if not case.near}
@@ -95,7 +96,7 @@ def mypy(folder: Path) -> dict[str, str]:
 
 def test_a_name_that_a_decision_gives_is_told() -> None:
     """MEMBER_PYTHON_NAME: names are by rule, and only a row of decisions makes one another."""
-    old = pins.load("2025-11-25")
+    old = pinned("2025-11-25")
     tool = old.structs["Tool"]
     fields = tuple(replace(f, name="heading") if f.wire == "title" else f for f in tool.fields)
     changed = tuple(replace(tool, fields=fields) if d is tool else d for d in old.declarations)

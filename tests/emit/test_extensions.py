@@ -11,11 +11,11 @@ from typing import Any, Final
 import pytest
 
 import mcp_wire.ext
-from mcp_bindgen import pins
 from mcp_bindgen.emit.packages import extension_package
 from mcp_bindgen.errors import DecisionError
 from mcp_bindgen.ir.extensions import require_apart
 from tests.support.judges import EXTENSIONS, FLAVOURS, flavour_of, schema_of
+from tests.support.schemas import pinned
 
 CORE: Final = "2026-07-28"
 TASKS: Final = "tasks@draft-2026-08-21"
@@ -104,7 +104,7 @@ def test_the_methods_of_apps_are_tables_and_no_facade() -> None:
 
 
 def test_two_extensions_that_add_one_member_are_refused() -> None:
-    tasks, apps = pins.load(TASKS), pins.load(APPS)
+    tasks, apps = pinned(TASKS), pinned(APPS)
     require_apart([tasks, apps])
     assert tasks.extension is not None
     assert apps.extension is not None

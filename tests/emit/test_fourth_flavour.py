@@ -14,11 +14,11 @@ from typing import Any, Final
 
 import pytest
 
-from mcp_bindgen import pins
 from mcp_bindgen.emit.copies import copies
 from mcp_bindgen.emit.options import Options
 from tests.support.instances import Generator, Seeded, cases, more
 from tests.support.judges import flavour_of, seed
+from tests.support.schemas import pinned
 
 REVISION: Final = "2025-11-25"
 INSTANCES: Final = 2_000
@@ -61,7 +61,7 @@ def models(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(emitter, "FLAVOURS", ("attrs",))
     monkeypatch.setitem(sys.modules, "attrs", stand_in())
     options = Options(models=("attrs",), templates=templates)
-    files = emitter.generate([pins.load(REVISION)], options) | dict(copies(()))
+    files = emitter.generate([pinned(REVISION)], options) | dict(copies(()))
     for name, content in {**files, "_attrs.py": support}.items():
         path = tmp_path / "fourth" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -78,7 +78,7 @@ def outcome(module: Any, name: str, data: bytes) -> object:
 
 
 def test_the_flavour_of_the_page_agrees_with_the_others(models: Any) -> None:
-    schema = pins.load(REVISION)
+    schema = pinned(REVISION)
     known = flavour_of(REVISION, "dataclass").module
     generator = Generator(schema, Seeded(seed(REVISION)))
     reaching = chain.from_iterable(cases(generator, name, rounds=3) for name in schema.types)

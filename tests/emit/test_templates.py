@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from mcp_bindgen import emit, paths, pins
+from mcp_bindgen import emit, paths
 from mcp_bindgen.errors import TemplateError
+from tests.support.schemas import pinned
 
 
 @pytest.mark.parametrize(
@@ -26,7 +27,7 @@ def test_a_template_that_fails_is_named_with_its_line(text: str, said: str, tmp_
     lines = len(template.read_text().splitlines())
     template.write_text(f"{template.read_text()}{text}\n")
     with pytest.raises(TemplateError) as caught:
-        emit.generate([pins.load("2025-11-25")], emit.Options(templates=folder))
+        emit.generate([pinned("2025-11-25")], emit.Options(templates=folder))
     assert f"methods.py.jinja:{lines + 1}: " in str(caught.value)
     assert said in str(caught.value)
 
@@ -35,5 +36,5 @@ def test_a_template_of_ones_own_is_used(tmp_path: Path) -> None:
     folder = tmp_path / "bindings"
     shutil.copytree(paths.templates() / "bindings", folder)
     (folder / "revision.py.jinja").write_text('{{ header }}\n"""Mine: {{ title }}."""\n')
-    files = emit.generate([pins.load("2025-11-25")], emit.Options(templates=folder))
+    files = emit.generate([pinned("2025-11-25")], emit.Options(templates=folder))
     assert '"""Mine: 2025-11-25."""' in files["v2025_11_25/__init__.py"]
