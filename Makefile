@@ -33,7 +33,7 @@ test: $(STAMP) ## run the tests (ARGS are passed to pytest)
 	@$(BIN)/python -m pytest -q -m "not long and not wide and not interop" -n auto --dist worksteal $(ARGS)
 
 wide: $(STAMP) ## run the tests that make the same claims for more stores, revisions and kinds
-	@$(BIN)/python -m pytest -q -m "wide and not long and not interop" -n auto --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest -q -m "(wide or drawn) and not long and not interop" -n auto --dist worksteal $(ARGS)
 
 long: $(STAMP) ## run the tests that take too long for `make test`
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-long} $(BIN)/python -m pytest -q -m long -n auto --dist worksteal $(ARGS)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support import portable
+from tests.support import portable, wide
 
 if TYPE_CHECKING:
     from tests.support.loopback import Loopback
@@ -142,16 +142,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=in_ci(),
         help=f"fail if a test is skipped and its reason does not name {EXCUSE} (default: if CI)",
     )
+    parser.addoption("--seed", default="", help="draw the same cases as a run that said this seed")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    wide.seed(config.getoption("seed"))
     gathers = not hasattr(config, "workerinput")
     if gathers and config.getoption("strict_skips") and not config.option.collectonly:
         config.pluginmanager.register(Skips(), "strict-skips")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     portable.mark(items, ROOT / "tests")
+    wide.mark_what_waits(items)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    terminalreporter.line(f"a share of the cases was drawn: --seed {wide.seed()} draws the same")
 
 
 def pytest_report_header() -> str:

@@ -7,7 +7,6 @@ import re
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -24,6 +23,7 @@ from mcp_bindgen.source import Source, read
 from mcp_bindgen.source.excerpt import excerpt
 from tests.support.mutations import MUTATIONS, mutated
 from tests.support.refutation import check_mutation, refute
+from tests.support.schemas import pinned
 from tests.support.wide import wide_but
 
 REVISIONS: Final = pins.revisions()
@@ -37,23 +37,19 @@ _WAYS: Final[dict[str, tuple[Way, ...]]] = {
 }
 
 
-@cache
-def schema_of(revision: str) -> Schema:
-    return pins.load(revision)
-
-
 def seed() -> int:
     drawn = secrets.randbits(32)
     print(f"seed {drawn}")  # noqa: T201 - pytest shows it with a failure
     return drawn
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("kind", MUTATIONS)
-def test_a_change_is_found_at_its_path_and_judged_rightly(kind: str) -> None:
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_a_change_is_found_at_its_path_and_judged_rightly(revision: str, kind: str) -> None:
     dice = random.Random(number := seed())
-    for revision in REVISIONS:
-        for round in range(ROUNDS):
-            check(revision, kind, dice, f"seed {number}, {revision}, round {round}")
+    for round in range(ROUNDS):
+        check(revision, kind, dice, f"seed {number}, {revision}, round {round}")
 
 
 @pytest.mark.long
@@ -66,26 +62,26 @@ def test_many_changes_are_found_and_judged_rightly(revision: str, kind: str) -> 
 
 
 def check(revision: str, kind: str, dice: random.Random, where: str) -> None:
-    check_mutation(mutated(dice, schema_of(revision), kind), schema_of(revision), dice, where)
+    check_mutation(mutated(dice, pinned(revision), kind), pinned(revision), dice, where)
 
 
 @pytest.mark.parametrize("revision", wide_but({"2026-07-28"}, REVISIONS))
 def test_the_check_sees_a_verdict_that_is_wrong(revision: str) -> None:
     """Were every verdict "holds", messages would refute it."""
     dice = random.Random(7)
-    mutation = mutated(dice, schema_of(revision), "remove member")
+    mutation = mutated(dice, pinned(revision), "remove member")
     seen = 0
     for _ in range(20):
-        mutation = mutated(dice, schema_of(revision), "toggle member")
+        mutation = mutated(dice, pinned(revision), "toggle member")
         try:
-            refute(schema_of(revision), mutation.schema, silent(revision, mutation.schema), 7, "")
+            refute(pinned(revision), mutation.schema, silent(revision, mutation.schema), 7, "")
         except AssertionError:
             seen += 1
     assert seen > 3
 
 
 def silent(revision: str, after: Schema) -> tuple[Finding, ...]:
-    findings = judge(schema_of(revision), after)
+    findings = judge(pinned(revision), after)
     return tuple(
         replace(finding, peers=dict.fromkeys(finding.peers, "holds")) for finding in findings
     )
@@ -119,6 +115,7 @@ def in_parentheses(text: str, dice: random.Random) -> str:
     return re.sub(r"(?m): ([A-Z]\w+);$", r": (\1);", text)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("revision", REVISIONS)
 @pytest.mark.parametrize(
     "respell",
@@ -148,7 +145,7 @@ def test_a_base_that_goes_takes_its_members_along(revision: str, tmp_path: Path)
         other = text[: match.start()] + f"export interface {match[1]} {{" + text[match.end() :]
         path = tmp_path / "new.ts"
         path.write_text(other, encoding="utf-8")
-        old, new = schema_of(revision), pins.resolve(str(path))
+        old, new = pinned(revision), pins.resolve(str(path))
         if match[1] not in new.structs:
             continue  # nothing is left of it: a map
         gone = {f.wire for f in old.structs[match[1]].fields}
@@ -167,7 +164,7 @@ def test_a_base_that_goes_takes_its_members_along(revision: str, tmp_path: Path)
 def test_a_witness_is_read_by_one_sides_models_and_refused_by_the_others(
     old: str, new: str
 ) -> None:
-    before, after = schema_of(old), schema_of(new)
+    before, after = pinned(old), pinned(new)
     findings = judge(before, after)
     assert bool(findings) == (old != new)
     for finding in findings:

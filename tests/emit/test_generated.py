@@ -17,6 +17,7 @@ import pytest
 from mcp_bindgen import emit, pins
 from mcp_bindgen.ir.lower import load
 from mcp_bindgen.ir.model import JSON_PRIMS, Arr, Bounded, Map, Prim, Ref, Schema, Struct, Type, Uni
+from tests.support.schemas import pinned
 
 REVISIONS: Final = pins.revisions()
 FILES: Final = sorted((Path(__file__).parents[2] / "generated" / "mcp_wire").rglob("*.py"))
@@ -115,12 +116,13 @@ def unknown(schema: Schema, type: Type) -> bool:
             return False
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("revision", REVISIONS)
 @pytest.mark.parametrize("flavour", emit.FLAVOURS)
 def test_every_any_of_a_member_stands_for_unknown_any_object_or_json(
     revision: str, flavour: str
 ) -> None:
-    schema = pins.load(revision)
+    schema = pinned(revision)
     text = emit.generate([schema], emit.Options(models=(flavour,)))
     tree = ast.parse(text[f"{emit.package(revision)}/models_{flavour}.py"])
     members = list(any_classes(tree))
@@ -133,9 +135,10 @@ def test_every_any_of_a_member_stands_for_unknown_any_object_or_json(
 # ---- annotations that pydantic has to compile
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_an_annotation_is_text_only_where_it_names_what_comes_later(revision: str) -> None:
-    schema = pins.load(revision)
+    schema = pinned(revision)
     path = f"{emit.package(revision)}/models_pydantic.py"
     tree = ast.parse(emit.generate([schema], emit.Options(models=("pydantic",)))[path])
     later, texts = set(schema.types), 0
@@ -176,7 +179,7 @@ def test_codecs_reflect_on_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_no_name_is_numbered_and_none_collides(revision: str) -> None:
-    schema = pins.load(revision)
+    schema = pinned(revision)
     names = [d.name for d in schema.declarations]
     assert len(names) == len(set(names))
     assert [name for name in names if re.search(r"[0-9]$", name)] == []
@@ -204,7 +207,7 @@ def test_all_lists_what_a_module_makes_public() -> None:
 
 
 def test_every_struct_is_a_class_and_every_alias_an_assignment() -> None:
-    schema = pins.load(REVISIONS[-1])
+    schema = pinned(REVISIONS[-1])
     for name, declaration in schema.types.items():
         excerpt = emit.excerpt(schema, name)
         start = f"class {name}(" if isinstance(declaration, Struct) else f"{name}: TypeAlias"

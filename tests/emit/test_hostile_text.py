@@ -24,6 +24,7 @@ from mcp_bindgen.emit.text.layout import docstring, literal
 from mcp_bindgen.errors import BindgenError
 from mcp_bindgen.ir.lower import load
 from mcp_bindgen.ir.names import RESERVED_MEMBERS, RESERVED_TYPES
+from tests.support.schemas import pinned
 
 HOSTILE: Final = (
     '"""); import os; os.system("x") #',
@@ -98,7 +99,7 @@ def shape(files: dict[str, str]) -> Iterator[tuple[str, str]]:
 
 @cache
 def ours() -> frozenset[tuple[str, str]]:
-    schemas = [pins.load(revision) for revision in pins.revisions()]
+    schemas = [pinned(revision) for revision in pins.revisions()]
     return frozenset(shape(emit.generate(schemas, emit.Options())))
 
 
@@ -157,6 +158,7 @@ def test_a_literal_is_its_text(text: str) -> None:
     assert ast.literal_eval(literal(text)) == text
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_text_stays_text(text: str, tmp_path: Path) -> None:
     schema = load(source(text).encode(), "hostile.ts", "hostile")
@@ -168,6 +170,7 @@ def test_hostile_text_stays_text(text: str, tmp_path: Path) -> None:
     assert text in strings
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("start", range(0, len(NAMES), TOGETHER))
 def test_any_member_name_gives_code_that_runs(start: int, tmp_path: Path) -> None:
     files = {
@@ -203,6 +206,7 @@ for models in (models_dataclass, models_msgspec, models_pydantic):
 """
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("name", ["wire_", "consts", "extra_", "field", "self"])
 def test_a_member_called_like_an_attribute_of_ours_is_read_and_written(
     name: str, tmp_path: Path
@@ -227,8 +231,8 @@ def globals_of(text: str) -> Iterator[str]:
 
 
 def test_every_name_that_modules_of_types_use_is_reserved() -> None:
-    schemas = [pins.load(revision) for revision in pins.revisions()[-2:]]
-    extensions = [pins.load(version) for version in pins.extensions()]
+    schemas = [pinned(revision) for revision in pins.revisions()[-2:]]
+    extensions = [pinned(version) for version in pins.extensions()]
     variants = (emit.Options(), emit.Options(unknown="drop", literals="open"))
     files = {path: text for o in variants for path, text in emit.generate(schemas, o).items()}
     files |= emit.extensions(extensions, emit.Options())

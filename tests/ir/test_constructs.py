@@ -46,6 +46,7 @@ def test_the_corpus_has_at_least_200_schemas_with_json_on_both_sides() -> None:
     assert lenient == {"recursion/all-of-json"}
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("name", READ)
 def test_every_judge_takes_what_the_type_takes_and_nothing_else(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -161,6 +161,7 @@ def both(text: bytes) -> Iterator[bytes | str]:
         yield text.decode("utf-8", "surrogateescape")
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("place", VALUE_PLACES)
 def test_what_is_no_json_is_refused(flavour: Flavour, place: str) -> None:
     wrong = [
@@ -172,6 +173,7 @@ def test_what_is_no_json_is_refused(flavour: Flavour, place: str) -> None:
     assert not wrong
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("place", KEY_PLACES)
 def test_keys_are_read_as_strictly_as_strings(flavour: Flavour, place: str) -> None:
     wrong = [
@@ -183,6 +185,7 @@ def test_keys_are_read_as_strictly_as_strings(flavour: Flavour, place: str) -> N
     assert not wrong
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("place", [p for p in VALUE_PLACES if p != "whole"])
 def test_what_is_json_is_read_and_written_as_it_was(flavour: Flavour, place: str) -> None:
     for name, value in GOOD.items():
@@ -192,6 +195,7 @@ def test_what_is_json_is_read_and_written_as_it_was(flavour: Flavour, place: str
             assert canonical(json.loads(written)) == canonical(json.loads(text)), name
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("place", KEY_PLACES)
 def test_keys_that_are_json_are_kept(flavour: Flavour, place: str) -> None:
     for name, value in GOOD.items():
@@ -210,6 +214,7 @@ def _refuses(flavour: Flavour, text: bytes | str) -> bool:
     return True
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("around", ["%s", " %s", "%s\n", "\t\r\n %s \t\r\n"])
 def test_white_space_around_is_no_fault(flavour: Flavour, around: str) -> None:
     text = around % '{"id":1,"jsonrpc":"2.0","method":"m"}'
@@ -220,6 +225,7 @@ def test_white_space_around_is_no_fault(flavour: Flavour, around: str) -> None:
     )
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(
     "around",
     [
@@ -247,12 +253,14 @@ def test_nothing_else_may_stand_around(flavour: Flavour, around: str) -> None:
     refused(flavour, text.encode())
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("text", ["", " ", "\n", "\ufeff"])
 def test_nothing_is_no_json(flavour: Flavour, text: str) -> None:
     refused(flavour, text)
     refused(flavour, text.encode())
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(
     "encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-8-sig"]
 )
@@ -294,6 +302,7 @@ AROUND: Final = {
 """How many levels of JSON stand around the value."""
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("place", AROUND)
 def test_128_levels_are_read_and_129_are_not(flavour: Flavour, place: str, shape: str) -> None:
@@ -313,6 +322,7 @@ def test_many_brackets_side_by_side_are_not_deep(flavour: Flavour) -> None:
     assert json.loads(flavour.encode(request_of(flavour, text))) == json.loads(text)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("siblings", [1, 17, 31, 32, 63, 64, 500])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_what_stands_beside_hides_no_level(flavour: Flavour, siblings: int, shape: str) -> None:
@@ -323,6 +333,7 @@ def test_what_stands_beside_hides_no_level(flavour: Flavour, siblings: int, shap
     refused(flavour, place.replace(b"%s", _nested(LEVELS - 1, shape)))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("before", [0, 1, 64, 120])
 @pytest.mark.parametrize(("size", "spaces"), [(0, 0), (3_990, 0), (8_100, 0), (600, 7_700)])
 @pytest.mark.parametrize("filler", [b"words ", b"]}", b"{{}", b'\\"]'])
@@ -339,6 +350,7 @@ def test_a_level_counts_wherever_it_stands(
         refused(flavour, opened.replace(b"%s", _nested(room + 1, "mixed")))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("place", ["whole", "declared member", "inside an unknown member"])
 @pytest.mark.parametrize("shape", ["arrays", "mixed"])
 def test_a_hundred_thousand_levels_are_refused_soon(
@@ -366,6 +378,7 @@ DUPLICATES: Final = {
 }
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("case", DUPLICATES)
 @pytest.mark.parametrize("type", ["JSONRPCRequest", "JSONRPCMessage"])
 def test_of_equal_keys_the_last_counts(flavour: Flavour, case: str, type: str) -> None:
@@ -375,6 +388,7 @@ def test_of_equal_keys_the_last_counts(flavour: Flavour, case: str, type: str) -
     assert json.loads(flavour.encode(decode(of, twice))) == json.loads(once)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(
     "members", ['"id":1,"id":[]', '"id":1,"method":1', '"id":1,"jsonrpc":"1.0"']
 )
@@ -404,6 +418,7 @@ REPLACED: Final = {
 """Where a value can stand that another replaces, as it comes later under the same key."""
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("place", REPLACED)
 def test_what_is_replaced_is_json_too(flavour: Flavour, place: str) -> None:
     wrong = [
@@ -420,6 +435,7 @@ def test_what_is_replaced_is_json_too(flavour: Flavour, place: str) -> None:
             assert canonical(json.loads(written)) == canonical(json.loads(text)), name
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("place", REPLACED)
 def test_of_what_is_beyond_a_double_every_form_is_seen(flavour: Flavour, place: str) -> None:
     many = ("9" * 309 + ".0", "9" * 210 + "e99", "9" * 210 + "E+99", "0." + "0" * 99 + "1e409")
@@ -506,6 +522,7 @@ def _members(flavour: Flavour, what: str) -> Iterator[dict[str, Any]]:
     yield {"id": 1, "params": _Params({"x": [{"y": bad}]})}
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("what", [*NOT_JSON, *NO_NAMES])
 def test_what_is_no_json_is_not_written(flavour: Flavour, what: str) -> None:
     if what in OWN_FORMS[flavour.name]:
@@ -526,6 +543,7 @@ def _no_constant(text: str) -> None:
     raise AssertionError(text)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("place", ["unknown", "inside an unknown one", "any JSON", "inside of it"])
 def test_what_is_not_there_is_no_json(flavour: Flavour, place: str) -> None:
     absent = flavour.module.UNSET
@@ -550,6 +568,7 @@ def test_a_word_that_looks_like_a_fault_is_written(flavour: Flavour) -> None:
     assert json.loads(text)["x"] == words
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("bad", [math.nan, math.inf, 10**DIGITS], ids=["nan", "infinity", "long"])
 def test_who_makes_a_value_is_told_when_it_is_written(flavour: Flavour, bad: Any) -> None:
     """What any JSON may stand for is shared by `to_wire` as it is; `encode` looks at it."""
@@ -560,6 +579,7 @@ def test_who_makes_a_value_is_told_when_it_is_written(flavour: Flavour, bad: Any
     assert caught.value.path == "$.x"
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("before", [0, 1, 499, 950, 999, 4_300])
 def test_a_long_integer_is_refused_wherever_it_stands(flavour: Flavour, before: int) -> None:
     words, longest = "a" * before, 10**DIGITS - 1
@@ -574,6 +594,7 @@ def test_what_holds_itself_is_not_written(flavour: Flavour) -> None:
     _refuses_to_write(flavour, {"id": 1, "extra_": {"x": knot}})
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("name", ["id", "method", "jsonrpc", "params"])
 def test_an_unknown_member_cannot_stand_in_for_a_declared_one(flavour: Flavour, name: str) -> None:
     _refuses_to_write(flavour, {"id": 1, "extra_": {name: "a"}})
@@ -589,6 +610,7 @@ def test_the_longest_integer_is_not_blamed_for_another_fault(flavour: Flavour) -
     assert error is None or error.path == "$.b"
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("shape", ["arrays", "objects", "mixed"])
 def test_levels_without_end_are_not_written(flavour: Flavour, shape: str) -> None:
     """128 is a limit of reading; what is written ends where the interpreter does."""

@@ -1,11 +1,28 @@
-"""Which cases of a parametrized test wait for `make wide`."""
+"""Which cases of a parametrized test wait for `make wide`: those not named, or those not drawn.
+
+`wide_but` chooses by hand: the named cases are run by `make test`, the others by `make wide`. The
+marker `drawn` chooses by a seed: `make test` runs a share of the cases, another one with each seed,
+and `make wide` runs all of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import Any
+import math
+import os
+import random
+import secrets
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Final
 
 import pytest
+
+__all__ = ["SHARE", "draw", "mark_what_waits", "seed", "wide_but"]
+
+SHARE: Final = 1 / 5
+"""How many of the cases of a test that is marked `drawn` are run by `make test`."""
+_VARIABLE: Final = "MCP_TEST_SEED"
+"""Holds the seed in the environment, which the workers of xdist inherit: all draw alike."""
 
 
 def wide_but(kept: Collection[Any], values: Iterable[Any]) -> list[Any]:
@@ -17,3 +34,50 @@ def wide_but(kept: Collection[Any], values: Iterable[Any]) -> list[Any]:
     if unknown := [value for value in kept if value not in every]:
         raise ValueError(f"not among the values: {unknown}")
     return [v if v in kept else pytest.param(v, marks=pytest.mark.wide) for v in every]
+
+
+def seed(chosen: str = "") -> str:
+    """The seed of this run, which is `chosen`, or that of the environment, or a new one."""
+    if chosen or _VARIABLE not in os.environ:
+        os.environ[_VARIABLE] = chosen or str(secrets.randbits(32))
+    return os.environ[_VARIABLE]
+
+
+def mark_what_waits(items: Iterable[pytest.Item]) -> None:
+    """Mark `wide` each case of a test that is marked `drawn` which the seed does not draw.
+
+    A case that is marked `pinned`, such as one that once found a bug, is always run.
+    """
+    tests: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("drawn") and not item.get_closest_marker("pinned"):
+            tests[item.nodeid.partition("[")[0]].append(item)
+    for test, cases in tests.items():
+        drawn = draw([_parameters(case) for case in cases], f"{seed()} {test}")
+        for place, case in enumerate(cases):
+            if place not in drawn:
+                case.add_marker("wide")
+
+
+def draw(cases: Sequence[Collection[Any]], seed: str, share: float = SHARE) -> set[int]:
+    """The places of the drawn cases, of which there is at least one.
+
+    A case is a collection of parameters. The case whose parameters were drawn least often is drawn
+    next, so that each parameter is drawn if there is room for it.
+    """
+    dice, left = random.Random(seed), list(range(len(cases)))
+    dice.shuffle(left)
+    times: Counter[Any] = Counter()
+    drawn: set[int] = set()
+    for _ in range(math.ceil(share * len(cases))):
+        rarest = min(left, key=lambda place: sum(times[value] for value in cases[place]))
+        left.remove(rarest)
+        drawn.add(rarest)
+        times.update(cases[rarest])
+    return drawn
+
+
+def _parameters(item: pytest.Item) -> frozenset[tuple[str, int]]:
+    """The parameters of a case, each by its name and its place among the values."""
+    case = getattr(item, "callspec", None)
+    return frozenset(case.indices.items()) if case else frozenset()
