@@ -97,6 +97,7 @@ def generation() -> Iterator[Row]:
         command = [sys.executable, "-m", "mcp_bindgen", "generate", "--out", str(out)]
         clear = partial(shutil.rmtree, out, ignore_errors=True)
         yield processes("everything, into an empty folder", command, None, 3, clear)
+        (out / "__pycache__").mkdir()  # as a folder has it whose package was imported once
         yield processes("everything, nothing changed", command, None, 0.3)
 
 

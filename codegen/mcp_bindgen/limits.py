@@ -6,6 +6,7 @@ __all__ = [
     "MAX_ARMS",
     "MAX_DEPTH",
     "MAX_ID_CHARS",
+    "MAX_IMPORT_SECONDS",
     "MAX_INSTANCES",
     "MAX_LITERALS",
     "MAX_MEMBERS",
@@ -72,3 +73,6 @@ MAX_NAME_CHARS: Final = 40
 MAX_PROJECT_BYTES: Final = 64 * 1024 * 1024
 """Size of all texts that a project remembers, and of any file that is read whole; a project of
 all revisions has about 2 MiB."""
+
+MAX_IMPORT_SECONDS: Final = 300
+"""Time in which what would be written must be imported, in seconds; all revisions take about 1."""

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +20,6 @@ from tests.support.command import checkout, invoke, run
 MODELS: Final = ("--models", "dataclass")
 REVISION: Final = "2024-11-05"
 FOLDER: Final = "v2024_11_05"
-STAMPS: Final = ("__pycache__/mcp-bindgen.stamp",)
 
 
 def tree(out: Path) -> dict[str, bytes]:
@@ -172,8 +171,15 @@ def test_damage_is_found_and_mended(out: Path, made: Path, damage: object) -> No
     assert tree(out) == tree(made)
 
 
+def remembers(args: Sequence[object]) -> None:
+    """Runs `generate` into a folder that Python has imported, where it leaves its stamp."""
+    Path(str(args[args.index("--out") + 1]), "__pycache__").mkdir(parents=True, exist_ok=True)
+    assert invoke(*args).exit_code == 0
+
+
 def test_unchanged_work_is_not_done_again(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     args = ("generate", REVISION, *MODELS, "--out", out)
+    remembers(args)
     monkeypatch.setattr(emit, "generate", lambda *_: pytest.fail("generated again"))
     assert "nothing changed" in invoke(*args).stdout
     (out / manifest.STAMP).unlink()
@@ -189,7 +195,7 @@ def test_no_stamp_hides_a_change(
     monkeypatch.setattr(paths, "schema", lambda: copy / "schema")
     templates = copy / "templates" / "bindings"
     args = ["generate", REVISION, *MODELS, "--out", tmp_path / "out", "--templates", templates]
-    assert invoke(*args).exit_code == 0
+    remembers(args)
     worked = list[str]()
     lower = pins.lower
     monkeypatch.setattr(pins, "lower", lambda *arguments: worked.append("") or lower(*arguments))
@@ -310,7 +316,7 @@ def test_bindings_beside_other_files_are_whole(other: str, made: Path, tmp_path:
     (out / other).parent.mkdir(parents=True)
     (out / other).write_text("mine")
     assert invoke("generate", REVISION, *MODELS, "--out", out, "--force").exit_code == 0
-    assert tree(out).keys() == {*tree(made), other}
+    assert tree(out).keys() - {manifest.STAMP} == {*tree(made), other}
 
 
 def test_an_unreadable_file_is_refused(tmp_path: Path) -> None:
@@ -494,7 +500,7 @@ def test_black_formats_what_templates_make(tmp_path: Path) -> None:
     assert invoke(*args, tmp_path / "black", "--format", "black").exit_code == 0
     plain, black = (tree(tmp_path / name) for name in ("plain", "black"))
     changed = {path for path in plain if plain[path] != black[path]}
-    assert changed == {"__init__.py", "MANIFEST.json", *STAMPS}
+    assert changed == {"__init__.py", "MANIFEST.json"}
     assert b'REVISIONS = {"a": 1}\n' in black["__init__.py"]
 
 

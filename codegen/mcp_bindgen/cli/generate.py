@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import click
@@ -34,11 +35,13 @@ __all__ = ["command"]
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """The files that were written, what differs from the schemas, and how many files there are."""
+    """The files that were written or removed, what differs from the schemas, how many files there
+    are, and those of them that were not there before."""
 
     changed: Sequence[str]
     diffs: Sequence[str]
     files: int
+    new: frozenset[str] = frozenset()
 
 
 @click.command("generate")
@@ -206,19 +209,34 @@ def _write(
     if there and inputs and same and manifest.fresh(target.out, there, inputs):
         return _Outcome((), (), len(there.files) + 1)
     from mcp_bindgen.emit import tree
+    from mcp_bindgen.emit.trial import Trial
 
     within = folders_written(target)
-    files = make_files(target, choices)
-    _require_alone(target, there, files)
-    chosen = _scoped(files, within)
-    for path in set(files) - set(chosen):  # what all revisions share, where it is not there yet
-        if not (target.out / path).exists() and "/" not in path:
-            chosen[path] = files[path]
-    changed = tree.write(target.out, dict(sorted(chosen.items())), force=force, within=within)
+    with Trial(_libraries(choices)) as trial:
+        files = make_files(target, choices)
+        _require_alone(target, there, files)
+        chosen = _scoped(files, within)
+        for path in set(files) - set(chosen):  # what all revisions share, where it is not there yet
+            if not (target.out / path).exists() and "/" not in path:
+                chosen[path] = files[path]
+        new = [path for path in chosen if not (target.out / path).exists()]
+        changed = tree.write(
+            target.out,
+            dict(sorted(chosen.items())),
+            force=force,
+            within=within,
+            require=partial(trial.require_package, files),
+        )
     made = manifest.read(target.out)
     if made and inputs:
         tree.remember(target.out, manifest.STAMP, manifest.stamp(made, inputs))
-    return _Outcome(changed, (), len(chosen))
+    return _Outcome(changed, (), len(chosen), frozenset(new))
+
+
+def _libraries(choices: Choices) -> Sequence[str]:
+    """The libraries that the chosen flavours import."""
+    chosen = choices.models
+    return [name for name in ("msgspec", "pydantic") if chosen is None or name in chosen]
 
 
 def _require_alone(
@@ -260,5 +278,7 @@ def _report(kind: str, target: Target, outcome: _Outcome, check: bool) -> str:
         return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
     if check:
         return safe_text("".join(outcome.diffs))
-    count = len(outcome.changed)
-    return f"{safe(near(target.out))}: {count or 'nothing'} changed, {outcome.files} files\n"
+    new = sum(path in outcome.new for path in outcome.changed)
+    counted = {"new": new, "changed": len(outcome.changed) - new}
+    news = ", ".join(f"{n} {what}" for what, n in counted.items() if n) or "nothing changed"
+    return f"{safe(near(target.out))}: {news}, {outcome.files} files\n"

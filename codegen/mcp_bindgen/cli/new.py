@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -117,7 +117,7 @@ def command(
     if dry_run:
         say("\n".join(files))
         return OK
-    _write(folder, files)
+    _write(folder, files, answers.package)
     warn(_done(folder, len(files)))
     return OK
 
@@ -178,13 +178,17 @@ def _require_free(folder: Path) -> None:
 # ---- the work
 
 
-def _write(folder: Path, files: Mapping[str, str]) -> None:
-    """Writes all into a folder beside it, which then takes its name. Raises OutputError."""
+def _write(folder: Path, files: Mapping[str, str], package: str) -> None:
+    """Writes all into a folder beside it, which then takes its name. Raises OutputError, also if
+    the server cannot be imported from there."""
     from mcp_bindgen.emit import tree
+    from mcp_bindgen.emit.trial import Trial
 
     beside = Path(tempfile.mkdtemp(prefix=".mcp-bindgen-", dir=folder.absolute().parent))
     try:
-        tree.write(beside, files, force=True)
+        with Trial(["msgspec"]) as trial:
+            tree.write(beside, files, force=True)
+            trial.require_modules(beside / "src", list(_modules(files, package)))
         beside.chmod(0o777 & ~_umask())
         if folder.is_dir():
             folder.rmdir()
@@ -196,6 +200,15 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
         ) from None
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+
+
+def _modules(files: Mapping[str, str], package: str) -> Iterator[str]:
+    """The server's own modules below `src`, which import what they need of `_mcp`."""
+    for path in files:
+        below = path.removeprefix("src/")
+        is_own = below.startswith(f"{package}/") and not below.startswith(f"{package}/_mcp/")
+        if path != below and is_own and path.endswith(".py") and not path.endswith("__main__.py"):
+            yield below
 
 
 def _umask() -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from symtable import symtable
@@ -35,18 +35,25 @@ def write(
     force: bool = False,
     within: Collection[str] | None = None,
     unparsed: Collection[str] = (),
+    require: Callable[[Collection[str]], None] | None = None,
 ) -> list[str]:
     """Makes `out` hold `files`; the paths that changed.
 
     Files with our header that are not in `files` go, from the folders `within` only where those are
     given. `unparsed` are Python files that need not parse: a merge has left its markers in them.
+    `require` gets the paths of the other Python files that change before anything is written, and
+    raises if they are of no use; without it they must parse.
     Raises OutputError for a folder that is not ours (unless `force`), or if writing fails.
     """
     try:
         _require_ours(out, force)
         orphans = [path for path in _extras(out, files, within) if _ours(out / path)]
         changed = [path for path, text in files.items() if not _same(_target(out, path), text)]
-        _require_python({path: files[path] for path in changed if _is_python(path, unparsed)})
+        python = [path for path in changed if _is_python(path, unparsed)]
+        if require is None:
+            _require_python({path: files[path] for path in python})
+        elif python:
+            require(python)
         _replace(out, {path: files[path] for path in changed})
         for path in orphans:
             (out / path).unlink(missing_ok=True)
@@ -80,10 +87,10 @@ def _require_python(files: Mapping[str, str]) -> None:
 
 
 def remember(out: Path, path: str, text: str) -> None:
-    """Writes a cache file; not being able to is not a fault."""
-    with suppress(OSError):
-        (out / path).parent.mkdir(exist_ok=True)
-        _replace(out, {path: text})
+    """Writes a cache file where its folder is there; not being able to is not a fault."""
+    if (out / path).parent.is_dir():
+        with suppress(OSError):
+            _replace(out, {path: text})
 
 
 def compare(
