@@ -6,11 +6,12 @@ reason that does not name `../shared`, or if no test ran at all.
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -91,6 +92,21 @@ def _unknown_servers() -> None:
     """No test knows what a server of another test spoke."""
     if (eras := sys.modules.get("mcp_runtime.client.eras")) is not None:
         eras.known.clear()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """A test may be a coroutine: it runs on virtual time, or, marked `real_time`, on real time."""
+    if not _is_async(pyfuncitem.obj) or pyfuncitem.get_closest_marker("anyio"):
+        return None
+    from tests.support.async_tests import run_item
+
+    return run_item(pyfuncitem)
+
+
+def _is_async(test: Any) -> bool:
+    given = getattr(test, "hypothesis", None)
+    return inspect.iscoroutinefunction(test if given is None else given.inner_test)
 
 
 class Skips:

@@ -6,6 +6,8 @@ import asyncio
 import time
 from pathlib import Path
 
+from tests.support.virtual_time import VirtualTimeLoop
+
 __all__ = ["Clock", "own_time"]
 
 
@@ -15,14 +17,19 @@ class Clock:
     def __init__(self) -> None:
         loop = asyncio.get_running_loop()
         self._real, self._ahead = loop.time, 0.0
-        loop.time = self.time
+        self._is_virtual = isinstance(loop, VirtualTimeLoop)
+        if not self._is_virtual:
+            loop.time = self.time
 
     def time(self) -> float:
         return self._real() + self._ahead
 
     async def forward(self, seconds: float) -> None:
         """Returns when all has run that was due by then, and what follows from it at once."""
-        self._ahead += seconds
+        if self._is_virtual:
+            await asyncio.sleep(seconds)
+        else:
+            self._ahead += seconds
         for _ in range(10):
             await asyncio.sleep(0)
 

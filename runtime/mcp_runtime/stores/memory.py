@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -16,6 +15,11 @@ from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.stores import DELETED, EVENT_OVERHEAD, Kept, NoSuchEvent, Stored, TooManyTasks
 
 _GONE: Final = Kept(DELETED, b"")
+
+
+def loop_time() -> float:
+    """Seconds on the clock of the event loop that runs here."""
+    return asyncio.get_running_loop().time()
 
 
 _Place: TypeAlias = tuple[str, int]
@@ -92,9 +96,7 @@ class MemorySessions:
     its `initialize` first.
     """
 
-    def __init__(
-        self, limits: Limits = DEFAULT, *, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, limits: Limits = DEFAULT, *, clock: Callable[[], float] = loop_time) -> None:
         self._limits = limits
         self._clock = clock
         self._kept: dict[str, tuple[float, Kept]] = {}
@@ -147,9 +149,7 @@ class MemorySessions:
 class MemoryTasks:
     """Keeps `Limits.tasks` of each owner."""
 
-    def __init__(
-        self, limits: Limits = DEFAULT, *, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, limits: Limits = DEFAULT, *, clock: Callable[[], float] = loop_time) -> None:
         self._most = limits.tasks
         self._clock = clock
         self._owners: dict[str, dict[str, tuple[float, Kept]]] = {}
@@ -200,16 +200,17 @@ class MemoryTasks:
 class MemoryLeases:
     """Leases among the servers of one process."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, clock: Callable[[], float] = loop_time) -> None:
+        self._clock = clock
         self._until: dict[str, float] = {}
 
     async def hold(self, name: str, seconds: float) -> None:
-        now = time.monotonic()
+        now = self._clock()
         self._until = {each: until for each, until in self._until.items() if until > now}
         self._until[name] = now + seconds
 
     async def is_held(self, name: str) -> bool:
-        return self._until.get(name, 0.0) > time.monotonic()
+        return self._until.get(name, 0.0) > self._clock()
 
     async def release(self, name: str) -> None:
         self._until.pop(name, None)
