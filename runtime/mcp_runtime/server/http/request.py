@@ -133,10 +133,10 @@ class HttpRequest:
                 raise ClientGone
             parts.append(part.get("body", b""))
             size += len(parts[-1])
+            self._is_read = not part.get("more_body")
             if size > limit:
                 raise _too_large(limit)
-            if not part.get("more_body"):
-                self._is_read = True
+            if self._is_read:
                 return b"".join(parts)
 
     async def discard_body(self, limits: Limits) -> None:

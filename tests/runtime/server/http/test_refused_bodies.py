@@ -113,3 +113,12 @@ def test_a_client_that_leaves_meanwhile_is_not_answered() -> None:
             assert (await response.until_over()).status == 0
 
     run(main)
+
+
+async def test_a_body_whose_last_part_is_too_much_is_refused_without_waiting_for_more() -> None:
+    async with serving() as client:
+        parts = [b" " * 4 * MEGABYTE, b" "]
+        chunked = {**POST, "transfer-encoding": "chunked"}
+        response = client.begin("POST", "/mcp", chunked, parts)
+        assert (await response.until_over()).status == 413
+        assert "connection" not in response.headers  # it is whole: the next request can follow
