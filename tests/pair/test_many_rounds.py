@@ -16,8 +16,8 @@ from mcp_runtime.errors import RemoteError
 from mcp_runtime.stores.opening import store_at
 from tests.pair.test_several_processes import SHAKEN, run, served, text, yes
 from tests.support.asgi_client import BOTH, mirrors, request
+from tests.support.patience import until
 from tests.support.redis_server import RedisServer
-from tests.support.wires import until
 
 AT_ONCE = 20
 

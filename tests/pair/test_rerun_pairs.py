@@ -20,8 +20,8 @@ from mcp_runtime.revisions import latest
 from tests.pair.test_several_processes import PER_REQUEST, Place, run, served, text
 from tests.pair.test_task_pairs import outcome
 from tests.support.asgi_client import GET, POST, initialize
+from tests.support.patience import until
 from tests.support.task_server import started
-from tests.support.wires import until
 
 
 def test_a_call_whose_process_is_killed_is_run_again_by_another(store: str, tmp_path: Path) -> None:

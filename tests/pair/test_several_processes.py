@@ -25,9 +25,9 @@ from mcp_runtime.client.subscription import Change
 from mcp_runtime.errors import RemoteError
 from mcp_runtime.revisions import latest
 from mcp_runtime.stores.opening import store_at
+from tests.support.patience import until
 from tests.support.random_proxy import random_proxy
 from tests.support.redis_server import RedisServer
-from tests.support.wires import until
 
 SHAKEN = "2025-11-25"
 PER_REQUEST = "2026-07-28"

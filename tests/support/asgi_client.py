@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 from mcp_runtime import Context, Server
 from mcp_runtime.core.sse import Event, Events
 from mcp_runtime.server.http.app import HttpApp
+from tests.support.patience import PATIENCE
 
 LATEST: Final = "2026-07-28"
 SHAKEN: Final = ("2025-11-25", "2025-06-18", "2025-03-26")
@@ -86,7 +87,9 @@ class Response:
         """Of a stream; events without data are left out."""
         return [json.loads(event.data) for event in self.events if event.data]
 
-    async def until(self, is_so: Callable[[Response], object], seconds: float = 5) -> Response:
+    async def until(
+        self, is_so: Callable[[Response], object], seconds: float = PATIENCE
+    ) -> Response:
         async with asyncio.timeout(seconds):
             while not is_so(self):
                 self._news.clear()
@@ -103,7 +106,7 @@ class Response:
         return await self.until(lambda self: self.status)
 
     async def until_over(self) -> Response:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await self.task
         return self
 
@@ -114,7 +117,7 @@ class Response:
         """Breaks the connection, and waits until the application has noticed."""
         self.refuses = True
         self.disconnect()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await self.task
 
 
@@ -304,7 +307,7 @@ async def serving(server: Server | HttpApp | None = None, **options: Any) -> Asy
         for response in client.open:
             response.disconnect()
         await app.drain()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await asyncio.gather(*(each.task for each in client.open))
 
 
@@ -335,7 +338,7 @@ def run(main: Callable[[], Awaitable[object]]) -> None:
         await asyncio.sleep(0)
         left = asyncio.all_tasks() - {asyncio.current_task()}
         if left:
-            await asyncio.wait(left, timeout=1)
+            await asyncio.wait(left, timeout=PATIENCE)
         assert [task for task in left if not task.done()] == []
 
     asyncio.run(checked())

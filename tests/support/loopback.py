@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from threading import Thread
-from typing import Any, Final, Self
+from typing import Any, Self
 
 import uvicorn
 
-__all__ = ["Loopback"]
+from tests.support.patience import PATIENCE
 
-SECONDS: Final = 20.0
+__all__ = ["Loopback"]
 
 
 class Loopback:
@@ -48,7 +48,7 @@ class Loopback:
 
     def __exit__(self, *exception: object) -> None:
         self._server.should_exit = True
-        self._thread.join(SECONDS)
+        self._thread.join(PATIENCE)
         assert not self._thread.is_alive()
 
     @property
@@ -69,7 +69,7 @@ class Loopback:
             self._do(life.end())
 
     def _do(self, work: Any) -> None:
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(SECONDS)
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE)
 
     async def _route(self, scope: Mapping[str, Any], receive: Any, send: Any) -> None:
         name = "/" + scope["path"].split("/")[1]

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from mcp_runtime import Client
 from tests.support.json_peers import NEWEST, discovered, initialized
+from tests.support.patience import until
 
 __all__ = ["Asked", "RawHttp", "Reply", "Server", "answer", "error", "tool"]
 
@@ -148,16 +149,12 @@ class RawHttp:
 
     async def until(self, what: str, count: int = 1) -> Asked:
         """The request of that number, once it came."""
-        async with asyncio.timeout(5):
-            while len(self.of(what)) < count:
-                await asyncio.sleep(0.002)
+        await until(lambda: len(self.of(what)) >= count)
         return self.of(what)[count - 1]
 
     async def until_left(self) -> None:
         """Returns when no connection is open."""
-        async with asyncio.timeout(5):
-            while self._serving:
-                await asyncio.sleep(0.002)
+        await until(lambda: not self._serving)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.ensure_future(self._serve(reader, writer))

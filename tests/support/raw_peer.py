@@ -6,15 +6,14 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any
 
 from mcp_runtime import Server
 from mcp_runtime.server.connection import ServerWireConnection
 from mcp_runtime.transports.memory import pair
 from mcp_runtime.transports.wire import Wire
+from tests.support.patience import PATIENCE
 from tests.support.session_pair import HANDSHAKE, initialize, notification, request
-
-PATIENCE: Final = 10.0
 
 
 class RawPeer:

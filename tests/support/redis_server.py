@@ -5,25 +5,27 @@ from __future__ import annotations
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from tests.support.patience import eventually
+
 __all__ = ["PROGRAM", "RedisServer", "redis_server"]
 
 PROGRAM: Final = shutil.which("redis-server") or shutil.which("valkey-server")
-_START: Final = 20.0
-"""Seconds in which it has to answer."""
 
 
 class RedisServer:
     """A process that can be stopped and started again on its port; it keeps nothing on disk."""
 
     def __init__(self) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port: Final[int] = free.getsockname()[1]
+        # Bound and not listening: nobody else is given the port, while the server, which sets
+        # SO_REUSEADDR too, can listen there as often as it is started.
+        self._place = socket.socket()
+        self._place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._place.bind(("127.0.0.1", 0))
+        self.port: Final[int] = self._place.getsockname()[1]
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -43,20 +45,25 @@ class RedisServer:
             "no",
         ]
         self._process = subprocess.Popen([PROGRAM, *options], stdout=subprocess.DEVNULL)
-        end = time.monotonic() + _START
-        while time.monotonic() < end:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            except OSError:
-                time.sleep(0.02)
-        raise TimeoutError("redis-server does not answer")
+        eventually(self._answers)
+
+    def _answers(self) -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", self.port)).close()
+        except OSError:
+            return False
+        return True
 
     def stop(self) -> None:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+    def close(self) -> None:
+        """Stop the server and give its port back."""
+        self.stop()
+        self._place.close()
 
 
 @contextmanager
@@ -66,4 +73,4 @@ def redis_server() -> Iterator[RedisServer]:
     try:
         yield server
     finally:
-        server.stop()
+        server.close()

@@ -13,7 +13,7 @@ from mcp_runtime import Client, Context, Limits, Server
 from mcp_runtime.errors import RpcError
 from mcp_runtime.extensions.tasks import ClientTasks, TaskHandle, Tasks
 from mcp_runtime.revisions import latest as t
-from tests.support.wires import until
+from tests.support.patience import until
 
 FAST = 0.01
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.transports.child_process import Child, Stderr, spawn
 from mcp_runtime.transports.wire import Wire
+from tests.support.patience import PATIENCE, until
 
 RUNTIME: Final = str(Path(__file__).resolve().parents[2] / "runtime")
 
@@ -55,21 +54,15 @@ class Taker:
     def ended(self) -> None:
         self.ends.append(time.monotonic())
 
-    async def until_ended(self, seconds: float = 5) -> float:
+    async def until_ended(self, seconds: float = PATIENCE) -> float:
         """When it ended, on the clock of `time.monotonic`."""
         await until(lambda: bool(self.ends), seconds)
         assert len(self.ends) == 1
         return self.ends[0]
 
-    async def until_taken(self, count: int, seconds: float = 5) -> bytes:
+    async def until_taken(self, count: int, seconds: float = PATIENCE) -> bytes:
         await until(lambda: len(self.taken) >= count, seconds)
         return bytes(self.taken)
-
-
-async def until(is_so: Callable[[], bool], seconds: float = 5) -> None:
-    async with asyncio.timeout(seconds):
-        while not is_so():
-            await asyncio.sleep(0.001)
 
 
 async def python(text: str, *, stderr: Stderr = "capture", limits: Limits = DEFAULT) -> Child:

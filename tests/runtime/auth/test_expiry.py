@@ -19,7 +19,7 @@ from tests.runtime.auth.test_protected_server import Issuer, at_root, client
 from tests.runtime.server.http.test_legacy_sse import Old, said_by
 from tests.support.asgi_client import SHAKEN, run
 from tests.support.authorization_server import ISSUER, SERVER
-from tests.support.wires import until
+from tests.support.patience import until
 
 LIFETIMES: Final = {"brief": 0.2, "hour": 3600.0, "lasting": None}
 

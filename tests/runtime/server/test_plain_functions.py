@@ -13,9 +13,9 @@ from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import ALL
 from mcp_runtime.revisions import latest as t
 from tests.support.asgi_client import serving
+from tests.support.patience import until
 from tests.support.raw_peer import RawPeer, connected
 from tests.support.session_pair import HANDSHAKE, cancelled, request
-from tests.support.wires import until
 
 SHAKEN: Final = HANDSHAKE[-1]
 

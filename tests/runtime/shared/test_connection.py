@@ -12,6 +12,7 @@ from mcp_runtime import Client, Context, Server
 from mcp_runtime.errors import RpcError
 from mcp_runtime.revisions import ALL
 from mcp_runtime.revisions import latest as t
+from tests.support.patience import until
 from tests.support.raw_peer import connected
 from tests.support.session_pair import (
     HANDSHAKE,
@@ -21,7 +22,6 @@ from tests.support.session_pair import (
     request,
     with_meta,
 )
-from tests.support.wires import until
 
 SHAKEN: Final = HANDSHAKE[-1]
 

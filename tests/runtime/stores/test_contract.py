@@ -25,8 +25,8 @@ from mcp_runtime.stores.memory import (
 )
 from mcp_runtime.stores.opening import store_at
 from mcp_runtime.stores.sqlite import SQLiteStore
+from tests.support.patience import until
 from tests.support.redis_server import RedisServer
-from tests.support.wires import until
 
 
 @pytest.fixture(params=["memory", "sqlite", "redis"])

@@ -17,7 +17,8 @@ from mcp_runtime.errors import LocalError, NotStarted
 from mcp_runtime.limits import Limits
 from mcp_runtime.transports import child_process as module
 from mcp_runtime.transports.child_process import INHERITED, Child, spawn
-from tests.support.wires import Taker, python, until
+from tests.support.patience import until
+from tests.support.wires import Taker, python
 
 CAT: Final = ("/bin/cat",)
 STUBBORN: Final = """

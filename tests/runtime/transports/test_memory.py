@@ -8,7 +8,8 @@ import pytest
 
 from mcp_runtime.limits import Limits
 from mcp_runtime.transports.memory import pair
-from tests.support.wires import Taker, until
+from tests.support.patience import until
+from tests.support.wires import Taker
 
 
 def test_bytes_arrive_in_order_in_a_later_turn_of_the_loop() -> None:

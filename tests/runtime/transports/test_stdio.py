@@ -14,7 +14,8 @@ from typing import Final
 import pytest
 
 from mcp_runtime.limits import Limits
-from tests.support.wires import RUNTIME, SERVER, Taker, python, until
+from tests.support.patience import until
+from tests.support.wires import RUNTIME, SERVER, Taker, python
 
 RUN: Final = "\nasyncio.run(main())\n"
 ENV: Final = {**os.environ, "PYTHONPATH": RUNTIME, "PYTHONUNBUFFERED": ""}

@@ -15,9 +15,9 @@ from mcp_runtime.errors import RemoteError, RpcError
 from mcp_runtime.extensions.tasks import TaskCancelled, TaskHandle
 from mcp_runtime.stores.memory import MemoryStore
 from mcp_runtime.stores.opening import store_at
+from tests.support.patience import until
 from tests.support.redis_server import RedisServer
 from tests.support.task_server import Place, started, text, working
-from tests.support.wires import until
 
 
 @asynccontextmanager

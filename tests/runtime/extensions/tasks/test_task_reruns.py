@@ -20,8 +20,8 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.stores import StoreUnavailable
 from mcp_runtime.stores.opening import store_at
 from tests.support.json_peers import RawClient, connected
+from tests.support.patience import until
 from tests.support.task_server import Name, Place, started, text
-from tests.support.wires import until
 
 NEVER_LAPSES: Final = 3600.0
 

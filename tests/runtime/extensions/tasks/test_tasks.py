@@ -13,8 +13,8 @@ from mcp_runtime.errors import RemoteError, TimedOut
 from mcp_runtime.extensions.tasks import TaskCancelled, TaskHandle
 from mcp_runtime.revisions import latest as t
 from mcp_wire.ext.tasks.handlers_msgspec import models as m
+from tests.support.patience import until
 from tests.support.task_server import FAST, Place, started, text, working
-from tests.support.wires import until
 
 
 def run(main: Callable[[], Any]) -> None:

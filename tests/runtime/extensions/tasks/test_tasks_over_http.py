@@ -12,8 +12,8 @@ from mcp_runtime.stores.memory import MemoryStore
 from mcp_wire.ext.tasks.handlers_msgspec import calls
 from tests.runtime.auth.test_ownership import known, people
 from tests.support.asgi_client import Client, Session, initialize, mirrors, request, run
+from tests.support.patience import until
 from tests.support.task_server import Place
-from tests.support.wires import until
 
 FORMS: Any = {"elicitation": {}}
 CORE = "2025-11-25"

@@ -17,7 +17,7 @@ from mcp_runtime.limits import Limits
 from tests.runtime.server.http.test_requests import LISTEN
 from tests.support.asgi_client import GET, Client, plain, run, serving
 from tests.support.clock import Clock, own_time
-from tests.support.wires import until
+from tests.support.patience import until
 
 
 async def come_and_go(clients: int) -> None:

@@ -15,7 +15,7 @@ from mcp_runtime.server.http.event_response import EventResponse
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.request import ClientGone, HttpRequest
 from tests.support.asgi_client import run
-from tests.support.wires import until
+from tests.support.patience import until
 
 
 class Peer:

@@ -23,8 +23,8 @@ from tests.support.asgi_client import (
     request,
     serving,
 )
+from tests.support.patience import until
 from tests.support.session_pair import held_by_process
-from tests.support.wires import until
 
 SIZE: Final = 3_000_000
 

@@ -27,7 +27,7 @@ from tests.support.asgi_client import (
     serving,
 )
 from tests.support.clock import Clock
-from tests.support.wires import until
+from tests.support.patience import until
 
 PING: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 

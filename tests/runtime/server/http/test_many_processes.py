@@ -23,7 +23,7 @@ from mcp_runtime.stores import Kept
 from mcp_runtime.stores.memory import MemoryBus, MemorySessions, MemoryStore
 from tests.runtime.server.http.test_requests import LISTEN
 from tests.support.asgi_client import GET, Client, Session, initialize, run
-from tests.support.wires import until
+from tests.support.patience import until
 
 
 @dataclass

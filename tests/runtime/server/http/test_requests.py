@@ -25,7 +25,7 @@ from tests.support.asgi_client import (
     run,
     serving,
 )
-from tests.support.wires import until
+from tests.support.patience import until
 
 
 @pytest.mark.requirement(

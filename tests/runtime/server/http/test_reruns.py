@@ -17,7 +17,7 @@ from mcp_runtime.limits import Limits
 from mcp_runtime.stores import StoreUnavailable
 from mcp_runtime.stores.memory import MemoryStore
 from tests.support.asgi_client import Client, Response, Session, run
-from tests.support.wires import until
+from tests.support.patience import until
 
 QUICK = Limits(lease=0.1)
 """Looks often whether a process lives."""

@@ -20,7 +20,7 @@ from mcp_runtime.limits import Limits
 from mcp_runtime.stores import NoSuchEvent, Stored
 from mcp_runtime.stores.memory import MemoryEvents, MemoryStore
 from tests.support.asgi_client import Client, Response, Session, run, serving
-from tests.support.wires import until
+from tests.support.patience import until
 
 How = Literal["drop", "cancel", "silence"]
 

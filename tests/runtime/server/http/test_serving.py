@@ -7,9 +7,10 @@ import json
 import signal
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -23,10 +24,11 @@ from tests.support.asgi_client import (
     request,
     run,
 )
+from tests.support.patience import PATIENCE
 
 ROOT: Final = Path(__file__).resolve().parents[4]
 SERVED: Final = """
-import asyncio, socket, sys
+import asyncio, sys
 from contextlib import asynccontextmanager
 from mcp_runtime import Context, Server
 from mcp_runtime.limits import Limits
@@ -34,10 +36,10 @@ from mcp_runtime.limits import Limits
 @asynccontextmanager
 async def lifespan(server):
     yield
-    if sys.argv[2]:
-        raise RuntimeError(sys.argv[2])
+    if sys.argv[3]:
+        raise RuntimeError(sys.argv[3])
 
-limits = Limits(drain_wait=float(sys.argv[1]), body_seconds=0.5)
+limits = Limits(drain_wait=float(sys.argv[1]), body_seconds=float(sys.argv[2]))
 server = Server("served", "1", limits=limits, lifespan=lifespan)
 
 @server.tool
@@ -60,35 +62,40 @@ async def slow() -> str:
 
 @server.tool
 async def large() -> str:
-    print("started", flush=True)
     return "x" * 20_000_000
 
-with socket.socket() as one:
-    one.bind(("127.0.0.1", 0))
-    port = one.getsockname()[1]
-print(port, flush=True)
-server.run(http=f"127.0.0.1:{port}")
+server.run(http="127.0.0.1:0", started=lambda url: print(url, flush=True))
 """
 
 
 LOOPS: Final = pytest.mark.parametrize("plain", [False, True], ids=["uvloop", "asyncio"])
 PLAIN: Final = "import sys; sys.modules.update({'uvloop': None, 'httptools': None})\n"
+LONG: Final = 3600.0
+"""Seconds that no test waits: what ends before has not waited for them."""
+ANOTHER_SIGNAL: Final = 0.6
+"""Seconds after which a signal is not the one before once more."""
 
 
 @asynccontextmanager
 async def served(
-    wait: float = 0.5, fault: str = "", *, plain: bool = False, listens: bool = False
+    drain_wait: float = LONG,
+    fault: str = "",
+    *,
+    plain: bool = False,
+    listens: bool = False,
+    body_seconds: float = LONG,
 ) -> AsyncGenerator[tuple[asyncio.subprocess.Process, int]]:
     """A process that serves, and its port. It is killed at the end if it has not ended.
 
-    `wait` is `Limits.drain_wait`; with a `fault` its lifespan is left by an exception. A
-    `plain` one runs without uvloop and httptools. With `listens` its standard error is a pipe.
+    With a `fault` its lifespan is left by an exception. A `plain` one runs without uvloop and
+    httptools. With `listens` its standard error is a pipe.
     """
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",
         (PLAIN if plain else "") + SERVED,
-        str(wait),
+        str(drain_wait),
+        str(body_seconds),
         fault,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE if fault or listens else None,
@@ -96,43 +103,62 @@ async def served(
     )
     try:
         assert child.stdout is not None
-        port = int(await child.stdout.readline())
-        async with asyncio.timeout(10):
-            while not await _listens(port):
-                await asyncio.sleep(0.02)
-        yield child, port
+        async with asyncio.timeout(PATIENCE):
+            url = urlsplit((await child.stdout.readline()).decode())
+            assert url.port is not None
+            yield child, url.port
     finally:
         if child.returncode is None:
             child.kill()
         await child.wait()
 
 
-async def _listens(port: int) -> bool:
-    try:
-        _, writer = await asyncio.open_connection("127.0.0.1", port)
-    except OSError:
-        return False
-    writer.close()
-    await writer.wait_closed()
-    return True
+async def refuses(port: int) -> None:
+    """Wait until nobody listens at the port any more."""
+    while True:
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+        except OSError:
+            return
+        writer.close()
+        await asyncio.sleep(0.01)
+
+
+class Exchange:
+    """One connection to a server: what was said, and the `answer` as far as it was read."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+        self.answer = b""
+
+    async def until(self, text: bytes) -> bytes:
+        """The answer, read up to this text at least."""
+        while text not in self.answer:
+            chunk = await self._reader.read(65_536)
+            assert chunk, f"the answer has ended without {text!r}: {self.answer!r}"
+            self.answer += chunk
+        return self.answer
+
+    async def until_over(self) -> bytes:
+        """The answer, read until the server ends the connection."""
+        self.answer += await self._reader.read()
+        return self.answer
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+async def say(port: int, head: str, *parts: bytes) -> Exchange:
+    exchange = Exchange(*await asyncio.open_connection("127.0.0.1", port))
+    exchange._writer.write(head.replace("\n", "\r\n").encode() + b"\r\n" + b"".join(parts))
+    return exchange
 
 
 async def exchange(port: int, head: str, *parts: bytes, until: bytes = b"") -> bytes:
     """What the server says to that, until the connection ends or `until` has come."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    answer = b""
-    try:
-        writer.write(head.replace("\n", "\r\n").encode() + b"\r\n")
-        for part in parts:
-            writer.write(part)
-        async with asyncio.timeout(5):
-            while not until or until not in answer:
-                if not (chunk := await reader.read(65_536)):
-                    break
-                answer += chunk
-    finally:
-        writer.close()
-    return answer
+    said = await say(port, head, *parts)
+    with closing(said):
+        return await (said.until(until) if until else said.until_over())
 
 
 def posted(body: bytes, **headers: str) -> str:
@@ -146,137 +172,129 @@ def call(name: str, **more: Any) -> tuple[bytes, dict[str, str]]:
     return json.dumps(message).encode(), mirrors(message)
 
 
+async def begin(port: int, name: str, **more: Any) -> Exchange:
+    """A call of a tool that is not answered yet."""
+    body, headers = call(name, **more)
+    return await say(port, posted(body, **headers), body)
+
+
+LOGGED: Final = {"_meta": {"io.modelcontextprotocol/logLevel": "info"}}
+
+
+def chunked(head: str) -> str:
+    return head.replace("content-length", "x-length") + "transfer-encoding: chunked\n"
+
+
 @LOOPS
-def test_a_server_on_a_socket_answers_refuses_and_cuts_what_is_slow(plain: bool) -> None:
-    async def main() -> None:
-        async with served(plain=plain) as (_, port):
-            body, headers = call("echo", arguments={"text": "hello"})
-            answer = await exchange(port, posted(body, **headers), body, until=b"hello")
-            assert answer.startswith(b"HTTP/1.1 200 ")
-            answer = await exchange(
-                port, posted(body, **{**headers, "host": "evil.com"}), until=b"}}"
-            )
-            assert answer.startswith(b"HTTP/1.1 403 ")
-            assert b"connection: close" in answer
-            chunked = posted(body, **headers).replace("content-length", "x-length")
-            chunked += "transfer-encoding: chunked\n"
-            parts = [b"%x\r\n%b\r\n" % (len(body), body), b"0\r\n\r\n"]
-            assert b"hello" in await exchange(port, chunked, *parts, until=b"hello")
-            assert (await exchange(port, chunked, parts[0])).startswith(b"HTTP/1.1 408 ")
-            huge = [b"100000\r\n" + b" " * 0x100000 + b"\r\n"] * 4 + [b"1\r\n \r\n"]
-            assert (await exchange(port, chunked, *huge)).startswith(b"HTTP/1.1 413 ")
-
-    run(main)
+async def test_a_server_on_a_socket_answers_and_refuses_what_is_too_large(plain: bool) -> None:
+    async with served(plain=plain) as (_, port):
+        body, headers = call("echo", arguments={"text": "hello"})
+        answer = await exchange(port, posted(body, **headers), body, until=b"hello")
+        assert answer.startswith(b"HTTP/1.1 200 ")
+        head = chunked(posted(body, **headers))
+        parts = [b"%x\r\n%b\r\n" % (len(body), body), b"0\r\n\r\n"]
+        assert b"hello" in await exchange(port, head, *parts, until=b"hello")
+        huge = [b"100000\r\n" + b" " * 0x100000 + b"\r\n"] * 4 + [b"1\r\n \r\n0\r\n\r\n"]
+        answer = await exchange(port, head, *huge, until=b"\r\n\r\n")
+        assert answer.startswith(b"HTTP/1.1 413 ")
 
 
-def test_a_request_for_a_websocket_is_answered_as_any_other() -> None:
-    async def main() -> None:
-        async with served() as (_, port):
-            upgrade = "connection: upgrade\nupgrade: websocket\nsec-websocket-version: 13\n"
-            head = f"GET /mcp HTTP/1.1\nhost: localhost\n{upgrade}sec-websocket-key: {'A' * 22}==\n"
-            answer = await exchange(port, head, until=b"}}")
-            assert answer.startswith(b"HTTP/1.1 400 ")
-            assert b"Mcp-Session-Id is missing" in answer
+@LOOPS
+async def test_a_server_on_a_socket_cuts_a_body_that_does_not_come(plain: bool) -> None:
+    async with served(plain=plain, body_seconds=0.1) as (_, port):
+        body, headers = call("echo")
+        head = chunked(posted(body, **headers))
+        answer = await exchange(port, head, b"%x\r\n%b\r\n" % (len(body), body))
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        answer = await exchange(port, posted(body, **{**headers, "host": "evil.com"}), until=b"}}")
+        assert answer.startswith(b"HTTP/1.1 403 ")
+        assert b"connection: close" in answer
 
-    run(main)
+
+async def test_a_request_for_a_websocket_is_answered_as_any_other() -> None:
+    async with served() as (_, port):
+        upgrade = "connection: upgrade\nupgrade: websocket\nsec-websocket-version: 13\n"
+        head = f"GET /mcp HTTP/1.1\nhost: localhost\n{upgrade}sec-websocket-key: {'A' * 22}==\n"
+        answer = await exchange(port, head, until=b"}}")
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert b"Mcp-Session-Id is missing" in answer
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @LOOPS
-def test_a_signal_ends_streams_in_good_order_and_then_the_process(
+async def test_a_signal_ends_streams_in_good_order_and_then_the_process(
     number: signal.Signals, plain: bool
 ) -> None:
-    async def main() -> None:
-        async with served(plain=plain) as (child, port):
-            listen = request("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
-            body = json.dumps(listen).encode()
-            listening = asyncio.ensure_future(exchange(port, posted(body, **mirrors(listen)), body))
-            meta = {"io.modelcontextprotocol/logLevel": "info"}
-            stuck, headers = call("stuck", _meta=meta)
-            calling = asyncio.ensure_future(exchange(port, posted(stuck, **headers), stuck))
-            await asyncio.sleep(0.5)
-            child.send_signal(number)
-            async with asyncio.timeout(5):
-                assert b'"resultType":"complete"' in await listening
-                answer = await calling
-                assert await child.wait() == 0
-            assert b"begun" in answer
-            assert answer.endswith(b"0\r\n\r\n")
-            assert child.stdout is not None
-            assert await child.stdout.read() == b"ended\n"
-
-    run(main)
+    async with served(drain_wait=0.5, plain=plain) as (child, port):
+        message = request("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+        body = json.dumps(message).encode()
+        listening = await say(port, posted(body, **mirrors(message)), body)
+        calling = await begin(port, "stuck", **LOGGED)
+        await listening.until(b"acknowledged")
+        await calling.until(b"begun")
+        child.send_signal(number)
+        assert b'"resultType":"complete"' in await listening.until_over()
+        assert (await calling.until_over()).endswith(b"0\r\n\r\n")
+        assert await child.wait() == 0
+        assert child.stdout is not None
+        assert await child.stdout.read() == b"ended\n"
+        listening.close()
+        calling.close()
 
 
 @LOOPS
-def test_a_second_signal_does_not_wait_for_what_is_worked_on(plain: bool) -> None:
-    async def main() -> None:
-        async with served(wait=60, plain=plain) as (child, port):
-            stuck, headers = call("stuck", _meta={"io.modelcontextprotocol/logLevel": "info"})
-            calling = asyncio.ensure_future(exchange(port, posted(stuck, **headers), stuck))
-            await asyncio.sleep(0.5)
-            async with asyncio.timeout(10):
-                while child.returncode is None:
-                    child.send_signal(signal.SIGINT)
-                    await asyncio.sleep(0.7)
-            assert child.returncode == 0
-            assert b"begun" in await calling
-
-    run(main)
+async def test_a_second_signal_does_not_wait_for_what_is_worked_on(plain: bool) -> None:
+    async with served(drain_wait=LONG, plain=plain) as (child, port):
+        calling = await begin(port, "stuck", **LOGGED)
+        await calling.until(b"begun")
+        child.send_signal(signal.SIGINT)
+        await refuses(port)
+        await asyncio.sleep(ANOTHER_SIGNAL)
+        assert child.returncode is None
+        child.send_signal(signal.SIGINT)
+        assert await child.wait() == 0
+        calling.close()
 
 
 @LOOPS
-def test_a_signal_that_comes_twice_at_once_is_one(plain: bool) -> None:
+async def test_a_signal_that_comes_twice_at_once_is_one(plain: bool) -> None:
     """To a worker: from a terminal or systemd, and from its supervisor."""
-
-    async def main() -> None:
-        async with served(wait=60, plain=plain) as (child, port):
-            body, headers = call("slow")
-            calling = asyncio.ensure_future(exchange(port, posted(body, **headers), body))
-            assert child.stdout is not None
-            assert await child.stdout.readline() == b"started\n"
-            child.send_signal(signal.SIGTERM)
-            child.send_signal(signal.SIGINT)
-            assert b"slept" in await calling
-            async with asyncio.timeout(10):
-                assert await child.wait() == 0
-
-    run(main)
+    async with served(drain_wait=LONG, plain=plain) as (child, port):
+        calling = await begin(port, "slow")
+        assert child.stdout is not None
+        assert await child.stdout.readline() == b"started\n"
+        child.send_signal(signal.SIGSTOP)  # it goes on with both signals, however late they come
+        child.send_signal(signal.SIGTERM)
+        child.send_signal(signal.SIGINT)
+        child.send_signal(signal.SIGCONT)
+        assert b"slept" in await calling.until_over()
+        assert await child.wait() == 0
+        calling.close()
 
 
 @LOOPS
-def test_a_client_that_does_not_read_does_not_hold_the_end_of_the_process(plain: bool) -> None:
-    async def main() -> None:
-        async with served(wait=0.1, plain=plain, listens=True) as (child, port):
-            body, headers = call("large")
-            _, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(posted(body, **headers).replace("\n", "\r\n").encode() + b"\r\n" + body)
-            assert child.stdout is not None
-            assert await child.stdout.readline() == b"started\n"
-            await asyncio.sleep(0.5)
-            child.send_signal(signal.SIGTERM)
-            async with asyncio.timeout(30):
-                _, errors = await child.communicate()
-            # uvicorn would wait for it, then cancel the response and log a traceback
-            assert (child.returncode, errors) == (0, b"")
-            writer.close()
-
-    run(main)
+async def test_a_client_that_does_not_read_does_not_hold_the_end_of_the_process(
+    plain: bool,
+) -> None:
+    async with served(drain_wait=0.1, plain=plain, listens=True) as (child, port):
+        calling = await begin(port, "large")
+        await calling.until(b"\r\n\r\n")
+        child.send_signal(signal.SIGTERM)
+        _, errors = await child.communicate()
+        # uvicorn would wait for it, then cancel the response and log a traceback
+        assert (child.returncode, errors) == (0, b"")
+        calling.close()
 
 
 @LOOPS
-def test_a_lifespan_that_cannot_be_left_ends_the_process_all_the_same(plain: bool) -> None:
-    async def main() -> None:
-        async with served(fault="still locked", plain=plain) as (child, port):
-            body, headers = call("echo")
-            await exchange(port, posted(body, **headers), body, until=b"content")
-            child.send_signal(signal.SIGTERM)
-            async with asyncio.timeout(5):
-                _, errors = await child.communicate()
-            assert child.returncode == 1
-            assert b"RuntimeError: still locked" in errors
-
-    run(main)
+async def test_a_lifespan_that_cannot_be_left_ends_the_process_all_the_same(plain: bool) -> None:
+    async with served(fault="still locked", plain=plain) as (child, port):
+        body, headers = call("echo")
+        await exchange(port, posted(body, **headers), body, until=b"content")
+        child.send_signal(signal.SIGTERM)
+        _, errors = await child.communicate()
+        assert child.returncode == 1
+        assert b"RuntimeError: still locked" in errors
 
 
 # ---- the lifespan
