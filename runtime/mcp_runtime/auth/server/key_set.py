@@ -140,7 +140,8 @@ class KeySet:
 def fetch_for(url: str, connections: int = 1) -> Fetch:
     """Fetches `url`, in a private network too, since the operator of the server gave it.
 
-    At most `connections` are open at one time. Each connection is closed after its response, since nobody would close it later.
+    At most `connections` are open at one time. Each is closed after its response, since nobody
+    would close it later.
     """
     from mcp_runtime.auth.fetch import GuardedFetch
 
