@@ -101,7 +101,7 @@ def test_each_step_can_be_shown_without_its_secrets(tmp_path: Path) -> None:
 def test_another_issuer_is_refused_with_the_option_that_accepts_it(tmp_path: Path) -> None:
     def act(issuer: Issuer) -> None:
         world = issuer.world
-        world.iss = world.metadata["issuer"] = f"{world.issuer}/"
+        world.iss = world.metadata["issuer"] = f"{world.issuer}//"
         status, _, stderr = said(tmp_path, world.resource, "whoami", "--login", "--no-browser")
         assert status == 2
         assert "in the slash at the end alone" in stderr

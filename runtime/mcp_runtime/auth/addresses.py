@@ -146,6 +146,36 @@ def is_public(address: str) -> bool:
         return False
 
 
+def require_near_page(url: str, server: str) -> None:
+    """Judges a page that a person is sent to by its URL alone, as far as that is an address.
+
+    Raises DiscoveryFailed if it is on the loopback or in a private network, and `server` is not.
+    """
+    host, ours = urlsplit(url).hostname or "", urlsplit(server).hostname or ""
+    place = _place_of_host(host)
+    if place not in (None, "public") and _place_of_host(ours) != place:
+        raise private_page(host, host)
+
+
+def _place_of_host(host: str) -> Place | None:
+    """Where a host is, None for a name that is to be resolved."""
+    if is_loopback(host):
+        return "loopback"
+    try:
+        return place_of(host)
+    except ValueError:
+        return None
+
+
+def private_page(host: str, address: str) -> DiscoveryFailed:
+    """The refusal of a sign-in page."""
+    return DiscoveryFailed(
+        f"the sign-in page at {host[:200]!r} is at {address[:200]}, which is not on the public"
+        " internet; a server may not send you there; if the page is yours:"
+        " allow_private_sign_in=True"
+    )
+
+
 def same_issuer(one: str, other: str) -> bool:
     """Whether two issuers are one by RFC 3986: `https://a` and `https://A:443/` are."""
     return plain_issuer(one) == plain_issuer(other)

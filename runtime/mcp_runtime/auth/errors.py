@@ -3,6 +3,7 @@
 LocalError
   LoginNeeded            a person must sign in, and no handler was given that can ask them
   LoginAbandoned         the person did not come back in time
+  IssuerNeeded           a secret would be shown, and nobody has said to which authorization server
 PeerError
   AuthorizationError     the server's or the authorization server's doing
     DiscoveryFailed      the metadata is missing, cannot be read, or is refused
@@ -35,6 +36,21 @@ class LoginNeeded(LocalError):
 
 class LoginAbandoned(LocalError):
     """Nobody came back from the sign-in page in time."""
+
+
+class IssuerNeeded(LocalError):
+    """The client has `shown` to show, and nobody has said to which authorization server.
+
+    Any server could name one of its own, and get it.
+    """
+
+    def __init__(self, shown: str, issuer: str, server: str) -> None:
+        issuer, server = issuer[:_MAX_SHOWN], server[:_MAX_SHOWN]
+        super().__init__(
+            f"{shown} would be sent to {issuer!r}, which {server!r} names as its authorization"
+            f" server; if this client is known there, write OAuth(client_issuer={issuer!r}, ...)"
+        )
+        self.issuer = issuer
 
 
 class AuthorizationError(PeerError):

@@ -14,7 +14,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
-from mcp_runtime.auth.addresses import is_loopback, is_public, place_of
+from mcp_runtime.auth.addresses import (
+    is_loopback,
+    is_public,
+    place_of,
+    private_page,
+    require_near_page,
+)
 from mcp_runtime.auth.errors import DiscoveryFailed
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse
 from mcp_runtime.errors import Disconnected, NotInstalled, NotReached, TooMuch
@@ -53,7 +59,7 @@ class GuardedFetch:
         reuse: bool = True,
         connections: int = _CONNECTIONS,
     ) -> None:
-        self._guard = _Guard(urlsplit(server_url or "").hostname)
+        self._guard = _Guard(server_url or "")
         self._tls = tls
         self._body_bytes = body_bytes
         self._seconds = seconds
@@ -96,6 +102,20 @@ class GuardedFetch:
             )
         return self._pool
 
+    async def require_page(self, url: str, /) -> None:
+        """Judges the page by the same rule as what is fetched; a name without address passes.
+
+        Raises DiscoveryFailed.
+        """
+        host = urlsplit(url).hostname or ""
+        try:
+            addresses = await _resolved(host, 0)
+        except (OSError, UnicodeError):
+            return require_near_page(url, self._guard.server_url)
+        for address in addresses:
+            if not await self._guard.may_name(host, address):
+                raise private_page(host, address)
+
     async def close(self) -> None:
         if self._pool is not None:
             await self._pool.aclose()
@@ -119,8 +139,9 @@ _BROKEN: Final = (
 class _Guard(httpcore2.AsyncNetworkBackend):
     """Connects to addresses that are public, or of the same kind as the MCP server's own."""
 
-    def __init__(self, server: str | None) -> None:
-        self._server = server
+    def __init__(self, server_url: str) -> None:
+        self.server_url = server_url
+        self._server = urlsplit(server_url).hostname
         self._network: httpcore2.AsyncNetworkBackend = cast(
             "httpcore2.AsyncNetworkBackend", httpcore2.AnyIOBackend()
         )
@@ -135,7 +156,7 @@ class _Guard(httpcore2.AsyncNetworkBackend):
     ) -> AsyncNetworkStream:
         addresses = await _resolved(host, port)
         for address in addresses:
-            if not is_public(address) and not await self._is_near(host, address):
+            if not await self.may_name(host, address):
                 raise DiscoveryFailed(
                     f"{host!r} is the address {address}, which is not on the public internet;"
                     " a server may not send us there"
@@ -149,6 +170,10 @@ class _Guard(httpcore2.AsyncNetworkBackend):
             except httpcore2.ConnectError as error:
                 last = error
         raise last or httpcore2.ConnectError(f"{host!r} has no address")
+
+    async def may_name(self, host: str, address: str) -> bool:
+        """Whether the server may send us to an address of a host."""
+        return is_public(address) or await self._is_near(host, address)
 
     async def _is_near(self, host: str, address: str) -> bool:
         """Whether the MCP server is itself at that address, or in such a place.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar, runtime_checkable
 from urllib.parse import urlencode
 
 import msgspec
@@ -77,6 +77,15 @@ class Fetch(Protocol):
     async def __call__(self, request: AuthRequest, /) -> AuthResponse: ...
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class PageGuard(Protocol):
+    """A `Fetch` that also knows where pages are that a person is sent to."""
+
+    async def require_page(self, url: str, /) -> None:
+        """Raises DiscoveryFailed for a page in a private network that the server is not in."""
+        ...
 
 
 def get(url: str, purpose: str, headers: Mapping[str, str] | None = None) -> AuthRequest:

@@ -87,14 +87,31 @@ class ClientSession(Session):
             raise NoCommonRevision(self.offer.newest_first, ["a handshake only"])
         return self._initialize(self.offer.handshake[0], now)
 
-    def _discover(self, version: str, now: float) -> bytes:
+    def _discover(self, version: str, now: float, last: float | None = None) -> bytes:
+        """`last` is when opening must be over; without it, it begins now."""
         self._move("send server/discover")
         self._proposed.append(version)
         terms = self._per_request_terms(revision(version), None, {})
         params = latest.RequestParams(meta=self.meta(version))
         body = terms.translation.write("params", "server/discover", params)
-        timeout = Timeout(self._probe_timeout, self._open_timeout)
+        timeout = Timeout(self._probe_timeout, self._left(now, last))
         return self._send("server/discover", body, now=now, timeout=timeout)[1]
+
+    def _left(self, now: float, last: float | None) -> float:
+        return self._open_timeout if last is None else max(0.0, last - now)
+
+    def hold_probe(self) -> None:
+        """The server wants a token first: it is there, and need not answer the probe soon."""
+        for sent in self._probes():
+            sent.due = sent.last
+
+    def resume_probe(self, now: float) -> None:
+        """The probe is sent again with a token, and has its whole time once more."""
+        for sent in self._probes():
+            sent.extend(now)
+
+    def _probes(self) -> list[Sent]:
+        return self.pending.of("server/discover")
 
     @property
     def _probe_timeout(self) -> float:
@@ -103,12 +120,13 @@ class ClientSession(Session):
             return self._open_timeout
         return min(self.limits.probe, self._open_timeout / 4)
 
-    def _initialize(self, version: str, now: float, timeout: float | None = None) -> bytes:
+    def _initialize(self, version: str, now: float, last: float | None = None) -> bytes:
+        """`last` is when opening must be over; without it, it begins now."""
         self._move("send initialize")
         self._proposed.append(version)
         body = _dump(self.offer.offered(version))
-        wait = Timeout(timeout or self._open_timeout)
-        return self._send("initialize", body, now=now, timeout=wait)[1]
+        left = self._left(now, last)
+        return self._send("initialize", body, now=now, timeout=Timeout(left, left))[1]
 
     def _answered(self, sent: Sent, result: bytes, now: float) -> list[Event]:
         if not self._opens(sent):
@@ -135,7 +153,7 @@ class ClientSession(Session):
         if chosen is None:
             raise NoCommonRevision(self.offer.newest_first, discovered.supported_versions)
         if chosen.era == "handshake":
-            return [Write(self._initialize(chosen.name, now))]
+            return [Write(self._initialize(chosen.name, now, sent.last))]
         body = msgspec.json.decode(result)
         info = body.get("_meta", {}).get("io.modelcontextprotocol/serverInfo")
         return self._opened(
@@ -193,7 +211,7 @@ class ClientSession(Session):
         if chosen is None or len(self._proposed) >= _MAX_ATTEMPTS:
             return self._give_up(sent, NoCommonRevision(self.offer.newest_first, supported))
         again = self._discover if chosen.era == "per-request" else self._initialize
-        return [Write(again(chosen.name, now))]
+        return [Write(again(chosen.name, now, sent.last))]
 
     def _on_error_response(self, frame: ErrorResponse, now: float) -> list[Event]:
         """An error without an id answers the only request that can be open before a session is."""
@@ -202,14 +220,12 @@ class ClientSession(Session):
             return self._refused(sent, frame, now)
         return super()._on_error_response(frame, now)
 
-    def _fall_back(
-        self, sent: Sent, why: object, now: float, timeout: float | None = None
-    ) -> list[Event]:
+    def _fall_back(self, sent: Sent, why: object, now: float) -> list[Event]:
         """Opens with a handshake: no server of the per-request era answers so."""
         if self.state is not State.ASKED:
             return [Ignored(f"server/discover: {why}")]
         if self.offer.handshake:
-            return [Write(self._initialize(self.offer.handshake[0], now, timeout))]
+            return [Write(self._initialize(self.offer.handshake[0], now, sent.last))]
         ours = self.offer.newest_first
         return self._give_up(sent, NoCommonRevision(ours, ["a handshake only"], f"{why}"))
 
@@ -241,8 +257,8 @@ class ClientSession(Session):
             return []
         self.pending.pop(sent.id)
         late = TimedOut(sent.method, round(now - sent.started, 2))
-        if is_probe and self.shakes_hands_late and self.offer.handshake:
-            return self._fall_back(sent, late, now, self._open_timeout - sent.timeout.each)
+        if is_probe and now < sent.last and self.shakes_hands_late and self.offer.handshake:
+            return self._fall_back(sent, late, now)
         if is_probe and not self.shakes_hands_late and not self.offer.handshake:
             return self._fall_back(sent, late, now)
         return self._give_up(sent, late)

@@ -105,6 +105,10 @@ class Pending:
         """The requests whose time is over."""
         return [sent for sent in self._sent.values() if sent.due <= now]
 
+    def of(self, method: str) -> list[Sent]:
+        """The requests of a method."""
+        return [sent for sent in self._sent.values() if sent.method == method]
+
     def postpone(self, seconds: float) -> None:
         """Gives every request that much longer: the peer was not to blame for that time."""
         for sent in self._sent.values():

@@ -69,6 +69,7 @@ class Connection(ABC):
     _timer: asyncio.TimerHandle | None = None
     _due = float("inf")
     _pauses = 0
+    _paused_at = 0.0
 
     def __init__(self, session: Session, *, trace: Trace | None = None) -> None:
         self.session = session
@@ -297,14 +298,15 @@ class Connection(ABC):
     @contextmanager
     def deadlines_paused(self) -> Generator[None]:
         """Time that passes inside does not count against the peer: a person signs in, say."""
-        started = self.loop.time()
+        if not self._pauses:
+            self._paused_at = self.loop.time()
         self._pauses += 1
         try:
             yield
         finally:
             self._pauses -= 1
             if not self._pauses:
-                self.session.pending.postpone(self.loop.time() - started)
+                self.session.pending.postpone(self.loop.time() - self._paused_at)
                 self._check_deadlines()
 
     def _check_deadlines(self) -> None:

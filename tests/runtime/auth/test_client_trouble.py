@@ -53,10 +53,11 @@ async def test_a_grant_that_fails_is_named() -> None:
         raise FileNotFoundError("/var/run/token")
 
     async with serving() as issuer:
+        known = {"client_issuer": issuer.world.issuer}
         grant = WorkloadIdentity(jwt=no_file)
-        assert "FileNotFoundError: /var/run/token" in await refused(issuer, grant=grant)
+        assert "FileNotFoundError: /var/run/token" in await refused(issuer, grant=grant, **known)
         key = ClientCredentials(client_id="job", key=KeyPair("no key"))
-        assert "ValueError: " in await refused(issuer, grant=key)
+        assert "ValueError: " in await refused(issuer, grant=key, **known)
 
 
 async def test_a_storage_that_fails_is_named_and_the_session_lives_on(tmp_path: Path) -> None:

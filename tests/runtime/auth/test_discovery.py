@@ -111,11 +111,11 @@ async def test_without_any_metadata_the_paths_are_fixed() -> None:
 @pytest.mark.requirement("auth.asm.issuer-checked")
 @pytest.mark.requirement("auth.asm.issuer-differs")
 async def test_an_issuer_that_differs_is_refused_and_both_are_named() -> None:
-    world = World(metadata={"issuer": f"{ISSUER}/"})
+    world = World(issuer=f"{ISSUER}/x", metadata={"issuer": f"{ISSUER}/x/"})
     with pytest.raises(IssuerMismatch) as caught:
         await discovered(world)
-    assert f"issuer in the metadata is '{ISSUER}/'" in str(caught.value)
-    assert f"says '{ISSUER}', which differ in the slash at the end alone" in str(caught.value)
+    assert f"issuer in the metadata is '{ISSUER}/x/'" in str(caught.value)
+    assert f"says '{ISSUER}/x', which differ in the slash at the end alone" in str(caught.value)
 
 
 @pytest.mark.parametrize("issuer", [HOST, f"{HOST}/"])
@@ -128,8 +128,8 @@ async def test_an_issuer_at_the_origin_that_nobody_named_may_end_in_a_slash(issu
 
 
 async def test_a_mismatch_is_taken_only_on_request() -> None:
-    world = World(metadata={"issuer": f"{ISSUER}/"})
-    assert (await discovered(world, allow_issuer_mismatch=True)).server.issuer == f"{ISSUER}/"
+    world = World(metadata={"issuer": f"{ISSUER}/x"})
+    assert (await discovered(world, allow_issuer_mismatch=True)).server.issuer == f"{ISSUER}/x"
 
 
 async def test_a_slash_at_the_end_of_the_resource_is_sent_as_it_was_written() -> None:

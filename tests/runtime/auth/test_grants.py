@@ -37,6 +37,7 @@ PEM = KEY.private_bytes(
 
 
 async def token(world: World, clock: Clock | None = None, **settings: Any) -> str:
+    settings = {"client_issuer": ISSUER, **settings}
     client = Authorizer(OAuth(now=clock or Clock(), **settings), SERVER, world)
     assert await client.recover(refused(scope="a"), SERVER, {})
     return (await client.headers("POST", SERVER))["Authorization"]
@@ -99,7 +100,7 @@ async def test_a_workload_shows_the_jwt_of_now() -> None:
     world, clock = World(refresh=False), Clock()
     jwts = iter(("first", "second"))
     grant = WorkloadIdentity(jwt=lambda: next(jwts), client_id="w")
-    client = Authorizer(OAuth(now=clock, grant=grant), SERVER, world)
+    client = Authorizer(OAuth(now=clock, grant=grant, client_issuer=ISSUER), SERVER, world)
     await client.recover(refused(), SERVER, {})
     clock.now += 3600
     await client.headers("POST", SERVER)

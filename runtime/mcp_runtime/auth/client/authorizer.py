@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
+from contextlib import (
+    AbstractContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    nullcontext,
+)
 from typing import Any, Final
 
 import msgspec
@@ -34,13 +39,21 @@ class Authorizer:
 
     Any number of requests may use it at one time: while tokens are renewed, they wait for the same
     ones. A renewal goes on though its caller is cancelled, so that no new refresh token is lost.
+    `paused` stops the clocks of those requests while a person signs in.
     """
 
-    def __init__(self, settings: OAuth, url: str, fetch: Fetch) -> None:
+    def __init__(
+        self,
+        settings: OAuth,
+        url: str,
+        fetch: Fetch,
+        paused: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self._settings = settings
         self._url = url
         self._fetch = fetch
-        self._source = TokenSource(settings, url, fetch)
+        self._paused = paused
+        self._source = TokenSource(settings, url, fetch, paused)
         self._storage_key = tokens_key(url)
         self._tokens: TokenSet | None = None
         self._loaded = False
@@ -169,7 +182,7 @@ class Authorizer:
         if tokens.refresh_token is None and self._settings.grant is None:
             return
         try:
-            discovery = await self._source.discovered(_NO_CHALLENGE)
+            discovery = await self._source.discovered(_NO_CHALLENGE, tokens)
             await self._obtain(discovery, tokens.scopes, waits=_BRIEFLY if self._lasts(0) else None)
         except (AuthorizationError, Disconnected) as error:
             self._source.report(f"the token could not be renewed: {error}")
@@ -190,7 +203,7 @@ class Authorizer:
             raise TokenRefused(
                 f"{self._url} refuses the token that {self._issuer} has just issued for it{why}"
             )
-        discovery = await self._source.discovered(challenge)
+        discovery = await self._source.discovered(challenge, self._tokens)
         await self._obtain(discovery, (*(challenge.scopes or discovery.scopes or ()),))
 
     async def _step_up(self, challenge: Challenge) -> None:
@@ -206,7 +219,7 @@ class Authorizer:
                 f" {self._issuer} does not grant this client"
             )
         self._step_ups.add(missing)
-        discovery = await self._source.discovered(challenge)
+        discovery = await self._source.discovered(challenge, self._tokens)
         await self._obtain(discovery, (*self._asked, *challenge.scopes), missing)
 
     async def _obtain(
@@ -263,9 +276,12 @@ class Authorizer:
         storage, is_ours = self._shared_storage, True
         async with AsyncExitStack() as stack:
             if storage is not None:
+                # a person may be signing in to the client whose turn it is
+                by_person = self._settings.grant is None
                 try:
-                    async with asyncio.timeout(waits):
-                        await stack.enter_async_context(storage.renewing(self._storage_key))
+                    with self._paused() if by_person else nullcontext():
+                        async with asyncio.timeout(waits):
+                            await stack.enter_async_context(storage.renewing(self._storage_key))
                 except TimeoutError:
                     is_ours = False
             yield is_ours

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from mcp_runtime.auth.addresses import origin, require_secure
+from mcp_runtime.auth.addresses import origin, require_secure, same_issuer
 from mcp_runtime.auth.errors import DiscoveryFailed, IssuerMismatch, ResourceMismatch
 from mcp_runtime.auth.messages import AuthResponse, Flow, get
 from mcp_runtime.revisions import LATEST
@@ -55,12 +55,22 @@ class AuthorizationServer(msgspec.Struct, frozen=True, kw_only=True):
 @dataclass(frozen=True, slots=True)
 class Discovered:
     """`resource` is the URI that tokens are asked for; `scopes` are those that the server's
-    metadata names, None where it names none."""
+    metadata names, None where it names none. The metadata of `server` came from `asked`."""
 
     resource: str
     scopes: tuple[str, ...] | None
     server: AuthorizationServer
     dpop_required: bool = False
+    asked: str = ""
+
+    @property
+    def issuer(self) -> str:
+        """The authorization server that tokens, secrets and registrations belong to.
+
+        It is the address that was asked: any server can state another's issuer.
+        """
+        stated = self.server.issuer
+        return self.asked if self.asked and not same_issuer(self.asked, stated) else stated
 
 
 def discover(
@@ -75,11 +85,11 @@ def discover(
     metadata = yield from _protected_resource(url, metadata_url)
     if metadata is None:
         at_origin = yield from _at_origin(origin(url), allow_issuer_mismatch)
-        return Discovered(canonical(url), None, at_origin)
+        return Discovered(canonical(url), None, at_origin, asked=origin(url))
     if not metadata.authorization_servers:
         raise DiscoveryFailed("the server's metadata names no authorization server")
     issuer = require_secure(metadata.authorization_servers[0], "the authorization server")
-    server = yield from _authorization_server(issuer, None if allow_issuer_mismatch else (issuer,))
+    server = yield from _authorization_server(issuer, None if allow_issuer_mismatch else issuer)
     if server is None:
         raise DiscoveryFailed(
             f"the authorization server {issuer!r} has no metadata at any of "
@@ -91,6 +101,7 @@ def discover(
         None if scopes is None else tuple(scopes),
         server,
         metadata.dpop_bound_access_tokens_required,
+        issuer,
     )
 
 
@@ -154,22 +165,20 @@ def authorization_server_urls(issuer: str) -> tuple[str, ...]:
     return f"{root}{_OAUTH}{path}", f"{root}{_OPENID}{path}", f"{root}{path}{_OPENID}"
 
 
-def _authorization_server(
-    issuer: str, names: tuple[str, ...] | None
-) -> Flow[AuthorizationServer | None]:
-    """The metadata of an issuer, which has one of these names there, or any."""
+def _authorization_server(issuer: str, named: str | None) -> Flow[AuthorizationServer | None]:
+    """The metadata of an issuer, which is `named` there as RFC 3986 compares, or anything."""
     for place in authorization_server_urls(issuer):
         purpose = "asks for the metadata of the authorization server"
         response = yield get(place, purpose, {"MCP-Protocol-Version": LATEST})
         if _is_there(response, place):
             document = response.json(f"the authorization server's metadata at {place}")
-            return _checked(_read(AuthorizationServer, document, place), names)
+            return _checked(_read(AuthorizationServer, document, place), named)
     return None
 
 
-def _checked(server: AuthorizationServer, names: tuple[str, ...] | None) -> AuthorizationServer:
-    if names is not None and server.issuer not in names:
-        raise IssuerMismatch(server.issuer, names[0])
+def _checked(server: AuthorizationServer, named: str | None) -> AuthorizationServer:
+    if named is not None and not same_issuer(server.issuer, named):
+        raise IssuerMismatch(server.issuer, named)
     endpoints = {
         "the authorization endpoint": server.authorization_endpoint,
         "the token endpoint": server.token_endpoint,
@@ -182,14 +191,12 @@ def _checked(server: AuthorizationServer, names: tuple[str, ...] | None) -> Auth
 
 
 def _at_origin(base: str, lenient: bool) -> Flow[AuthorizationServer]:
-    """Nobody has named this issuer, so with and without a slash at its end it is the same address.
+    """The authorization server at the origin of a server that names none.
 
-    Source: 2025-03-26 basic/authorization, "Fallbacks for Servers without Metadata"; RFC 3986
-    section 6.2.3.
+    Source: 2025-03-26 basic/authorization, "Fallbacks for Servers without Metadata".
     """
     require_secure(base, "the authorization server")
-    names = None if lenient else (base, f"{base}/")
-    published = yield from _authorization_server(base, names)
+    published = yield from _authorization_server(base, None if lenient else base)
     return published or AuthorizationServer(
         issuer=base,
         authorization_endpoint=f"{base}/authorize",

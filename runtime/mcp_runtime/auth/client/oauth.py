@@ -35,15 +35,17 @@ class OAuth:
 
     `redirect` asks a person (LoopbackRedirect, PastedRedirect); `grant` is a way without one.
 
-    `client_id` is what the authorization server `client_issuer` gave you beforehand, any issuer if
-    you do not name it; what a `grant` shows goes to that issuer alone as well.
+    `client_id` is what the authorization server `client_issuer` gave you beforehand. A secret, and
+    what a `grant` shows, go to that issuer alone: without it nothing of the kind is sent, unless
+    tokens of an earlier sign-in of that client are stored, and then to their issuer.
     `client_metadata_url` is the https URL of your client's metadata document. Without both, the
     client registers itself under `client_name`.
 
     `scopes` are asked for beside those that the server names. `dpop` binds tokens to a key: True
     always, None where the server asks for it, False never. Such tokens are not stored, for their
     key is not. `allow_issuer_mismatch` accepts metadata that names another issuer than was asked,
-    at your own risk. `report` gets a line for each step, with secrets masked.
+    at your own risk. `allow_private_sign_in` lets a server that is not in a private network itself
+    send people to a sign-in page in one. `report` gets a line for each step, with secrets masked.
     """
 
     redirect: Redirect | None = field(default=None, repr=False)
@@ -58,9 +60,18 @@ class OAuth:
     dpop: bool | None = None
     storage: TokenStorage = field(default_factory=MemoryStorage, repr=False)
     allow_issuer_mismatch: bool = False
+    allow_private_sign_in: bool = False
     report: Report | None = field(default=None, repr=False)
     now: Callable[[], float] = field(default=time.time, repr=False)
     draw: Callable[[], str] = field(default=_draw, repr=False)
+
+    @property
+    def shown(self) -> str:
+        """What is sent to prove who the client is, in words; empty for nothing secret."""
+        if self.grant is not None:
+            return f"what {type(self.grant).__name__} shows"
+        is_secret = self.client_secret is not None or self.client_auth_method == "private_key_jwt"
+        return f"the secret of client {self.client_id!r}" if is_secret and self.client_id else ""
 
     def __post_init__(self) -> None:
         """Raises DiscoveryFailed, and ValueError if `client_metadata_url` cannot be a client id, or

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
 from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
+from mcp_runtime.auth.addresses import (
+    origin,
+    plain_issuer,
+    require_near_page,
+    same_issuer,
+)
 from mcp_runtime.auth.challenge import Challenge
 from mcp_runtime.auth.client.auth_trace import masked_url, request_line, response_line
 from mcp_runtime.auth.client.authorization_code import code_flow
@@ -21,13 +28,14 @@ from mcp_runtime.auth.client.registration import register
 from mcp_runtime.auth.client.tokens import TokenRequest, TokenSet, refreshed
 from mcp_runtime.auth.errors import (
     AuthorizationError,
+    IssuerNeeded,
     IssuerUnavailable,
     LoginAbandoned,
     LoginNeeded,
     OAuthError,
     RegistrationRefused,
 )
-from mcp_runtime.auth.messages import AuthRequest, AuthResponse, Fetch, Flow
+from mcp_runtime.auth.messages import AuthRequest, AuthResponse, Fetch, Flow, PageGuard
 from mcp_runtime.errors import printable
 
 _T = TypeVar("_T")
@@ -36,17 +44,28 @@ _T = TypeVar("_T")
 class TokenSource:
     """Of the server at `url`. What it sends goes through `fetch`, one flow at a time.
 
+    `paused` stops the clocks of requests while a person is at a sign-in page.
     `key` is the key of DPoP, None as long as nobody wants proofs.
     """
 
-    def __init__(self, settings: OAuth, url: str, fetch: Fetch) -> None:
+    def __init__(
+        self,
+        settings: OAuth,
+        url: str,
+        fetch: Fetch,
+        paused: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self._settings = settings
         self._url = url
         self._fetch = fetch
+        self._paused = paused
         self.key: DpopKey | None = None
 
-    async def discovered(self, challenge: Challenge) -> Discovered:
-        """Who issues tokens for the server now. Raises DiscoveryFailed, RegistrationRefused."""
+    async def discovered(self, challenge: Challenge, before: TokenSet | None) -> Discovered:
+        """Who issues tokens for the server now; `before` are the tokens that we have.
+
+        Raises DiscoveryFailed, RegistrationRefused, IssuerNeeded.
+        """
         settings = self._settings
         discovery = await self._run(
             discover(
@@ -55,7 +74,7 @@ class TokenSource:
                 allow_issuer_mismatch=settings.allow_issuer_mismatch,
             )
         )
-        self._require_issuer(discovery.server.issuer)
+        self._require_issuer(discovery, before)
         wanted = settings.dpop
         if wanted is None:
             wanted = challenge.scheme == "dpop" or discovery.dpop_required
@@ -79,8 +98,9 @@ class TokenSource:
         Raises IssuerUnavailable, Disconnected: the refresh token may still be good.
         """
         client = await self._known_client(discovery)
-        issuer = discovery.server.issuer
-        if before.issuer != issuer or before.refresh_token is None or client is None:
+        issuer = discovery.issuer
+        is_ours = same_issuer(before.issuer, issuer)
+        if not is_ours or before.refresh_token is None or client is None:
             return None
         try:
             newer = await self._run(refreshed(self._request(discovery, client), before))
@@ -98,9 +118,12 @@ class TokenSource:
     async def _by_person(self, discovery: Discovered, scopes: tuple[str, ...]) -> TokenSet:
         redirect = self._settings.redirect
         if redirect is None:
-            raise LoginNeeded(discovery.server.issuer)
+            raise LoginNeeded(discovery.issuer)
         client = known = await self._known_client(discovery)
-        async with redirect(client.redirect_uri if client is not None else None) as visit:
+        async with AsyncExitStack() as stack:
+            way = redirect(client.redirect_uri if client is not None else None)
+            with self._paused():
+                visit = await stack.enter_async_context(way)
             fits = client is not None and client.redirect_uri in (None, visit.uri)
             if client is None or not fits or client.is_doubted:
                 client = await self._registered(discovery, visit.uri)
@@ -113,7 +136,7 @@ class TokenSource:
             except LoginAbandoned:
                 if client is known and client.redirect_uri is not None:
                     doubted = replace(client, is_doubted=True)
-                    await self._keep_client(discovery.server.issuer, doubted)
+                    await self._keep_client(discovery.issuer, doubted)
                 raise
 
     def _request(self, discovery: Discovered, client: ClientRegistration) -> TokenRequest:
@@ -140,10 +163,20 @@ class TokenSource:
 
     # ---- who the client is
 
-    def _require_issuer(self, issuer: str) -> None:
-        """Raises RegistrationRefused where another one gave us what we would show."""
-        ours = self._settings.client_issuer
-        if ours not in (None, issuer):
+    def _require_issuer(self, discovery: Discovered, before: TokenSet | None) -> None:
+        """Raises RegistrationRefused where another one gave us what we would show.
+
+        Raises IssuerNeeded where nobody has said which one did.
+        """
+        settings, issuer = self._settings, discovery.issuer
+        ours = settings.client_issuer
+        if ours is None and settings.shown:
+            grant = settings.grant
+            client_id = settings.client_id if grant is None else grant.client.client_id
+            if before is None or before.client_id != client_id:
+                raise IssuerNeeded(settings.shown, issuer, self._url)
+            ours = before.issuer
+        if ours is not None and not _is_issuer(ours, discovery):
             raise RegistrationRefused(
                 f"the client is known to {ours!r}, and the server is now protected by {issuer!r}:"
                 " register there, and give what you get there"
@@ -161,7 +194,7 @@ class TokenSource:
             return self._given_client(settings.client_id)
         if settings.client_metadata_url and server.client_id_metadata_document_supported:
             return ClientRegistration(client_id=settings.client_metadata_url)
-        kept = await settings.storage.get(_client_key(server.issuer))
+        kept = await settings.storage.get(_client_key(discovery.issuer))
         client = None if kept is None else decoded(kept, ClientRegistration)
         return client if client is not None and client.is_usable(settings.now()) else None
 
@@ -177,7 +210,7 @@ class TokenSource:
     async def _registered(self, discovery: Discovered, uri: str) -> ClientRegistration:
         name = self._settings.client_name
         client = await self._run(register(discovery.server, client_name=name, redirect_uri=uri))
-        await self._keep_client(discovery.server.issuer, client)
+        await self._keep_client(discovery.issuer, client)
         return client
 
     async def _keep_client(self, issuer: str, client: ClientRegistration) -> None:
@@ -197,10 +230,21 @@ class TokenSource:
             if isinstance(step, AuthRequest):
                 reply = await self._send(step)
             elif visit is not None:
+                await self._require_page(step.url)
                 self.report(f"sends a person to {masked_url(step.url)}")
-                reply = await visit(step.url, step.host)
+                with self._paused():
+                    reply = await visit(step.url, step.host)
             else:
                 raise LoginNeeded(step.host)
+
+    async def _require_page(self, url: str) -> None:
+        """Raises DiscoveryFailed for a page in a private network that the server is not in."""
+        if self._settings.allow_private_sign_in:
+            return
+        if isinstance(self._fetch, PageGuard):
+            await self._fetch.require_page(url)
+        else:
+            require_near_page(url, self._url)
 
     async def _send(self, request: AuthRequest) -> AuthResponse:
         self.report(request_line(request))
@@ -218,7 +262,19 @@ class TokenSource:
 
 def _client_key(issuer: str) -> str:
     """Under what the registration at an issuer is stored."""
-    return f"client {issuer}"
+    return f"client {plain_issuer(issuer)}"
+
+
+def _is_issuer(ours: str, discovery: Discovered) -> bool:
+    """Whether an issuer that we were given is the one that was discovered.
+
+    One that states another issuer than its address (`allow_issuer_mismatch`) may be known by what
+    it states, but not to a server at another origin that states the same.
+    """
+    if same_issuer(ours, discovery.issuer):
+        return True
+    asked, stated = discovery.issuer, discovery.server.issuer
+    return same_issuer(ours, stated) and origin(ours) == origin(asked)
 
 
 def _with_offline_access(discovery: Discovered, scopes: Sequence[str]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ Source: RFC 6749 sections 4 to 6; RFC 8707; RFC 7523 section 2.1; RFC 8693.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -14,7 +15,7 @@ import msgspec
 from mcp_runtime.auth.client.client_authentication import authenticated
 from mcp_runtime.auth.client.discovery import Discovered
 from mcp_runtime.auth.client.registered import ClientRegistration
-from mcp_runtime.auth.errors import AuthorizationError
+from mcp_runtime.auth.errors import AuthorizationError, OAuthError
 from mcp_runtime.auth.messages import AuthResponse, Flow, form, oauth_error
 
 _USE_NONCE: Final = "use_dpop_nonce"
@@ -24,7 +25,11 @@ _SECRETS: Final = ("code", "code_verifier", "refresh_token", "assertion")
 
 
 class TokenSet(msgspec.Struct, frozen=True, kw_only=True):
-    """Tokens for one server. `expires_at` is in seconds since 1970, None where it is not known."""
+    """Tokens for one server. `expires_at` is in seconds since 1970, None where it is not known.
+
+    `client_id` is of the client that they were issued to: what it shows goes to `issuer` alone from
+    then on. None in what older versions have stored.
+    """
 
     access_token: str
     issuer: str
@@ -34,6 +39,7 @@ class TokenSet(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: float | None = None
     scopes: tuple[str, ...] = ()
     token_endpoint: str = ""
+    client_id: str | None = None
 
     def __repr__(self) -> str:
         return f"TokenSet(issuer={self.issuer!r}, resource={self.resource!r}, scopes={self.scopes})"
@@ -112,22 +118,33 @@ class TokenRequest:
             access_token=said.access_token,
             token_type="DPoP" if said.token_type.lower() == "dpop" else "Bearer",
             refresh_token=said.refresh_token,
-            expires_at=self.now() + lasts if lasts is not None and lasts > 0 else None,
+            expires_at=self.now() + lasts if lasts is not None and 0 < lasts < math.inf else None,
             scopes=asked if said.scope is None else tuple(said.scope.split()),
-            issuer=self.discovery.server.issuer,
+            issuer=self.discovery.issuer,
+            client_id=self.client.client_id,
             resource=self.discovery.resource,
             token_endpoint=self.discovery.server.token_endpoint,
         )
 
 
 def refreshed(request: TokenRequest, tokens: TokenSet) -> Flow[TokenSet]:
-    """Newer tokens for older ones; a refresh token that is not replaced stays.
+    """Newer tokens for older ones, with the scopes that were granted.
+
+    Without them some authorization servers grant others. Where they are refused all the same, the
+    token is refreshed without. A refresh token that is not replaced stays.
 
     Raises OAuthError: the authorization server wants the person again, unless it is
     IssuerUnavailable.
     """
     grant = {"grant_type": "refresh_token", "refresh_token": tokens.refresh_token or ""}
-    newer = yield from request.send(grant, purpose="refreshes the token", asked=tokens.scopes)
+    purpose, granted = "refreshes the token", {"scope": " ".join(tokens.scopes)}
+    try:
+        scoped = {**grant, **granted} if tokens.scopes else grant
+        newer = yield from request.send(scoped, purpose=purpose, asked=tokens.scopes)
+    except OAuthError as error:
+        if error.code != "invalid_scope" or not tokens.scopes:
+            raise
+        newer = yield from request.send(grant, purpose=purpose, asked=tokens.scopes)
     if newer.refresh_token is None:
         newer = msgspec.structs.replace(newer, refresh_token=tokens.refresh_token)
     return newer

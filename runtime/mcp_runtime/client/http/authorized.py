@@ -9,7 +9,7 @@ from contextlib import (
     asynccontextmanager,
     contextmanager,
 )
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from mcp_runtime.auth.client.authorizer import Authorizer
 from mcp_runtime.auth.fetch import GuardedFetch
@@ -32,19 +32,19 @@ _CHALLENGES: Final = 6
 class AuthorizedHttpClient:
     """Sends by `http`, for a server that may be protected.
 
-    `paused` stops the clock of all requests while a challenge is met: a person may have to sign in.
+    `meeting` is entered while a challenge of the server is met.
     """
 
     def __init__(
         self,
         http: HttpSender,
         authorizer: Authorizer,
-        paused: Callable[[], AbstractContextManager[None]],
+        meeting: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self.url = http.url
         self._http = http
         self._authorizer = authorizer
-        self._paused = paused
+        self._meeting = meeting
 
     @asynccontextmanager
     async def send(
@@ -65,7 +65,7 @@ class AuthorizedHttpClient:
     def _authorizing(self) -> Generator[None]:
         """Raises LocalError for any exception of the author's storage, redirect or grant."""
         try:
-            with self._paused():
+            with self._meeting():
                 yield
         except SessionError:
             raise
@@ -92,16 +92,28 @@ class AuthorizedHttpClient:
         await self._http.close()
 
 
+class Waits(Protocol):
+    """The connection, as far as authorization takes time of its requests."""
+
+    def deadlines_paused(self) -> AbstractContextManager[None]: ...
+
+    def authorizing(self) -> AbstractContextManager[None]: ...
+
+
 def authorized(
     http: HttpSender,
     auth: OAuth,
     tls: ssl.SSLContext | None,
     limits: Limits,
-    paused: Callable[[], AbstractContextManager[None]],
+    connection: Callable[[], Waits],
 ) -> AuthorizedHttpClient:
-    """Sends by `http`, authorized as `auth` says."""
+    """Sends by `http`, authorized as `auth` says, for the requests of a connection.
+
+    Their clocks stand still while a person signs in; what machines take counts.
+    """
     url = str(http.url)
     fetch = GuardedFetch(
         url, tls=tls, body_bytes=limits.authorization_bytes, seconds=limits.deadline
     )
-    return AuthorizedHttpClient(http, Authorizer(auth, url, fetch), paused)
+    authorizer = Authorizer(auth, url, fetch, lambda: connection().deadlines_paused())
+    return AuthorizedHttpClient(http, authorizer, lambda: connection().authorizing())

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from mcp_runtime.client import eras
@@ -68,6 +69,16 @@ class HttpConnection(Exchanges):
         except SessionError:
             self._set_mode(None)
             await self._begin(handshake=False)
+
+    @contextmanager
+    def authorizing(self) -> Generator[None]:
+        """The probe asks whether the server answers at all; one that wants a token has answered."""
+        self.session.hold_probe()
+        try:
+            yield
+        finally:
+            self.session.resume_probe(self.loop.time())
+            self._watch_pending()
 
     def _set_mode(self, mode: eras.Mode | None) -> None:
         self._facts.mode = mode

@@ -46,7 +46,7 @@ def over_http(
         if auth is not None:
             from mcp_runtime.client.http.authorized import authorized
 
-            http = authorized(http, auth, tls, limits, lambda: connection.deadlines_paused())
+            http = authorized(http, auth, tls, limits, lambda: connection)
         connection = HttpConnection(owner, http, facts)
         stack.push_async_callback(connection.close)
         return connection
