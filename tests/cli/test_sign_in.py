@@ -112,7 +112,8 @@ def test_another_issuer_is_refused_with_the_option_that_accepts_it(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "option", ["--login", "--logout", "--auth-trace", "--allow-issuer-mismatch"]
+    "option",
+    ["--login", "--logout", "--auth-trace", "--allow-issuer-mismatch", "--allow-private-sign-in"],
 )
 def test_a_command_is_not_signed_in_to(tmp_path: Path, option: str) -> None:
     status, _, stderr = said(tmp_path, option, "--", sys.executable, "-c", "pass", "tool")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import urllib.error
 import urllib.request
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from mcp_runtime.auth.client.client_authentication import KeyPair
 from mcp_runtime.auth.client.grants import ClientCredentials, EnterpriseManaged, WorkloadIdentity
@@ -35,12 +37,25 @@ ENDS: Final[Mapping[str, type[Exception]]] = {
 """Scenarios in which the client must not get in, and the error by which it says so."""
 
 
-def authorization(scenario: str, context: Mapping[str, Any]) -> OAuth:
-    """What a person who runs the client would configure for that scenario."""
+def authorization(scenario: str, context: Mapping[str, Any], url: str) -> OAuth:
+    """What a person who runs the client would configure for that scenario and server.
+
+    Who got a secret knows from whom; the suite says so for one scenario alone.
+    """
     given = _GIVEN.get(scenario, lambda _: {})(context)
+    if "grant" in given:
+        given["client_issuer"] = _issuer(url)
     if "grant" not in given:
         given = {"redirect": _Browser(), "client_metadata_url": _DOCUMENT, **given}
     return OAuth(client_name="conformance-client", **given)
+
+
+def _issuer(url: str) -> str:
+    """The authorization server that the suite has set up for its server."""
+    parts = urlsplit(url)
+    place = f"{parts.scheme}://{parts.netloc}/.well-known/oauth-protected-resource{parts.path}"
+    with urllib.request.urlopen(place, timeout=10) as answer:
+        return str(json.load(answer)["authorization_servers"][0])
 
 
 def _machine(context: Mapping[str, Any]) -> dict[str, Any]:

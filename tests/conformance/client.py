@@ -141,7 +141,7 @@ async def main(url: str) -> None:
         on_sample=sampled,
         roots=[t.Root(uri="file:///tmp")],
         timeout=20,
-        auth=authorization(scenario, _context()) if is_protected else None,
+        auth=authorization(scenario, _context(), url) if is_protected else None,
     )
     if (error := ENDS.get(scenario)) is None:
         await used(client, act)

@@ -34,6 +34,7 @@ _REMEDIES: Final = (
     ("HTTP 404", "Check the path of the URL; many servers are at /mcp."),
     ("Unknown tool:", "--list, written before the server, shows its tools."),
     ("allow_issuer_mismatch=True", "--allow-issuer-mismatch accepts it, at your own risk."),
+    ("allow_private_sign_in=True", "--allow-private-sign-in opens it."),
 )
 """What to do about an error whose text has these words."""
 
@@ -93,6 +94,12 @@ _REMEDIES: Final = (
     help="Accept an authorization server whose metadata names another issuer, at your own risk.",
 )
 @click.option(
+    "--allow-private-sign-in",
+    "any_page",
+    is_flag=True,
+    help="Open a sign-in page in a private network, although the server is not in one.",
+)
+@click.option(
     "--auth-trace", is_flag=True, help="Show each step of authorization, with secrets masked."
 )
 @click.argument("words", nargs=-1, required=True, metavar="URL|-- COMMAND... [TOOL [JSON]]")
@@ -110,6 +117,7 @@ def command(
     no_browser: bool,
     logout: bool,
     any_issuer: bool,
+    any_page: bool,
     auth_trace: bool,
     words: tuple[str, ...],
 ) -> int:
@@ -126,7 +134,7 @@ def command(
     if logout:
         return _log_out(words)
     server, tool, arguments = (words, "", {}) if list_ else _parsed(words)
-    signing = SigningIn(login, not no_browser, auth_trace, any_issuer)
+    signing = SigningIn(login, not no_browser, auth_trace, any_issuer, any_page)
     options: dict[str, Any] = {
         "timeout": timeout,
         "message_bytes": message_bytes,
@@ -173,7 +181,7 @@ def _client_of(
     from mcp_runtime.transports.stderr import StderrView
 
     if not server[0].startswith(_SCHEMES) and "://" not in server[0]:
-        if signing.login or signing.report or signing.any_issuer:
+        if signing.is_asked_for:
             raise InputError("one signs in to a server that has a URL, not to a command")
         if headers:
             raise InputError("a header is for a server that has a URL, not for a command")

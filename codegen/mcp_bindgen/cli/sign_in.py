@@ -26,12 +26,19 @@ def token_file() -> Path:
 class SigningIn:
     """`login` asks a person where a server demands it. `browser` opens one; without it the address
     is shown, and the redirect is pasted back. `report` shows each step, with secrets masked.
-    `any_issuer` accepts metadata that names another issuer than was asked."""
+    `any_issuer` accepts metadata that names another issuer than was asked, `any_page` a sign-in
+    page in a private network."""
 
     login: bool
     browser: bool
     report: bool
     any_issuer: bool
+    any_page: bool
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Whether any option is about signing in."""
+        return self.login or self.report or self.any_issuer or self.any_page
 
 
 def authorization(how: SigningIn) -> OAuth:
@@ -56,6 +63,7 @@ def authorization(how: SigningIn) -> OAuth:
         storage=FileStorage(token_file()),
         report=(lambda line: warn(safe(line))) if how.report else None,
         allow_issuer_mismatch=how.any_issuer,
+        allow_private_sign_in=how.any_page,
     )
 
 

@@ -13,8 +13,6 @@ from mcp_runtime.auth.errors import DiscoveryFailed
 from mcp_runtime.auth.fetch import GuardedFetch
 from tests.support.authorization_server import SERVER, Clock, World, refused
 
-pytestmark = pytest.mark.anyio
-
 INSIDE: Final = (
     *("https://10.0.0.1/login", "https://192.168.1.1/", "https://[fd00::1]/", "https://127.0.0.1/"),
     *("http://127.0.0.1:8080/", "https://localhost/", "http://app.localhost/", "https://[::1]/"),

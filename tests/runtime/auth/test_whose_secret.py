@@ -23,8 +23,6 @@ from mcp_runtime.auth.errors import IssuerMismatch, IssuerNeeded, RegistrationRe
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse
 from tests.support.authorization_server import ISSUER, SERVER, Clock, World, refused, reply
 
-pytestmark = pytest.mark.anyio
-
 SECRET: Final = "TOP-SECRET-1"
 EVIL: Final = "https://as.evil.example"
 PEM: Final = (

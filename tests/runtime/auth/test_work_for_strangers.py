@@ -28,8 +28,6 @@ from mcp_runtime.errors import Disconnected, TooMuch
 from mcp_runtime.limits import Limits
 from tests.support.authorization_server import ISSUER, SERVER, Clock, reply
 
-pytestmark = pytest.mark.anyio
-
 KEY: Final = ec.generate_private_key(ec.SECP256R1())
 OTHER: Final = ec.generate_private_key(ec.SECP256R1())
 
