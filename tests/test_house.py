@@ -337,10 +337,9 @@ KEPT: Final[tuple[Row, ...]] = (
 
 def problems_of(rows: tuple[Row, ...], law: Law) -> dict[str, list[str]]:
     """What a law says about each module of its rows, by the module's name and text."""
-    modules = [(name, text) for each, name, text in rows if each is law]
-    found = {f"{name}: {text}": list(law(read_module(name, text))) for name, text in modules}
-    assert found, f"no row shows {law.__name__} a module"
-    return found
+    shown = [(name, text) for each, name, text in rows if each is law]
+    assert shown, f"no row shows {law.__name__} a module"
+    return {f"{name}: {text}": list(law(read_module(name, text))) for name, text in shown}
 
 
 @pytest.mark.parametrize("law", LAWS_ALONE, ids=lambda law: law.__name__)

@@ -100,8 +100,13 @@ def _texts(tree: ast.AST) -> Iterator[str]:
             yield node.value
 
 
-def modules(top: Path, package: str) -> Iterator[Module]:
-    """Those of a package in the source root `top`."""
+@cache
+def modules(top: Path, package: str) -> tuple[Module, ...]:
+    """Those of a package in the source root `top`, which are read once in each worker."""
+    return tuple(_modules(top, package))
+
+
+def _modules(top: Path, package: str) -> Iterator[Module]:
     for path in sorted((top / package).rglob("*.py")):
         parts = path.relative_to(top).with_suffix("").parts
         is_package = parts[-1] == "__init__"
