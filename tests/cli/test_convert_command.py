@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
-from tests.support.command import invoke, run
+from tests.support.command import invoke, run_here
 
 CALL: dict[str, Any] = {
     "jsonrpc": "2.0",
@@ -198,4 +198,4 @@ def test_stdin_is_a_file_and_nothing_steers_the_terminal() -> None:
 
 
 def test_its_help_says_the_exit_statuses() -> None:
-    assert b"Exit status 0" in run("convert", "--help").stdout
+    assert b"Exit status 0" in run_here("convert", "--help").stdout

@@ -12,7 +12,7 @@ import pytest
 
 from mcp_bindgen import pins
 from mcp_bindgen.pins import table
-from tests.support.command import invoke, run
+from tests.support.command import invoke, run_here
 from tests.support.schemas import pinned
 
 
@@ -164,9 +164,9 @@ def test_a_reader_that_has_gone_is_no_error() -> None:
 
 
 def test_an_unknown_verb_and_the_version() -> None:
-    assert run("inspct").returncode == 2
-    assert run("--version").stdout.startswith(b"mcp-bindgen ")
-    help_text = run("--help").stdout.decode()
+    assert run_here("inspct").returncode == 2
+    assert run_here("--version").stdout.startswith(b"mcp-bindgen ")
+    help_text = run_here("--help").stdout.decode()
     assert all(verb in help_text for verb in ("generate", "inspect", "pull"))
 
 

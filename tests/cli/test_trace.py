@@ -10,14 +10,14 @@ from typing import Any, Final
 
 import pytest
 
-from tests.support.command import invoke, run
+from tests.support.command import invoke, run, run_here
 from tests.support.demo_server import SERVER
 
 RUN: Final = (sys.executable, "-m", "mcp_bindgen", "run")
 
 
 def call(*words: str) -> subprocess.CompletedProcess[bytes]:
-    return run("call", *words)
+    return run_here("call", *words)
 
 
 def test_what_a_server_has_is_listed(server: str) -> None:
@@ -34,7 +34,8 @@ def test_what_a_server_has_is_listed(server: str) -> None:
 
 @pytest.mark.parametrize("revision", ["2024-11-05", "2025-11-25", "2026-07-28"])
 def test_a_tool_is_called_and_its_prints_stay_off_the_wire(server: str, revision: str) -> None:
-    done = call("--revision", revision, "--", *RUN, server, "add", '{"a": 1, "b": 2}')
+    words = ("--revision", revision, "--", *RUN, server, "add", '{"a": 1, "b": 2}')
+    done = run("call", *words)
     assert (done.stdout, done.returncode) == (b'{"result":3}\n', 0)
     assert b"this is no message" in done.stderr
     assert b"nor is this" in done.stderr
@@ -110,7 +111,7 @@ def test_secrets_are_left_out_of_a_trace(server: str, tmp_path: Path) -> None:
 def test_the_wire_of_our_own_sides_is_valid(server: str, tmp_path: Path, revision: str) -> None:
     recorded(server, tmp_path / "t", "add", '{"a": 1, "b": 2}', revision=revision)
     for options in ([], ["--revision", revision]):
-        done = run("trace", "--check", *options, tmp_path / "t")
+        done = run_here("trace", "--check", *options, tmp_path / "t")
         assert done.stdout.decode().endswith(" valid, 0 invalid\n")
         assert done.returncode == 0
 
@@ -120,7 +121,7 @@ def test_a_message_at_fault_is_told_with_its_line_and_path(server: str, tmp_path
     lines = recorded(server, file, "add", '{"a": 1, "b": 2}')
     lines[4]["message"]["result"]["content"] = 5
     file.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    done = run("trace", "--check", "--revision", "2025-11-25", file)
+    done = run_here("trace", "--check", "--revision", "2025-11-25", file)
     assert done.returncode == 1
     first, last = done.stdout.decode().splitlines()
     assert first.startswith("5: <- invalid CallToolResult at $.result.content: expected array")
@@ -134,19 +135,19 @@ def test_a_trace_replaces_nothing_but_a_trace(tmp_path: Path) -> None:
     target = f"{source}:server"
     words = ("--", *RUN, target, "add", '{"a": 1, "b": 2}')
     for command in (("run", "--trace", source, target), ("call", "--trace", source, *words)):
-        done = run(*command)
+        done = run_here(*command)
         assert (done.returncode, done.stdout) == (2, b"")
         said = f"mcp-bindgen: {source}: holds something other than a trace\n"
         assert done.stderr.decode().startswith(said)
         assert source.read_text("utf-8") == SERVER
     for _ in range(2):
-        assert run("call", "--trace", tmp_path / "t", *words).returncode == 0
+        assert run_here("call", "--trace", tmp_path / "t", *words).returncode == 0
 
 
 def test_a_trace_without_messages_is_said_to_have_none(tmp_path: Path) -> None:
     (tmp_path / "t").touch()
     for check in ((), ("--check",)):
-        done = run("trace", *check, tmp_path / "t")
+        done = run_here("trace", *check, tmp_path / "t")
         assert done.returncode == 2
         assert done.stderr.decode().startswith(f"mcp-bindgen: {tmp_path / 't'}: holds no message")
 
@@ -164,7 +165,7 @@ def test_a_trace_is_shown_message_by_message(server: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize("text", ["nonsense\n", "[]\n", '{"direction": "up", "message": 1}\n'])
 def test_a_file_that_is_no_trace_is_refused_by_its_line(text: str, tmp_path: Path) -> None:
     (tmp_path / "t").write_text(text, encoding="utf-8")
-    done = run("trace", tmp_path / "t")
+    done = run_here("trace", tmp_path / "t")
     assert done.returncode == 2
     assert b"line 1 is not a line of a trace" in done.stderr
 
@@ -183,18 +184,20 @@ def test_the_trace_of_an_older_server_is_judged_as_it_negotiated(
     methods = [line["message"].get("method") for line in lines]
     assert methods[0] == "server/discover"
     assert "initialize" in methods
-    done = run("trace", "--check", traced)
+    done = run_here("trace", "--check", traced)
     assert done.stdout.decode() == f"{len(lines)} messages: {len(lines)} valid, 0 invalid\n"
     assert done.returncode == 0
     lines[-1]["message"]["result"]["content"] = 5
     traced.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    done = run("trace", "--check", traced)
+    done = run_here("trace", "--check", traced)
     assert b"invalid CallToolResult at $.result.content: expected array" in done.stdout
 
 
 def test_a_trace_that_negotiates_nothing_needs_a_revision(tmp_path: Path) -> None:
     line = {"at": 0, "direction": "sent", "message": {"jsonrpc": "2.0", "id": 1, "method": "ping"}}
     (tmp_path / "t").write_text(json.dumps(line), encoding="utf-8")
-    assert b"line 1: no message up to this one" in run("trace", "--check", tmp_path / "t").stderr
-    done = run("trace", "--check", "--revision", "2025-11-25", tmp_path / "t")
+    assert (
+        b"line 1: no message up to this one" in run_here("trace", "--check", tmp_path / "t").stderr
+    )
+    done = run_here("trace", "--check", "--revision", "2025-11-25", tmp_path / "t")
     assert done.stdout == b"1 message: 1 valid, 0 invalid\n"

@@ -13,7 +13,7 @@ from mcp_bindgen.ir.accepts import fault
 from mcp_bindgen.ir.model import Ref
 from mcp_bindgen.validate.messages import Text
 from mcp_bindgen.validate.verdicts import Judge
-from tests.support.command import invoke, run
+from tests.support.command import invoke, run_here
 from tests.support.judges import REVISIONS, schema_of
 
 CALL: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -83,7 +83,7 @@ def test_a_result_at_fault_takes_no_other_sides_request(
 
 def test_a_trace_is_told_where_it_is_judged(tmp_path: Path) -> None:
     (tmp_path / "t").write_text(json.dumps({"at": 0, "direction": "sent", "message": CALL}))
-    done = run("validate", *REVISION, tmp_path / "t")
+    done = run_here("validate", *REVISION, tmp_path / "t")
     assert done.returncode == 1
     assert b"found a line of a trace, for `mcp-bindgen trace --check`" in done.stdout
 

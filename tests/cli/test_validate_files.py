@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from mcp_bindgen.limits import MAX_MESSAGE_BYTES
-from tests.support.command import invoke, run
+from tests.support.command import invoke, run_here
 
 CALL: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 RESULT: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}
@@ -178,7 +178,7 @@ def test_a_reader_who_has_seen_enough_is_no_error(tmp_path: Path) -> None:
 def test_a_message_cannot_steer_the_terminal(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     file.write_text(json.dumps({**CALL, "method": "a\x1b[2J\n"}))
-    assert b"\x1b" not in run("validate", *REVISION, file).stdout
+    assert b"\x1b" not in run_here("validate", *REVISION, file).stdout
     named = tmp_path / "\x9b\u202e.json"
     named.write_text(json.dumps(CALL))
     for format in ("text", "json"):
@@ -190,7 +190,7 @@ def test_a_message_cannot_steer_the_terminal(tmp_path: Path) -> None:
 def test_a_long_text_of_a_message_is_not_repeated(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     file.write_text(json.dumps({**CALL, "method": "x" * 100_000}))
-    assert len(run("validate", *REVISION, file).stdout) < 1_000
+    assert len(run_here("validate", *REVISION, file).stdout) < 1_000
 
 
 def on_terminal(*args: str) -> bytes:
@@ -207,4 +207,4 @@ def test_verdicts_have_colour_on_a_terminal_only(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     file.write_text(json.dumps(CALL))
     assert b"\x1b[32mvalid" in on_terminal("validate", *REVISION, str(file))
-    assert b"\x1b" not in run("validate", *REVISION, file).stdout
+    assert b"\x1b" not in run_here("validate", *REVISION, file).stdout

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from mcp_bindgen.cli import main
 
-__all__ = ["checkout", "invoke", "run"]
+__all__ = ["checkout", "invoke", "run", "run_here"]
 
 
 def invoke(*args: str | Path, color: bool = False) -> Result:
@@ -21,6 +21,18 @@ def invoke(*args: str | Path, color: bool = False) -> Result:
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result
+
+
+def run_here(*args: str | Path) -> subprocess.CompletedProcess[bytes]:
+    """In this process, with the outcome that a process of its own would have.
+
+    It starts in a tenth of the time; `run` is for claims about the process and its streams.
+    """
+    result = invoke(*args)
+    command = ["mcp-bindgen", *map(str, args)]
+    return subprocess.CompletedProcess(
+        command, result.exit_code, result.stdout_bytes, result.stderr_bytes
+    )
 
 
 def run(
