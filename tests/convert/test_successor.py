@@ -212,6 +212,7 @@ def laws_hold(copy: Copy, *tests: str) -> None:
     assert int(passed[1]) > 10
 
 
+@pytest.mark.wide
 def test_a_new_project_speaks_it_and_its_tests_pass(mixed: Day) -> None:
     """The page of the sample is of an extension, whose rows do not name the new revision yet."""
     copy, home = mixed.copy, mixed.copy.at / "weather"

@@ -168,6 +168,7 @@ def variants(message: Message, hand: Seeded) -> Iterator[tuple[Message, frozense
         yield other[0], frozenset(other[1])
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(("from_", "to"), PAIRS)
 def test_conversions_are_valid_and_return(from_: str, to: str) -> None:
     problems, _, _ = run(from_, to, ROUNDS, seed(f"{from_} {to}"))

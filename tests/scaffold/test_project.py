@@ -156,6 +156,7 @@ def test_the_readme_is_laid_out() -> None:
         assert ("--env MCP_AUTH_ISSUER --env" in text) == (chosen.auth == "bearer")
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("chosen", LAID_OUT, ids=str)
 def test_what_is_written_is_formatted_and_linted(chosen: Answers, tmp_path: Path) -> None:
     project = write(made(chosen), tmp_path / "project")

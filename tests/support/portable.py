@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -28,8 +29,8 @@ PORTABLE: Final = {
 
 def mark(items: Iterable[pytest.Item], tests: Path) -> None:
     """Add the marker `portable` to each test at one of these places."""
-    for item in items:
-        if item.path.is_relative_to(tests):
-            place = item.path.relative_to(tests)
-            if any(place.is_relative_to(each) for each in PORTABLE):
+    for path, tests_of_file in groupby(items, lambda item: item.path):
+        place = path.relative_to(tests) if path.is_relative_to(tests) else Path()
+        if any(place.is_relative_to(each) for each in PORTABLE):
+            for item in tests_of_file:
                 item.add_marker(pytest.mark.portable)
