@@ -5,6 +5,10 @@ PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
 
+# What `make quick` draws from, and how many cases.
+ROOM ?= source ir compare tools convert emit scaffold validate cli laws runtime pair spec
+AT_MOST ?= 300
+
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
@@ -18,7 +22,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup generate docs test wide long portable downloads check lint types drift pictures format ledger bench soak official peers interop conformance wheel pins clean
+.PHONY: help setup generate docs test quick wide long portable downloads check lint types drift pictures format ledger bench soak official peers interop conformance wheel pins clean
 
 help: ## show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +35,9 @@ generate: $(STAMP) ## write the bindings of every revision
 
 test: $(STAMP) ## run the tests (ARGS are passed to pytest)
 	@$(BIN)/python -m pytest -q -m "not long and not wide and not interop" -n auto --dist worksteal $(ARGS)
+
+quick: $(STAMP) ## run some hundred tests in half a minute, of all rooms or of some (ROOM=compare, ROOM="ir runtime/core")
+	@$(BIN)/python -m pytest -q -m "not long and not wide and not interop" -n auto --dist worksteal --at-most $(AT_MOST) $(ROOM:%=tests/%) $(ARGS)
 
 wide: $(STAMP) ## run the tests that make the same claims for more stores, revisions and kinds
 	@$(BIN)/python -m pytest -q -m "(wide or drawn) and not long and not interop" -n auto --dist worksteal $(ARGS)
@@ -118,7 +125,7 @@ clean: ## remove .venv and all that the tools left behind
 # Asked for together, also with -j: what writes goes before what reads.
 WRITERS := $(filter generate docs format,$(MAKECMDGOALS))
 ifneq ($(WRITERS),)
-test long lint types drift bench soak interop conformance wheel: $(WRITERS)
+test quick long lint types drift bench soak interop conformance wheel: $(WRITERS)
 endif
 
 $(STAMP): $(filter clean pins,$(MAKECMDGOALS)) pyproject.toml runtime/pyproject.toml runtime/hatch_build.py constraints.txt

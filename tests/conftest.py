@@ -159,6 +159,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help=f"fail if a test is skipped and its reason does not name {EXCUSE} (default: if CI)",
     )
     parser.addoption("--seed", default="", help="draw the same cases as a run that said this seed")
+    parser.addoption("--at-most", type=int, help="draw this many cases, from every file in turn")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -169,9 +170,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     portable.mark(items, ROOT / "tests")
     wide.mark_what_waits(items)
+    if most := config.getoption("at_most"):
+        wide.mark_all_but(items, most)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import product
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
 
-from tests.support.wide import draw, mark_what_waits, seed
+from tests.support.wide import draw, mark_all_but, mark_what_waits, seed
 
 TWO_WAYS: Final = [{("who", who), ("what", what)} for who, what in product(range(9), range(7))]
 """Cases of a test with nine and seven parameters."""
@@ -39,8 +40,9 @@ def test_every_case_is_drawn_in_its_turn() -> None:
 class Case:
     """What is asked of a case that pytest collected."""
 
-    def __init__(self, place: int, *marks: str) -> None:
-        self.nodeid = f"tests/test_a.py::test_a[{place}]"
+    def __init__(self, place: int, *marks: str, test: str = "test_a.py::test_a") -> None:
+        self.nodeid = f"{test}[{place}]"
+        self.path = Path(test.partition("::")[0])
         self.callspec = SimpleNamespace(indices={"a": place})
         self.marks = set(marks)
 
@@ -66,6 +68,23 @@ def test_a_pinned_case_never_waits() -> None:
     pinned = Case(0, "drawn", "pinned")
     assert len(waiting([pinned, *(Case(place, "drawn") for place in range(1, 11))])) == 8
     assert "wide" not in pinned.marks
+
+
+def test_some_cases_are_drawn_from_every_file_and_every_test_in_turn() -> None:
+    cases: list[Any] = [
+        Case(place, test=test)
+        for test, count in (
+            ("a.py::many", 50),
+            ("a.py::one", 1),
+            ("b.py::few", 5),
+            ("c.py::one", 1),
+        )
+        for place in range(count)
+    ]
+    waits: Any = Case(0, "long", test="d.py::one")
+    mark_all_but([*cases, waits], 6)
+    drawn = Counter(case.nodeid.partition("[")[0] for case in cases if "wide" not in case.marks)
+    assert drawn == {"a.py::one": 1, "a.py::many": 2, "b.py::few": 2, "c.py::one": 1}
 
 
 def test_the_seed_is_handed_on_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

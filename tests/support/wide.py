@@ -2,7 +2,7 @@
 
 `wide_but` chooses by hand: the named cases are run by `make test`, the others by `make wide`. The
 marker `drawn` chooses by a seed: `make test` runs a share of the cases, another one with each seed,
-and `make wide` runs all of them.
+and `make wide` runs all of them. `make quick` draws some hundred cases from all files.
 """
 
 from __future__ import annotations
@@ -13,14 +13,18 @@ import random
 import secrets
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from itertools import zip_longest
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-__all__ = ["SHARE", "draw", "mark_what_waits", "seed", "wide_but"]
+__all__ = ["SHARE", "draw", "mark_all_but", "mark_what_waits", "seed", "wide_but"]
 
 SHARE: Final = 1 / 5
 """How many of the cases of a test that is marked `drawn` are run by `make test`."""
+_WAITING: Final = ("wide", "long", "interop")
+"""The markers of what `make test` does not run."""
 _VARIABLE: Final = "MCP_TEST_SEED"
 """Holds the seed in the environment, which the workers of xdist inherit: all draw alike."""
 
@@ -51,12 +55,35 @@ def mark_what_waits(items: Iterable[pytest.Item]) -> None:
     tests: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if item.get_closest_marker("drawn") and not item.get_closest_marker("pinned"):
-            tests[item.nodeid.partition("[")[0]].append(item)
+            tests[_test_of(item)].append(item)
     for test, cases in tests.items():
         drawn = draw([_parameters(case) for case in cases], f"{seed()} {test}")
         for place, case in enumerate(cases):
             if place not in drawn:
                 case.add_marker("wide")
+
+
+def mark_all_but(items: Iterable[pytest.Item], most: int) -> None:
+    """Mark `wide` all cases but `most`: every file in turn gives one, of every test in its turn."""
+    dice = random.Random(seed())
+    ready = [item for item in items if not any(map(item.get_closest_marker, _WAITING))]
+    dice.shuffle(ready)
+    files: defaultdict[Path, defaultdict[str, list[pytest.Item]]]
+    files = defaultdict(lambda: defaultdict(list))
+    for item in ready:
+        files[item.path][_test_of(item)].append(item)
+    in_turn = _take_turns(_take_turns(tests.values()) for tests in files.values())
+    for case in in_turn[most:]:
+        case.add_marker("wide")
+
+
+def _take_turns(rows: Iterable[Iterable[pytest.Item]]) -> list[pytest.Item]:
+    """The first item of every row, then the second of every row, and so on."""
+    return [item for turn in zip_longest(*rows) for item in turn if item is not None]
+
+
+def _test_of(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[0]
 
 
 def draw(cases: Sequence[Collection[Any]], seed: str, share: float = SHARE) -> set[int]:
