@@ -290,8 +290,8 @@ def expected(spoken: str) -> dict[str, Any]:
 def _expected_errors(missing: int) -> list[Any]:
     """What fails, and how; `missing` is the code for a resource that is not there."""
     return [
-        ["failed", '$.a: expected int, found "2"'],
-        ["failed", '$: expected the member "a", found none'],
+        ["failed", '$.a: expected integer, found "2"'],
+        ["failed", '$: expected the argument "a", found none'],
         ["failed", "as asked"],
         ["failed", "ValueError: a fault of ours"],
         -32602,

@@ -46,6 +46,7 @@ def make(revisions: Sequence[str]) -> Server:
         limits=Limits(page_size=PAGE),
         ttl_ms=5,
         cache_scope="public",
+        show_errors=True,
     )
     seen: dict[str, Any] = {"given up": 0, "roots changed": 0, "waiting": 0}
     _plain(server)

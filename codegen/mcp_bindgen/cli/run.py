@@ -61,6 +61,12 @@ __all__ = ["command"]
     metavar="FILE",
     help="Write every message to FILE, one JSON object on a line (default: write no trace).",
 )
+@click.option(
+    "--show-errors",
+    is_flag=True,
+    help="Send clients the text of unexpected exceptions, for development (default: a reference "
+    "to the log).",
+)
 @click.argument("target", metavar="MODULE[:SERVER]")
 def command(
     http: str | None,
@@ -70,6 +76,7 @@ def command(
     workers: int,
     store: str | None,
     trace: str | None,
+    show_errors: bool,
     target: str,
 ) -> int:
     """Serve the server called SERVER in a module or a .py file.
@@ -83,8 +90,9 @@ def command(
 
     options = _options(http, hosts, origins, root_path, store)
     if workers > 1:
-        return _run_workers(workers, target, trace, options)
+        return _run_workers(workers, target, trace, {**options, "show_errors": show_errors})
     server = server_of(target)
+    server.show_errors = server.show_errors or show_errors
     if http is None and os.isatty(0):
         warn(
             "Waiting for the messages of a client on standard input; Ctrl-C ends this.\n"

@@ -144,7 +144,9 @@ def _work(target: str, options: Mapping[str, Any]) -> None:
     sys.path.insert(0, "")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to all; we end the workers
     Thread(target=_end_with_supervisor, daemon=True).start()
-    server_of(target).run(**options)
+    server, shows_errors = server_of(target), options["show_errors"]
+    server.show_errors = server.show_errors or shows_errors
+    server.run(**{name: each for name, each in options.items() if name != "show_errors"})
 
 
 def _end_with_supervisor() -> None:

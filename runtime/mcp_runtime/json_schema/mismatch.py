@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from difflib import get_close_matches
 from typing import Any, Final, cast
 
 from mcp_runtime.json_schema.to_json import Step, excerpt, place
@@ -34,9 +35,15 @@ class NotText(TypeError):
 
 
 def explained(
-    error: Exception, value: Any, schema: Schema, error_of: Callable[[Any], str]
+    error: Exception,
+    value: Any,
+    schema: Schema,
+    error_of: Callable[[Any], str],
+    noun: str = "member",
 ) -> Mismatch:
     """An error of msgspec as a Mismatch; `error_of` is its error for another value.
+
+    `noun` is the word for a member of the outermost object.
 
     What a class raises that looks at its own members, such as by `__post_init__`, keeps its words.
     """
@@ -46,7 +53,7 @@ def explained(
     steps = _exact(_steps(path), str(error), value, error_of)
     if error.__cause__ is None or isinstance(error.__cause__, NotText):
         schemas = _schemas(schema, schema.get("$defs", {}), steps)
-        why = _worded(text, _value_at(value, steps), schemas)
+        why = _worded(text, _value_at(value, steps), schemas, "member" if steps else noun)
     else:
         why = text
     return Mismatch(place(steps), f"a key: {why}" if is_key else why)
@@ -137,27 +144,37 @@ _MEMBER: Final = re.compile(r"Object (missing required|contains unknown) field `
 _EXPECTED: Final = re.compile(r"Expected (.*?)(?:, got `(.*)`)?", re.DOTALL)
 
 
-def _worded(text: str, value: Any, schemas: Iterator[Schema]) -> str:
+_NAMES: Final = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}
+"""Names of types in JSON Schema, which a model knows, for those of Python."""
+
+
+def _named(quoted: re.Match[str]) -> str:
+    """Types that msgspec names, as JSON Schema names them."""
+    return " | ".join(_NAMES.get(name, name) for name in quoted[1].split(" | "))
+
+
+def _worded(text: str, value: Any, schemas: Iterator[Schema], noun: str) -> str:
     """msgspec's text in our format: what was expected, and what was found."""
     if member := _MEMBER.fullmatch(text):
-        return _member(member[1] == "missing required", member[2], schemas)
+        return _member(member[1] == "missing required", member[2], schemas, noun)
     if text.startswith(("Invalid enum value", "Invalid value")):
         values = [excerpt(each) for schema in schemas for each in schema.get("enum", ())]
         _, _, refused = text.partition("value ")
         return f"expected one of {_list(values)}, found {_shown(value, refused)}"
     if expected := _EXPECTED.fullmatch(text):
-        what = expected[1].replace("`", "")
+        what = re.sub(r"`([^`]*)`", _named, expected[1])
         return f"expected {what}, found {_shown(value, expected[2] or 'another value')}"
     what = "a number in range" if text.endswith("out of range") else text.removeprefix("Invalid ")
     return f"expected {what}, found {_shown(value, 'another value')}"
 
 
-def _member(missing: bool, name: str, schemas: Iterator[Schema]) -> str:
+def _member(missing: bool, name: str, schemas: Iterator[Schema], noun: str) -> str:
     if missing:
-        return f"expected the member {excerpt(name)}, found none"
-    known = [excerpt(each) for schema in schemas for each in schema.get("properties", ())]
-    besides = f" but {_list(known)}" if known else ""
-    return f"expected no member{besides}, found {excerpt(name)}"
+        return f"expected the {noun} {excerpt(name)}, found none"
+    known = [each for schema in schemas for each in schema.get("properties", ())]
+    meant = [f"did you mean {excerpt(each)}? " for each in get_close_matches(name, known, 1)]
+    takes = f"expected {_list([*map(excerpt, known)])}" if known else f"expected no {noun}"
+    return f"unknown {noun} {excerpt(name)}; {''.join(meant)}{takes}"
 
 
 def _list(values: list[str]) -> str:

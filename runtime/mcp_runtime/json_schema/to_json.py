@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 from types import EllipsisType
 from typing import Any, Final, TypeAlias, cast
@@ -40,8 +41,48 @@ def to_json(value: object) -> Any:
     except RecursionError:
         raise BadResult("$: expected JSON, found a value that is nested too deeply") from None
     except (TypeError, ValueError, msgspec.MsgspecError) as error:
-        raise BadResult(f"{type(value).__qualname__} is not JSON: {error}") from error
+        raise _formless(value, error) from error
     raise BadResult(str(fault(json)))
+
+
+def _formless(value: object, error: Exception) -> BadResult:
+    """The error for a value that has no form in JSON, with the place of what lacks one."""
+    steps: list[Step] = []
+    while (inner := _first_formless(value)) is not None:
+        step, value = inner
+        steps.append(step)
+    return BadResult(f"{place(steps)}: expected JSON, found {type(value).__qualname__}: {error}")
+
+
+def _first_formless(value: object) -> tuple[Step, object] | None:
+    for step, each in children(value):
+        try:
+            msgspec.to_builtins(each, str_keys=True, enc_hook=_foreign)
+        except RecursionError:
+            return None
+        except (TypeError, ValueError, msgspec.MsgspecError):
+            return step, each
+    return None
+
+
+def children(value: object) -> Iterator[tuple[Step, object]]:
+    """What a value holds directly, with its step: items, values by key, members of objects."""
+    if isinstance(value, Mapping):
+        for key, each in cast("Mapping[object, object]", value).items():
+            yield (key if isinstance(key, str) else str(key)), each
+    elif isinstance(value, list | tuple | set | frozenset):
+        yield from enumerate(cast("list[object]", value))
+    else:
+        for name in _member_names(type(value)):
+            yield name, getattr(value, name, None)
+
+
+def _member_names(cls: Any) -> Iterator[str]:
+    """The members of a dataclass, a Struct or a model of pydantic; none of another class."""
+    if dataclasses.is_dataclass(cls):
+        yield from (each.name for each in dataclasses.fields(cls))
+    for names in ("__struct_fields__", "__pydantic_fields__"):
+        yield from getattr(cls, names, ())
 
 
 def _has_lists(value: Any) -> bool:

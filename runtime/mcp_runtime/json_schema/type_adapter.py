@@ -153,11 +153,15 @@ def join(ours: Schema, theirs: Schema) -> None:
 
 @dataclass(frozen=True, slots=True)
 class MsgspecAdapter:
-    """By msgspec; with `strict` a text is never read as a number or a truth value."""
+    """By msgspec; with `strict` a text is never read as a number or a truth value.
+
+    `noun` is the word for a member of the outermost object in messages.
+    """
 
     type: Any
     schema: Schema
     strict: bool = True
+    noun: str = "member"
 
     def read(self, value: Any) -> Any:
         try:
@@ -165,7 +169,7 @@ class MsgspecAdapter:
                 value, self.type, strict=self.strict, str_keys=True, dec_hook=_path
             )
         except _FAULTS as error:
-            raise explained(error, value, self.schema, self._error_of) from None
+            raise explained(error, value, self.schema, self._error_of, self.noun) from None
 
     def write(self, value: Any) -> Any:
         json = value if value.__class__ in PLAIN else to_json(value)
@@ -297,8 +301,11 @@ def arms_of(annotation: Any) -> tuple[Any, ...]:
     return (annotation,)
 
 
-def mentions(annotation: Any) -> Iterator[Any]:
-    """Every type in a type, members of classes too, and what annotates them."""
+def mentions(annotation: Any, through: Callable[[Any], bool] = lambda each: True) -> Iterator[Any]:
+    """Every type in a type, members of classes too, and what annotates them.
+
+    Looks only into types that `through` admits.
+    """
     seen: list[Any] = []
 
     def visit(each: Any) -> Iterator[Any]:
@@ -306,7 +313,7 @@ def mentions(annotation: Any) -> Iterator[Any]:
             return
         seen.append(each)
         yield each
-        for inner in _inner(each):
+        for inner in _inner(each) if through(each) else ():
             yield from visit(inner)
 
     return visit(annotation)

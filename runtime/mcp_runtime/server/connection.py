@@ -22,6 +22,7 @@ from mcp_runtime.errors import NotOffered, RpcError
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.broadcast import ChangeListener
 from mcp_runtime.server.context import Context, InputNeeded, ServerView
+from mcp_runtime.server.functions.output_schema import failed_call
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.shared.connection import Connection, Trace, WireConnection
 from mcp_runtime.stores import Store
@@ -44,6 +45,7 @@ class Dispatcher(ServerView, Protocol):
 
     sealer: StateSealer
     ping_every: float | None
+    show_errors: bool
     connections: set[ChangeListener]
     """Connections that get notifications of changes."""
 
@@ -84,6 +86,7 @@ class ServerConnection(Connection):
         self.server_session = session or ServerSession(
             server.offer, next_id=count(1).__next__, limits=server.limits
         )
+        self.shows_errors = server.show_errors
         if principal:
             self.server_session.principal = principal
         self.is_anonymous = self.server_session.is_anonymous = not (principal or self.is_alone)
@@ -118,6 +121,12 @@ class ServerConnection(Connection):
             what = f"a handler or a middleware returned {type(result).__name__}"
             raise TypeError(f"{what}, and a result is a model or a dict; is a `return` missing?")
         return result
+
+    def _answer_unsendable(self, called: Called, why: str) -> bytes:
+        """For a call of a tool a result that tells the model, which may call it in another way."""
+        if called.method != "tools/call" or not self._is_ours(called):
+            return super()._answer_unsendable(called, why)
+        return self.session.answer(called.id, failed_call(f"the result cannot be sent: {why}"))
 
     def _is_admitted(self, limit: str) -> bool:
         """Whether there is room for one more request within that limit on requests a second."""

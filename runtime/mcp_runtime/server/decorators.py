@@ -99,8 +99,9 @@ class Decorators(ABC):
     def tool(self, function: Callable[..., Any] | None = None, **options: Any) -> Any:
         """Registers a function as a tool; its signature types the arguments and the result.
 
-        A plain function runs in a thread. An exception becomes a result that shows the error to the
-        model; `RpcError` becomes a protocol error.
+        A plain function runs in a thread. `ToolError` becomes a result that shows its text to the
+        model, `RpcError` a protocol error; of any other exception the model gets a reference, and
+        the log the rest (see `Server(show_errors=True)`).
 
         `scopes` are what an HTTP client's token needs beside the scopes that every request needs,
         where the server has `auth`. `options` are what extensions add to the tool.
@@ -122,7 +123,7 @@ class Decorators(ABC):
         model = t.Tool(
             input_schema=t.from_wire(t.ToolInputSchema, schema),
             output_schema=t.UNSET
-            if output is None
+            if output is None or output.may_be_content
             else t.from_wire(t.ToolOutputSchema, output.schema),
             **_members(signature, options),
         )

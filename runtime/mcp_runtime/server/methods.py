@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, structs
@@ -16,8 +16,10 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.functions.content import prompt_messages, resource_contents
 from mcp_runtime.server.functions.input_schema import BadArguments
+from mcp_runtime.server.functions.output_schema import failed_call
 from mcp_runtime.server.registry import Features, RawTool, Registry, Tool
 from mcp_runtime.server.tool_option import shown
+from mcp_runtime.shared.failures import alone, described, record_failure
 
 log: Final = logging.getLogger("mcp_runtime.server.server")
 
@@ -34,7 +36,7 @@ def around(middleware: Middleware, method: str, handler: Handler) -> Handler:
         except ToolError as error:
             if method != "tools/call":
                 raise
-            return _failed(str(error))
+            return failed_call(str(error))
 
     return call
 
@@ -44,6 +46,9 @@ class ProtocolMethods:
 
     `hides_forbidden` leaves tools out of a list that the client's token may not call.
     """
+
+    show_errors = False
+    """Whether the model gets the text of an exception that a tool did not mean for it."""
 
     def __init__(
         self,
@@ -97,24 +102,32 @@ class ProtocolMethods:
     async def call_tool(self, params: Any, ctx: Context) -> Any:
         tool = self._features.tools.get(params.name)
         if tool is None:
-            raise RpcError(error_codes.INVALID_PARAMS, f"Unknown tool: {params.name[:200]}")
+            seen = (each for each in self._features.tools.values() if self._shown_tool(each, ctx))
+            raise _unknown("tool", params.name, (each.model.name for each in seen))
         try:
             arguments: dict[str, Any] = {} if params.arguments is UNSET else params.arguments
-            value = await tool.run(arguments, ctx)
-        except RpcError:
-            raise
-        except (BadArguments, ToolError, SessionError) as error:
-            is_of_client = isinstance(error, NotOffered) and error.who == "client"
-            if is_of_client and ctx.era == "per-request":
-                raise
-            return _failed(str(error))
+            return tool.result(await tool.run(arguments, ctx))
         except Exception as error:
-            log.exception("tool %s failed", params.name)
-            return _failed(f"{type(error).__name__}: {error}")
-        try:
-            return tool.result(value)
-        except BadResult as error:
-            raise BadResult(f"tool {params.name}: {error}") from error
+            return self._failed_call(params.name, alone(error), ctx)
+
+    def _failed_call(self, tool: str, error: BaseException, ctx: Context) -> t.CallToolResult:
+        """The result for what a tool has raised. Raises an error of the protocol again."""
+        is_of_client = isinstance(error, NotOffered) and error.who == "client"
+        if isinstance(error, RpcError) or (is_of_client and ctx.era == "per-request"):
+            raise error
+        if isinstance(error, BadResult):
+            log.error("tool %s: %s", tool, error)
+            return failed_call(f"tool {tool}: {error}")
+        return failed_call("; ".join(self._told(tool, error)))
+
+    def _told(self, tool: str, error: BaseException) -> Iterator[str]:
+        """What a model may read of an exception: the parts of a group that are meant for it."""
+        parts = _leaves(error)
+        yield from (str(each) for each in parts if isinstance(each, _SPEAKING))
+        if not all(isinstance(each, _SPEAKING) for each in parts):
+            reference = record_failure(log, f"tool {tool} failed", error)
+            why = f"the log of the server says why (reference {reference})"
+            yield described(error) if self.show_errors else f"tool {tool} failed; {why}"
 
     async def read_resource(self, params: Any, ctx: Context) -> t.ReadResourceResult:
         contents = await self.read(params.uri, ctx)
@@ -147,7 +160,7 @@ class ProtocolMethods:
     async def get_prompt(self, params: Any, ctx: Context) -> t.GetPromptResult:
         prompt = self._features.prompts.get(params.name)
         if prompt is None:
-            raise RpcError(error_codes.INVALID_PARAMS, f"Unknown prompt: {params.name[:200]}")
+            raise _unknown("prompt", params.name, self._features.prompts)
         try:
             value = await prompt.run({} if params.arguments is UNSET else params.arguments, ctx)
         except BadArguments as error:
@@ -180,11 +193,24 @@ class ProtocolMethods:
         return (of, argument) in self._features.completers or argument in (arguments or ())
 
 
-def _failed(text: str) -> t.CallToolResult:
-    """A result that says to the model what went wrong."""
-    return t.CallToolResult(
-        content=[t.TextContent(text=text)], is_error=True, result_type="complete"
-    )
+_SPEAKING: Final = (BadArguments, ToolError, SessionError)
+"""Exceptions whose text is meant for the model."""
+
+
+def _unknown(kind: str, name: str, known: Iterable[str]) -> RpcError:
+    """The error for a tool or a prompt that is not there, with the name that may be meant."""
+    from difflib import get_close_matches
+
+    shortened = name[:200]
+    meant = [f" (did you mean {each}?)" for each in get_close_matches(shortened, known, 1)]
+    return RpcError(error_codes.INVALID_PARAMS, f"Unknown {kind}: {shortened}{''.join(meant)}")
+
+
+def _leaves(error: BaseException) -> list[BaseException]:
+    """The exceptions of a group and of the groups in it; any other is its own."""
+    if not isinstance(error, BaseExceptionGroup):
+        return [error]
+    return [leaf for each in error.exceptions for leaf in _leaves(each)]
 
 
 def _contents(

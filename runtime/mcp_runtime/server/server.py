@@ -79,6 +79,9 @@ class Server(Decorators):
     `auth` lets HTTP requests in only with a token for this server; other transports are not asked
     for one. `hide_forbidden_tools` leaves tools out of a list whose scopes the token lacks.
 
+    With `show_errors` clients, and so their models, read the text of exceptions that no handler
+    meant for them, and not a reference to the log: for development.
+
     `lifespan(server)` is entered before the first client is served, and left after the last; the
     value that it yields is `Context.lifespan`.
     """
@@ -104,6 +107,7 @@ class Server(Decorators):
         ping_every: float | None = None,
         auth: BearerAuth | None = None,
         hide_forbidden_tools: bool = False,
+        show_errors: bool = False,
     ) -> None:
         if ttl_ms < 0:
             raise ValueError(f"ttl_ms must be 0 or more, not {ttl_ms}")
@@ -113,6 +117,7 @@ class Server(Decorators):
             features, limits, hints, hides_forbidden=hide_forbidden_tools
         )
         super().__init__(features, self._protocol.methods, limits)
+        self.show_errors = show_errors
         self.info = t.Implementation(
             name=name,
             version=version,
@@ -140,6 +145,15 @@ class Server(Decorators):
         )
         self._offer: ServerOffer | None = self._first_offer
         attach(self, extensions)
+
+    @property
+    def show_errors(self) -> bool:
+        """Whether clients read the text of unexpected exceptions."""
+        return self._protocol.show_errors
+
+    @show_errors.setter
+    def show_errors(self, shows: bool) -> None:
+        self._protocol.show_errors = shows
 
     # ---- what the server offers
 

@@ -28,12 +28,19 @@ from mcp_runtime.core.events import (
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.pending import Sent, Timeout
 from mcp_runtime.core.session import Session
-from mcp_runtime.errors import Disconnected, NotOpen, RpcError, SessionError, TimedOut
+from mcp_runtime.errors import (
+    Disconnected,
+    NotOpen,
+    RpcError,
+    SessionError,
+    TimedOut,
+    ToolError,
+)
+from mcp_runtime.json_schema.to_json import BadResult
 from mcp_runtime.revisions import UNSET, DecodeError, EncodeError, StepError
+from mcp_runtime.shared.failures import alone, described, record_failure
 from mcp_runtime.shared.runner import ends_the_task
 from mcp_runtime.transports.wire import Wire
-
-_FAILED: Final = RpcError(error_codes.INTERNAL_ERROR, "Internal error")
 
 log: Final = logging.getLogger("mcp_runtime")
 
@@ -63,6 +70,8 @@ class Connection(ABC):
 
     ping_every: float | None = None
     """Seconds between pings on a stream, where the revision has them; None for none."""
+    shows_errors: bool = False
+    """Whether the peer gets the text of an exception that was not expected."""
     ignored = 0
     """How many messages were dropped; the reason for each is logged at level debug."""
     _trace: Trace | None = None
@@ -211,22 +220,41 @@ class Connection(ABC):
             return self.session.answer(called.id, result) if self._is_ours(called) else b""
         except RpcError as refusal:
             return self._refuse(called, refusal)
-        except (EncodeError, StepError) as error:
-            log.exception("%s: the result cannot be sent", called.method)
-            return self._refuse(
-                called, RpcError(error_codes.INTERNAL_ERROR, f"Internal error: {error}")
-            )
-        except Exception:
-            log.exception("%s failed", called.method)
-            return self._refuse(called, _FAILED)
+        except Exception as error:
+            return self._answer_failure(called, alone(error))
         except BaseException as error:
+            answer = b""
             if self._is_ours(called):
-                log.exception("%s: the handler ended in %s", called.method, type(error).__name__)
-            answer = self._refuse(called, _FAILED)
+                what = f"{called.method}: the handler ended in {type(error).__name__}"
+                answer = self._refuse(called, self._masked(what, error))
             if ends_the_task(error):
                 self.send(answer, called.id)
                 raise
             return answer
+
+    def _answer_failure(self, called: Called, error: BaseException) -> bytes:
+        """The response to a request whose handler has raised, or returned what cannot be sent."""
+        if isinstance(error, RpcError):
+            return self._refuse(called, error)
+        if isinstance(error, ToolError):
+            return self._refuse(called, RpcError(error_codes.INTERNAL_ERROR, str(error)))
+        if isinstance(error, EncodeError | StepError | BadResult):
+            log.error("%s: the result cannot be sent: %s", called.method, error)
+            return self._answer_unsendable(called, str(error))
+        return self._refuse(called, self._masked(f"{called.method} failed", error))
+
+    def _answer_unsendable(self, called: Called, why: str) -> bytes:
+        """The response to a request whose result cannot be sent."""
+        return self._refuse(called, RpcError(error_codes.INTERNAL_ERROR, f"Internal error: {why}"))
+
+    def _masked(self, what: str, error: BaseException) -> RpcError:
+        """Log an exception; the error for the peer has a reference to it, or, if asked, its text.
+
+        An exception may say what is not meant for peers, such as the password of a database.
+        """
+        reference = record_failure(log, what, error)
+        shown = f": {described(error)}" if self.shows_errors else f" (reference {reference})"
+        return RpcError(error_codes.INTERNAL_ERROR, f"Internal error{shown}")
 
     def _refuse(self, called: Called, refusal: RpcError) -> bytes:
         """The error response; an error that cannot be written as JSON becomes an internal one."""

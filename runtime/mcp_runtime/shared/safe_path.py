@@ -10,7 +10,9 @@ import dataclasses
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
-from typing import Any, Final, NamedTuple, cast
+from typing import Final, NamedTuple, cast
+
+from mcp_runtime.json_schema.to_json import PLAIN, Step, children, place
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -51,26 +53,13 @@ def path_fault(text: str, *, any_path: bool = False) -> str | None:
     return None
 
 
-def paths_in(value: object, place: str) -> Iterator[tuple[str, PurePath]]:
-    """The paths in a value that was read from JSON, members of objects too, with their places."""
+def paths_in(value: object, steps: tuple[Step, ...] = ()) -> Iterator[tuple[str, PurePath]]:
+    """The paths in a value that was read from JSON, with their places (`$.a[0]`)."""
     if isinstance(value, PurePath):
-        yield place, value
-    elif isinstance(value, Mapping):
-        for key, each in cast("Mapping[object, object]", value).items():
-            yield from paths_in(key, place)
-            yield from paths_in(each, f"{place}.{key}")
-    elif isinstance(value, list | tuple | set | frozenset):
-        for index, each in enumerate(cast("list[object]", value)):
-            yield from paths_in(each, f"{place}[{index}]")
-    else:
-        for name in _members(value):
-            yield from paths_in(getattr(value, name, None), f"{place}.{name}")
-
-
-def _members(value: object) -> Iterator[str]:
-    """The names of what a dataclass, a Struct or a model of pydantic holds."""
-    cls: Any = type(value)
-    if dataclasses.is_dataclass(cls):
-        yield from (each.name for each in dataclasses.fields(cls))
-    for names in ("__struct_fields__", "model_fields"):
-        yield from getattr(cls, names, ())
+        yield place(steps), value
+        return
+    if isinstance(value, Mapping):
+        for key in cast("Mapping[object, object]", value):
+            yield from paths_in(key, steps)
+    for step, each in () if value.__class__ in PLAIN else children(value):
+        yield from paths_in(each, (*steps, step))

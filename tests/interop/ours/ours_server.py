@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from mcp_runtime import Context, Server
 
-server = Server("ours-server", "1")
+server = Server("ours-server", "1", show_errors=True)
 
 
 @dataclass

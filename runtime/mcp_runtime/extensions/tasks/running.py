@@ -26,6 +26,7 @@ from mcp_runtime.revisions import EncodeError
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.peer import Peer
+from mcp_runtime.shared.failures import record_failure
 from mcp_runtime.shared.runner import ends_the_task
 from mcp_runtime.stores import StoreUnavailable
 
@@ -71,9 +72,9 @@ class RunningTask:
                 raise
             why = "Internal error: the handler awaited what was cancelled"
             return _failed(error_codes.INTERNAL_ERROR, why)
-        except Exception:
-            log.exception("task %s failed", self.record.id)
-            return _failed(error_codes.INTERNAL_ERROR, "Internal error")
+        except Exception as error:
+            reference = record_failure(log, f"task {self.record.id} failed", error)
+            return _failed(error_codes.INTERNAL_ERROR, f"Internal error (reference {reference})")
         return {"status": "completed", "result": result}
 
     async def _end(self, outcome: dict[str, Any]) -> None:

@@ -6,13 +6,22 @@ import re
 from binascii import Error as Base64Error
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias, cast, get_args
 
 import msgspec
 
 from mcp_runtime.core.meta_names import require_meta
-from mcp_runtime.json_schema.to_json import BadResult, to_json, to_text
+from mcp_runtime.json_schema.to_json import (
+    PLAIN,
+    BadResult,
+    Step,
+    children,
+    place,
+    to_json,
+    to_text,
+)
 from mcp_runtime.revisions import DecodeError
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.uri_template import is_uri
@@ -129,7 +138,7 @@ def blocks(value: object) -> list[t.ContentBlock]:
     """Content blocks: none for None, one of text for a string, one for each item of a list of such.
 
     Content passes as it is; any other value is one block of JSON text. Raises BadResult for bytes,
-    whose type is unknown, and for what is not JSON.
+    whose type is unknown, for what is not JSON, and for content inside another value than a list.
     """
     if value is None:
         return []
@@ -142,9 +151,38 @@ def blocks(value: object) -> list[t.ContentBlock]:
 
 def _is_content_list(items: list[object]) -> bool:
     """Whether a list is one of content, rather than a value of its own."""
-    return all(isinstance(item, str) for item in items) or any(
-        isinstance(item, CONTENT) for item in items
+    return all(isinstance(item, str) for item in items) or is_content(items)
+
+
+def is_wire_model(cls: Any) -> bool:
+    """Whether a class is a model of `types`, which holds content as its part of the protocol."""
+    return getattr(cls, "__module__", None) == t.__name__
+
+
+def is_content(value: object) -> bool:
+    """Whether a value is content, or a list in which content stands."""
+    if isinstance(value, CONTENT):
+        return True
+    if value.__class__ not in (list, tuple):
+        return False
+    return any(
+        isinstance(item, CONTENT) or (item.__class__ in (list, tuple) and is_content(item))
+        for item in cast("list[object]", value)
     )
+
+
+def require_no_content(value: object, steps: tuple[Step, ...] = ()) -> None:
+    """Raises BadResult for content that is the value, or stands in it at any depth."""
+    if value.__class__ in PLAIN:
+        return
+    if isinstance(value, CONTENT):
+        name = type(value).__name__
+        raise BadResult(
+            f"{place(steps)}: expected JSON, found {name}: content is returned alone, or in a list,"
+            " from a function whose annotation says so or says nothing"
+        )
+    for step, each in () if is_wire_model(type(value)) else children(value):
+        require_no_content(each, (*steps, step))
 
 
 def _text(text: str) -> t.TextContent:
@@ -160,8 +198,15 @@ def _block(value: object) -> t.ContentBlock:
         return value.block()
     if isinstance(value, BINARY):
         raise BadResult(BYTES)
-    json = to_json(value)
+    json = _json(value)
     return _text(json if isinstance(json, str) else to_text(json))
+
+
+def _json(value: object) -> Any:
+    """Raises BadResult for what is not JSON, and for content, which would lose its meaning."""
+    with suppress(RecursionError):  # of which `to_json` says more
+        require_no_content(value)
+    return to_json(value)
 
 
 # ---- prompts
@@ -244,14 +289,15 @@ def resource_contents(
 ) -> list[t.TextResourceContents | t.BlobResourceContents]:
     """The contents of the resource at `uri`, from what its function returned; None has none.
 
-    str is text, bytes are a blob, contents of `types` pass, and a list of such is many. Anything
-    else is JSON, and so is such a list if `mime_type` is of JSON. Raises BadResult.
+    str is text; bytes, Image and Audio are a blob; Embedded and contents of `types` pass; a list of
+    such is many. Anything else is JSON, and so is such a list if `mime_type` is of JSON. Raises
+    BadResult.
     """
     if value is None:
         return []
     if value.__class__ is list and not _is_json_type(mime_type):
         items = cast("list[object]", value)
-        if all(isinstance(item, (str, *BINARY, *_CONTENTS)) for item in items):
+        if all(isinstance(item, (str, *BINARY, *_CONTENTS, *_WRAPPED)) for item in items):
             return [_contents(item, uri, mime_type) for item in items]
     return [_contents(value, uri, mime_type)]
 
@@ -274,5 +320,9 @@ def _contents(
         return t.BlobResourceContents(uri=uri, blob=blob, mime_type=mime)
     if isinstance(value, str):
         return t.TextResourceContents(uri=uri, text=_text(value).text, mime_type=mime)
+    if isinstance(value, _Media):
+        return _contents(value.data, uri, value.mime_type)
+    if isinstance(value, Embedded):
+        return value.block().resource
     mime = "application/json" if mime_type is None else mime_type
-    return t.TextResourceContents(uri=uri, text=to_text(to_json(value)), mime_type=mime)
+    return t.TextResourceContents(uri=uri, text=to_text(_json(value)), mime_type=mime)

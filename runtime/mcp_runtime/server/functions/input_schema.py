@@ -75,13 +75,13 @@ class ArgumentsReader:
                 fill_class_defaults(keywords[name])
         for name in self.guarded:
             if name in arguments:
-                _require_safe_paths(keywords[name], f"$.{name}")
+                _require_safe_paths(keywords[name], name)
         return keywords
 
 
-def _require_safe_paths(value: object, place: str) -> None:
+def _require_safe_paths(value: object, name: str) -> None:
     """Raises Mismatch for the first path that leads out of its folder."""
-    for at, path in paths_in(value, place):
+    for at, path in paths_in(value, (name,)):
         if why := path_fault(path.as_posix()):
             raise Mismatch(at, f"expected a path inside a folder, found one that {why}")
 
@@ -119,7 +119,7 @@ def arguments_reader(info: FunctionInfo, *, strict: bool = True) -> ArgumentsRea
     schema["$defs"] = defs
     inline_leaves(schema)
     return ArgumentsReader(
-        MsgspecAdapter(struct, schema, strict),
+        MsgspecAdapter(struct, schema, strict, "argument"),
         tuple(foreign.items()),
         tuple(
             each.name

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, MutableMapping, MutableSequence, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from types import GenericAlias, NoneType
 from typing import Annotated, Any, Final, NoReturn, TypeVar, Union, cast, get_args, get_origin
@@ -11,29 +12,48 @@ from msgspec.structs import replace
 
 from mcp_runtime.json_schema.mismatch import Mismatch
 from mcp_runtime.json_schema.to_json import BadResult, to_json, to_text
-from mcp_runtime.json_schema.type_adapter import TypeAdapter, adapter, arms_of, bare
+from mcp_runtime.json_schema.type_adapter import TypeAdapter, adapter, arms_of, bare, mentions
 from mcp_runtime.json_schema.walk import Schema, alternatives, inline_leaves, refers
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.revisions import make
-from mcp_runtime.server.functions.content import BINARY, BYTES, CONTENT, blocks
+from mcp_runtime.server.functions.content import (
+    BINARY,
+    BYTES,
+    CONTENT,
+    blocks,
+    is_content,
+    is_wire_model,
+    require_no_content,
+)
 from mcp_runtime.server.functions.parameters import FunctionInfo
 
 _RESULTS: Final = (*CONTENT, t.CallToolResult, t.PromptMessage)
 _UNKNOWN: Final = (Any, object)
-_LISTS: Final = (list, tuple, Sequence)
+_LISTS: Final = (list, tuple, Sequence, MutableSequence, Collection)
+_LOOSE: Final = (*_UNKNOWN, *_LISTS, dict, Mapping, MutableMapping)
+"""Types that the JSON of content may fit; lists, where nothing says what their items are."""
 
 
 @dataclass(frozen=True, slots=True)
 class StructuredOutput:
-    """The structured content of a handler; `is_wrapped` if its value is the member `result`."""
+    """The structured content of a handler; `is_wrapped` if its value is the member `result`.
+
+    `may_be_content` if a value may be a list of content instead: then no schema is declared, since
+    every result would have to fit it. `is_loose` if content could pass for JSON in a value.
+    """
 
     name: str
     adapter: TypeAdapter
     schema: Schema
     is_wrapped: bool
+    may_be_content: bool = False
+    is_loose: bool = False
 
     def write(self, value: object) -> Any:
         """A value as structured content. Raises BadResult if it does not fit the schema."""
+        if self.is_loose or isinstance(value, CONTENT):
+            with suppress(RecursionError):  # of which the adapter says more
+                require_no_content(value)
         try:
             content = self.adapter.write(value)
         except Mismatch as mismatch:
@@ -66,6 +86,7 @@ def structured_output(info: FunctionInfo) -> StructuredOutput | None:
     Raises TypeError for a type that has no form in JSON.
     """
     refuse_bytes(info)
+    _refuse_buried(info, info.returns)
     annotation = _structured(info.returns)
     if annotation is None:
         return None
@@ -80,7 +101,30 @@ def structured_output(info: FunctionInfo) -> StructuredOutput | None:
     inline_leaves(body)
     defs = body.pop("$defs", {})
     is_wrapped = any(each.get("type") != "object" for each in alternatives(body, defs))
-    return StructuredOutput(info.name, writer, _object(body, defs, is_wrapped), is_wrapped)
+    return StructuredOutput(
+        info.name,
+        writer,
+        _object(body, defs, is_wrapped),
+        is_wrapped,
+        may_be_content=any(_is_open_list(bare(arm)) for arm in arms_of(annotation)),
+        is_loose=_is_loose(annotation),
+    )
+
+
+def _refuse_buried(info: FunctionInfo, annotation: Any) -> None:
+    """Raises TypeError for content inside anything but a list: it would be written as JSON."""
+    for arm in arms_of(annotation):
+        plain = bare(arm)
+        if get_origin(plain) in _LISTS:
+            for each in get_args(plain):
+                _refuse_buried(info, each)
+        elif not _is_content(plain):
+            for each in mentions(plain, lambda each: not is_wire_model(each)):
+                if each in CONTENT:
+                    raise TypeError(
+                        f"{info.name}() returns {each.__name__} inside of another value, where it"
+                        " would be JSON and no content; return it alone, or in a list"
+                    )
 
 
 def refuse_bytes(info: FunctionInfo) -> None:
@@ -127,6 +171,26 @@ def _is_content(plain: Any) -> bool:
     return isinstance(plain, type) and issubclass(plain, _RESULTS)
 
 
+def _is_loose(annotation: Any) -> bool:
+    """Whether the JSON of content may fit a type somewhere."""
+    mentioned = list(mentions(annotation))
+    typed = {get_origin(each) for each in mentioned} & {*_LISTS}
+    return any(
+        isinstance(each, TypeVar) or (each in _LOOSE and each not in typed) for each in mentioned
+    )
+
+
+def _is_open_list(plain: Any) -> bool:
+    """Whether a type is a list whose items may be anything, content too."""
+    if plain in _LISTS:
+        return True
+    return get_origin(plain) in _LISTS and any(
+        bare(arm) in _UNKNOWN or isinstance(bare(arm), TypeVar) or _is_open_list(bare(arm))
+        for each in get_args(plain)
+        for arm in arms_of(each)
+    )
+
+
 def _object(body: Schema, defs: Schema, is_wrapped: bool) -> Schema:
     """A schema with an object at the root, which every revision accepts."""
     if is_wrapped:
@@ -154,8 +218,18 @@ def tool_result(
     if isinstance(value, t.InputRequiredResult):
         return value
     if isinstance(value, t.CallToolResult):
-        return _checked(value, output)
-    return _content(value) if output is None else _with_structure(output.write(value))
+        return _checked(value, None if output is None or output.may_be_content else output)
+    if output is None or (output.may_be_content and is_content(value)):
+        return _content(value)
+    return _with_structure(output.write(value))
+
+
+def failed_call(text: str) -> t.CallToolResult:
+    """A result that says to the model what went wrong; what no JSON can hold is escaped."""
+    sendable = text.encode(errors="backslashreplace").decode()
+    return t.CallToolResult(
+        content=[t.TextContent(text=sendable)], is_error=True, result_type="complete"
+    )
 
 
 def raw_result(value: object, *, is_structured: bool) -> t.CallToolResult | t.InputRequiredResult:
@@ -165,7 +239,10 @@ def raw_result(value: object, *, is_structured: bool) -> t.CallToolResult | t.In
     """
     if isinstance(value, t.CallToolResult | t.InputRequiredResult):
         return value
-    return _with_structure(to_json(value)) if is_structured else _content(value)
+    if not is_structured:
+        return _content(value)
+    require_no_content(value)
+    return _with_structure(to_json(value))
 
 
 def _content(value: object) -> t.CallToolResult:

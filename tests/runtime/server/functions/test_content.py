@@ -142,9 +142,9 @@ def nested(depth: int) -> Any:
         ({"a": [1, math.inf]}, r"^\$\.a\[1\]: expected a finite number"),
         (Point(math.nan), r"^\$\.x: expected a finite number"),
         ((1, (math.nan,)), r"^\$\[1\]\[0\]: expected a finite number"),
-        (Opaque(), "Opaque is not JSON"),
-        ({"a": Opaque()}, "Opaque"),
-        ({(1, 2): 3}, "not JSON"),
+        (Opaque(), r"^\$: expected JSON, found Opaque"),
+        ({"a": Opaque()}, r"^\$\.a: expected JSON, found Opaque"),
+        ({(1, 2): 3}, "expected JSON, found dict"),
         (nested(100_000), "nested too deeply"),
         (1j, "complex"),
         (Measured(size=math.nan), r"^\$\.size: expected a finite number"),
@@ -272,7 +272,7 @@ def test_a_result_passes_if_it_keeps_the_promise() -> None:
     assert made == result(structured_content={"x": 1, "y": []})
     with pytest.raises(BadResult, match="found none"):
         tool_result(result(), of(int))
-    with pytest.raises(BadResult, match="expected int"):
+    with pytest.raises(BadResult, match="expected integer"):
         tool_result(result(structured_content={"result": "3"}), of(int))
     held = {"a": 1.0}
     changed = result(structured_content=held)

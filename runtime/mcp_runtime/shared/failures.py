@@ -1,0 +1,74 @@
+"""What is said of an exception that nobody expected: all to the log, a reference to the peer."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from types import TracebackType
+from typing import Final
+
+_OURS: Final = frozenset(("mcp_runtime", "mcp_wire", "asyncio", "concurrent", "threading"))
+"""Packages whose frames say nothing about the fault of a handler."""
+_PARTS: Final = 10
+"""Exceptions of a group that a text names."""
+
+
+def record_failure(log: logging.Logger, what: str, error: BaseException) -> str:
+    """Log an exception with its traceback, without our own frames, and return its reference.
+
+    The reference stands in the log, and may be sent to the peer, since it says nothing by itself.
+    """
+    reference = secrets.token_hex(4)
+    _cut_frames(error, set())
+    log.error("%s (reference %s): %s", what, reference, described(error), exc_info=error)
+    return reference
+
+
+def described(error: BaseException) -> str:
+    """The class and the text of an exception; of a group also those of its parts."""
+    try:
+        text = f"{type(error).__name__}: {error}"
+    except Exception:  # its `__str__` is the application's
+        text = type(error).__name__
+    if isinstance(error, BaseExceptionGroup):
+        parts = [described(each) for each in error.exceptions[:_PARTS]]
+        more = ["…"] if len(error.exceptions) > _PARTS else []
+        text = f"{text}: {'; '.join(parts + more)}"
+    return text
+
+
+def alone(error: BaseException) -> BaseException:
+    """The exception inside groups of one, as a task group raises them."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
+def _cut_frames(error: BaseException | None, seen: set[int]) -> None:
+    """Removes our frames from the tracebacks of an exception, its causes and its parts.
+
+    A traceback without any other frame stays: the fault is ours.
+    """
+    if error is None or id(error) in seen:
+        return
+    seen.add(id(error))
+    cut = _cut(error.__traceback__)
+    if cut is not None:
+        error.__traceback__ = cut
+    for inner in (error.__cause__, error.__context__):
+        _cut_frames(inner, seen)
+    for part in error.exceptions if isinstance(error, BaseExceptionGroup) else ():
+        _cut_frames(part, seen)
+
+
+def _cut(traceback: TracebackType | None) -> TracebackType | None:
+    steps: list[TracebackType] = []
+    while traceback is not None:
+        package = str(traceback.tb_frame.f_globals.get("__name__")).partition(".")[0]
+        if package not in _OURS:
+            steps.append(traceback)
+        traceback = traceback.tb_next
+    cut: TracebackType | None = None
+    for step in reversed(steps):
+        cut = TracebackType(cut, step.tb_frame, step.tb_lasti, step.tb_lineno)
+    return cut
