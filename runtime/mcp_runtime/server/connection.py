@@ -19,6 +19,7 @@ from mcp_runtime.core.request_state import BoundSealer, InputRequests, StateSeal
 from mcp_runtime.core.server_session import ServerSession
 from mcp_runtime.core.subscriptions import Change
 from mcp_runtime.errors import NotOffered, RpcError
+from mcp_runtime.json_schema.to_json import BadResult
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.broadcast import ChangeListener
 from mcp_runtime.server.context import Context, InputNeeded, ServerView
@@ -45,10 +46,11 @@ class Dispatcher(ServerView, Protocol):
 
     sealer: StateSealer
     ping_every: float | None
-    show_errors: bool
     connections: set[ChangeListener]
     """Connections that get notifications of changes."""
 
+    @property
+    def show_errors(self) -> bool: ...
     @property
     def reruns(self) -> Collection[str]: ...
     def list_digests(self) -> Mapping[str, str]: ...
@@ -70,6 +72,7 @@ class ServerConnection(Connection):
     root_changes = 0
     is_alone: ClassVar = False
     """Whether its transport has no other client."""
+    _unsendable = (*Connection._unsendable, BadResult)
     _thread_room: asyncio.Semaphore | None = None
     _log_rate: Bucket | None = None
 

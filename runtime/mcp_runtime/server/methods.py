@@ -19,7 +19,7 @@ from mcp_runtime.server.functions.input_schema import BadArguments
 from mcp_runtime.server.functions.output_schema import failed_call
 from mcp_runtime.server.registry import Features, RawTool, Registry, Tool
 from mcp_runtime.server.tool_option import shown
-from mcp_runtime.shared.failures import alone, described, record_failure
+from mcp_runtime.shared.failures import alone, described, parts_of, record_failure
 
 log: Final = logging.getLogger("mcp_runtime.server.server")
 
@@ -208,9 +208,8 @@ def _unknown(kind: str, name: str, known: Iterable[str]) -> RpcError:
 
 def _leaves(error: BaseException) -> list[BaseException]:
     """The exceptions of a group and of the groups in it; any other is its own."""
-    if not isinstance(error, BaseExceptionGroup):
-        return [error]
-    return [leaf for each in error.exceptions for leaf in _leaves(each)]
+    parts = parts_of(error)
+    return [leaf for each in parts for leaf in _leaves(each)] if parts else [error]
 
 
 def _contents(

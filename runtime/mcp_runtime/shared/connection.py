@@ -36,7 +36,6 @@ from mcp_runtime.errors import (
     TimedOut,
     ToolError,
 )
-from mcp_runtime.json_schema.to_json import BadResult
 from mcp_runtime.revisions import UNSET, DecodeError, EncodeError, StepError
 from mcp_runtime.shared.failures import alone, described, record_failure
 from mcp_runtime.shared.runner import ends_the_task
@@ -66,6 +65,8 @@ def _guarded(callback: Callable[..., object]) -> Callable[..., None]:
 class Connection(ABC):
     """A connection to one peer, until that is gone."""
 
+    _unsendable: ClassVar[tuple[type[Exception], ...]] = (EncodeError, StepError)
+    """What says that a result cannot be sent, and may be told to the peer."""
     _handlers: ClassVar[dict[type, Callable[[Any, Any], None]]]
 
     ping_every: float | None = None
@@ -238,7 +239,7 @@ class Connection(ABC):
             return self._refuse(called, error)
         if isinstance(error, ToolError):
             return self._refuse(called, RpcError(error_codes.INTERNAL_ERROR, str(error)))
-        if isinstance(error, EncodeError | StepError | BadResult):
+        if isinstance(error, self._unsendable):
             log.error("%s: the result cannot be sent: %s", called.method, error)
             return self._answer_unsendable(called, str(error))
         return self._refuse(called, self._masked(f"{called.method} failed", error))

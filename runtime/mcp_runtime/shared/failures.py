@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 from types import TracebackType
-from typing import Final
+from typing import Final, cast
 
 _OURS: Final = frozenset(("mcp_runtime", "mcp_wire", "asyncio", "concurrent", "threading"))
 """Packages whose frames say nothing about the fault of a handler."""
@@ -30,17 +30,23 @@ def described(error: BaseException) -> str:
         text = f"{type(error).__name__}: {error}"
     except Exception:  # its `__str__` is the application's
         text = type(error).__name__
-    if isinstance(error, BaseExceptionGroup):
-        parts = [described(each) for each in error.exceptions[:_PARTS]]
-        more = ["…"] if len(error.exceptions) > _PARTS else []
-        text = f"{text}: {'; '.join(parts + more)}"
+    if parts := parts_of(error):
+        named = [*map(described, parts[:_PARTS]), *(["…"] if len(parts) > _PARTS else [])]
+        text = f"{text}: {'; '.join(named)}"
     return text
+
+
+def parts_of(error: BaseException) -> tuple[BaseException, ...]:
+    """The exceptions of a group; none of another exception."""
+    if not isinstance(error, BaseExceptionGroup):
+        return ()
+    return cast("BaseExceptionGroup[BaseException]", error).exceptions
 
 
 def alone(error: BaseException) -> BaseException:
     """The exception inside groups of one, as a task group raises them."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
+    while len(parts := parts_of(error)) == 1:
+        error = parts[0]
     return error
 
 
@@ -55,10 +61,8 @@ def _cut_frames(error: BaseException | None, seen: set[int]) -> None:
     cut = _cut(error.__traceback__)
     if cut is not None:
         error.__traceback__ = cut
-    for inner in (error.__cause__, error.__context__):
+    for inner in (error.__cause__, error.__context__, *parts_of(error)):
         _cut_frames(inner, seen)
-    for part in error.exceptions if isinstance(error, BaseExceptionGroup) else ():
-        _cut_frames(part, seen)
 
 
 def _cut(traceback: TracebackType | None) -> TracebackType | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Final, NamedTuple, cast
 
@@ -58,8 +58,11 @@ def paths_in(value: object, steps: tuple[Step, ...] = ()) -> Iterator[tuple[str,
     if isinstance(value, PurePath):
         yield place(steps), value
         return
-    if isinstance(value, Mapping):
-        for key in cast("Mapping[object, object]", value):
-            yield from paths_in(key, steps)
+    for key in _keys(value):
+        yield from paths_in(key, steps)
     for step, each in () if value.__class__ in PLAIN else children(value):
         yield from paths_in(each, (*steps, step))
+
+
+def _keys(value: object) -> Iterable[object]:
+    return cast("Mapping[object, object]", value) if isinstance(value, Mapping) else ()

@@ -10,7 +10,6 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Client, Context, Server
-from mcp_runtime.errors import RemoteError
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from tests.support.asgi_client import serving
