@@ -64,9 +64,6 @@ _REMEMBERED: Final = 64
 _SHORT: Final = 1024
 """Characters of a combination that is remembered."""
 
-_ANSWERS: Final = (http_rules.JSON, http_rules.EVENT_STREAM)
-"""The media types of the responses to a POST."""
-
 
 class HttpApp:
     """An ASGI application.
@@ -109,7 +106,7 @@ class HttpApp:
     ) -> None:
         self.path = path
         self._hosts = allowed_hosts(hosts or (), origins)
-        self.origins = self._hosts.origins
+        self.origins, self.hosts = self._hosts.origins, self._hosts.hosts
         self._forwarded = forwarded
         self._known: dict[tuple[str | None, ...], _Handler] = {}
         """The handlers of POSTs whose path and headers were checked."""
@@ -383,12 +380,12 @@ async def _healthy(request: HttpRequest) -> None:
 
 
 def _require_media_types(request: HttpRequest) -> None:
-    """Raises HttpError.
+    """Raises HttpError. An event stream need not be accepted before one is needed.
 
     Source: 2025-11-25 basic/transports, "Sending Messages to the Server".
     """
     kind, accept = request.headers.get("content-type"), request.headers.get("accept")
     if http_rules.media_type(kind) != http_rules.JSON:
         raise HttpError(415, f"Content-Type must be {http_rules.JSON}")
-    if not all(http_rules.accepts(accept, wanted) for wanted in _ANSWERS):
-        raise HttpError(406, f"Accept must have both {' and '.join(_ANSWERS)}")
+    if not http_rules.accepts(accept, http_rules.JSON):
+        raise HttpError(406, f"Accept must have {http_rules.JSON}")

@@ -1,4 +1,4 @@
-"""Lets web pages of named origins read what the server answers (CORS).
+"""Lets web pages whose requests are accepted read what the server answers (CORS).
 
 Source: the Fetch standard, "CORS protocol".
 """
@@ -19,11 +19,14 @@ _PREFLIGHT: Final = (
 )
 
 
-def cross_origin(app: App, origins: Collection[str]) -> App:
-    """The application, which now answers preflights of these origins too; itself for none."""
-    if not origins:
+def cross_origin(app: App, origins: Collection[str], hosts: Collection[str] = ()) -> App:
+    """The application, which now answers preflights of these origins too, and of pages on `hosts`.
+
+    Itself for none.
+    """
+    if not origins and not hosts:
         return app
-    named = Hosts((), origins)
+    named = Hosts(hosts, origins)
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"]) if scope["type"] == "http" else {}

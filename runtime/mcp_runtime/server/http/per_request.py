@@ -25,6 +25,7 @@ from mcp_runtime.server.http.event_response import EventResponse
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.request import JSON, ClientGone, HttpError, HttpRequest, retry_after
 from mcp_runtime.server.http.service import HttpService
+from mcp_runtime.server.http.single_answer import single_answer, stream_needed, takes_streams
 from mcp_runtime.server.http.streaming import StreamingConnection, malformed
 from mcp_runtime.shared.first_step import Waiting, begin
 
@@ -248,6 +249,12 @@ class PerRequestEndpoint:
     ) -> EventResponse | None:
         """Replies with the only message, or returns the stream that is the response."""
         stream = connection.stream
+        if not takes_streams(request):
+            if connection.server_session.subscriptions.open:
+                raise stream_needed("a subscription has no end")
+            answer = await single_answer(stream, request)
+            await request.reply(http_rules.status(answer, at_once=False), answer, (JSON,))
+            return None
         if not stream.has_news:
             await _news_or_gone(stream, request, stream.limits.keep_alive)
         if (message := stream.pop_only()) is not None:

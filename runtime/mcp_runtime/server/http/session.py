@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Final
 
+import msgspec
+
+from mcp_runtime.core import jsonrpc
 from mcp_runtime.core.events import Called
 from mcp_runtime.core.jsonrpc import Frame, Id
 from mcp_runtime.core.lifecycle import State
@@ -89,6 +92,12 @@ class HttpSession(StreamingConnection):
             stream.owed -= 1
             if not stream.owed:
                 stream.finish()
+
+    def cancel(self, stream: Outbox, why: str) -> None:
+        """Cancels the requests that are answered on a stream, as if the client had."""
+        for id in [id for id, own in self._by_request.items() if own is stream]:
+            params = msgspec.json.encode({"requestId": id, "reason": why})
+            self.receive(jsonrpc.notification("notifications/cancelled", params))
 
     async def drain(self) -> None:
         for stream in {*self._by_request.values()}:

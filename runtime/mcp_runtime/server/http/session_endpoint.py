@@ -13,10 +13,11 @@ from mcp_runtime.core.lifecycle import State
 from mcp_runtime.server.http.event_response import EventResponse
 from mcp_runtime.server.http.followed_stream import encoded, place
 from mcp_runtime.server.http.outbox import Outbox
-from mcp_runtime.server.http.request import JSON, HttpError, HttpRequest
+from mcp_runtime.server.http.request import JSON, ClientGone, HttpError, HttpRequest
 from mcp_runtime.server.http.service import HttpService
 from mcp_runtime.server.http.session import HttpSession
 from mcp_runtime.server.http.session_table import SessionTable
+from mcp_runtime.server.http.single_answer import single_answer, takes_streams
 from mcp_runtime.stores import NoSuchEvent
 
 _SESSION_ID: Final = "mcp-session-id"
@@ -50,13 +51,30 @@ class SessionEndpoint:
         try:
             keep_alive = self._service.limits.keep_alive
             await stream.news(min(keep_alive, _QUIET) if session.primes else keep_alive)
-            if (message := stream.pop_only()) is not None:
+            message = stream.pop_only()
+            if message is None and not takes_streams(request):
+                message = await self._single_answer(request, session, stream)
+            if message is not None:
                 session.forget(stream)
                 await request.reply(200, message, (JSON,), session.session.held)
                 return None
             return self._response(request, session, stream, stream.attach())
         finally:
             session.release_hold()
+
+    async def _single_answer(
+        self, request: HttpRequest, session: HttpSession, stream: Outbox
+    ) -> bytes:
+        """Raises HttpError, after which nothing works on the request any more, and ClientGone."""
+        try:
+            return await single_answer(stream, request)
+        except HttpError:
+            session.cancel(stream, "its answer needs an event stream")
+            raise
+        except ClientGone:
+            session.hold_open()
+            session.response_ended(stream)  # the rest is kept, as of a stream that broke
+            raise
 
     async def _begin(self, request: HttpRequest, body: bytes) -> None:
         """Source: 2025-11-25 basic/transports, "Session Management"."""

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Collection
 from socket import socket
-from typing import Protocol
+from typing import Final, Protocol
 
 from mcp_runtime.server.http.cross_origin import cross_origin
 from mcp_runtime.server.http.request import Receive, Scope, Send
+
+_HOST: Final = re.compile(r"(?:\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]|[\w.-]*)")
+_LAST_PORT: Final = 65_535
+_PORT_DIGITS: Final = 9
+"""Digits that are read; a port with more is too large."""
 
 
 class DrainableApp(Protocol):
@@ -16,6 +22,7 @@ class DrainableApp(Protocol):
 
     path: str
     origins: Collection[str]
+    hosts: Collection[str]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
 
@@ -23,10 +30,28 @@ class DrainableApp(Protocol):
 
 
 def address(text: str) -> tuple[str, int]:
-    """Host and port of "127.0.0.1:8000", "[::1]:8000" or ":8000". Raises ValueError."""
-    host, colon, port = str(text).rpartition(":")
-    if not colon or not port.isdigit() or int(port) > 65_535:
-        raise ValueError(f"{text!r} is not an address such as 127.0.0.1:8000")
+    """Host and port of "127.0.0.1:8000", "[::1]:8000", ":8000" or "http://127.0.0.1:8000/".
+
+    Raises ValueError, which says what is wrong.
+    """
+    text = str(text)
+    if text[:8].lower() == "https://":
+        raise ValueError(
+            f"{text!r} is not an address: https is served by a proxy in front; give HOST:PORT,"
+            " such as 127.0.0.1:8000"
+        )
+    scheme, _, plain = text.rpartition("://")
+    plain = plain.removesuffix("/") if scheme else plain
+    if scheme.lower() not in ("", "http") or "/" in plain:
+        raise ValueError(f"{text!r} is not an address: give HOST:PORT, such as 127.0.0.1:8000")
+    host, colon, port = plain.rpartition(":")
+    if not colon or not port.isascii() or not port.isdigit() or not _HOST.fullmatch(host):
+        raise ValueError(
+            f"{text!r} is not an address: give HOST:PORT, such as 127.0.0.1:8000 or [::1]:8000"
+        )
+    if len(port) > _PORT_DIGITS or int(port) > _LAST_PORT:
+        ports = f"a port is a number from 0 to {_LAST_PORT}, and 0 takes a free one"
+        raise ValueError(f"{text!r} is not an address: {ports}")
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
@@ -49,7 +74,7 @@ async def serve(
 
     A second signal does not wait for requests.
 
-    Web pages of the application's `origins` may read the answers.
+    Web pages of the application's `origins`, and on its `hosts`, may read the answers.
 
     `started` is called with each URL of the endpoint as soon as it is served. `root_path` is the
     prefix of the path that a proxy cuts off.
@@ -61,7 +86,7 @@ async def serve(
     from mcp_runtime.server.http.draining_server import DrainingServer
 
     sockets, at = ([where], ("", 0)) if isinstance(where, socket) else (None, address(where))
-    shared = cross_origin(app, app.origins)
+    shared = cross_origin(app, app.origins, app.hosts)
     server = DrainingServer(shared, at, app.path, app.drain, started, root_path.strip("/"))
     await server.serve(sockets)
     await server.drained()

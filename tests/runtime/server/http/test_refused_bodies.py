@@ -45,7 +45,7 @@ CASES: Final[dict[str, tuple[str, dict[str, str], int, int]]] = {
     "413 of 20 MB": ("/mcp", {}, 20, 413),
     "404": ("/nothing", {}, 2, 404),
     "405": ("/sse", {}, 2, 405),
-    "406": ("/mcp", {"accept": "application/json"}, 2, 406),
+    "406": ("/mcp", {"accept": "text/event-stream"}, 2, 406),
     "415": ("/mcp", {"content-type": "text/plain"}, 2, 415),
     "403": ("/mcp", {"origin": "https://evil.example"}, 2, 403),
     "404 of a session": ("/mcp", {"mcp-session-id": "none"}, 2, 404),
