@@ -8,7 +8,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -28,35 +29,10 @@ _PATIENCE: Final = 600
 _CLIENT_PATIENCE: Final = 300
 """Seconds that the suite gives each client. `watched` counts from when it is the client's turn."""
 
-REQUIRED: Final = {
-    ("server", "2025-11-25"): 30,
-    ("server", "2026-07-28"): 37 + 9,
-    ("client", "2025-11-25"): 18 + 7,
-    ("client", "2026-07-28"): 32 + 7,
-}
-"""How many scenarios each side has to pass, by revision: the suite cannot run fewer unseen."""
-
-UNSCORED: Final = frozenset(
-    {
-        "auth/client-credentials-basic",
-        "auth/client-credentials-jwt",
-        "auth/dpop",
-        "auth/dpop-nonce",
-        "auth/enterprise-managed-authorization",
-        "auth/wif-jwt-bearer",
-        "json-schema-2020-12-preservation",
-        "tasks-capability-negotiation",
-        "tasks-dispatch-and-envelope",
-        "tasks-lifecycle",
-        "tasks-mrtr-composition",
-        "tasks-mrtr-input",
-        "tasks-request-headers",
-        "tasks-request-state-removal",
-        "tasks-required-task-error",
-        "tasks-wire-fields",
-    }
+REQUIRED: Final[Mapping[str, Mapping[str, Mapping[str, list[str]]]]] = tomllib.loads(
+    (Path(__file__).parent / "required.toml").read_text("utf-8")
 )
-"""Scenarios that the suite runs and does not score, and that have to be passed all the same."""
+"""The names of the scenarios to pass, by role and revision: none can be lost or swapped unseen."""
 
 
 def install() -> None:
@@ -67,12 +43,13 @@ def install() -> None:
 def main() -> int:
     """Run the suite and print its scores. Returns the exit status."""
     install()
-    failed = 0
-    for (role, revision), required in REQUIRED.items():
-        scenarios, others = _RUNS[role](revision)
-        optional = {name: why for name, why in others.items() if name not in UNSCORED}
-        failed += print_score(role, revision, required, scenarios, optional)
-    return 1 if failed else 0
+    failed = False
+    for role, revisions in REQUIRED.items():
+        for revision, table in revisions.items():
+            scenarios, others = _RUNS[role](revision)
+            required = frozenset(table["scenarios"])
+            failed |= print_score(role, revision, required, scenarios, others)
+    return int(failed)
 
 
 def _suite(*arguments: str) -> str:
@@ -141,22 +118,33 @@ _RUNS: Final = {"server": _server, "client": _client}
 
 
 def print_score(
-    role: str, revision: str, required: int, scenarios: list[Scenario], others: dict[str, str]
+    role: str,
+    revision: str,
+    required: Set[str],
+    scenarios: Sequence[Scenario],
+    unscored: Mapping[str, str],
 ) -> bool:
-    """Whether a required scenario failed, or is missing."""
-    scored = [each for each in scenarios if each.name not in others]
-    passed = {each.name for each in scored if not each.failures}
-    checks = sum(each.checks for each in scored)
-    print(f"{role}, {revision}: {len(passed)} of {required} scenarios, {checks} checks")
-    for each in scored:
+    """Print the score of one role and revision. Returns whether the run fails.
+
+    It fails if a required scenario fails or is missing, and if the suite scores one that is not
+    named. `unscored` are the scenarios that the suite itself does not score, each with its reason.
+    """
+    due = [each for each in scenarios if each.name in required]
+    passed = {each.name for each in due if not each.failures}
+    checks = sum(each.checks for each in due)
+    print(f"{role}, {revision}: {len(passed)} of {len(required)} scenarios, {checks} checks")
+    for each in due:
         for failure in each.failures:
             print(f"  {each.name}: {failure}")
-    for each in scenarios:
-        if each.name in others:
-            lacks = f"lacks {each.failures[0]}" if each.failures else "passed"
-            more = f" and {len(each.failures) - 1} more" if len(each.failures) > 1 else ""
-            print(f"  not scored ({others[each.name]}): {each.name}: {lacks}{more}")
-    return len(passed) != required or len(scored) != required
+    for name in sorted(required - {each.name for each in due}):
+        print(f"  {name}: the suite did not run it")
+    unnamed = [each for each in scenarios if each.name not in required]
+    for each in unnamed:
+        lacks = f"lacks {each.failures[0]}" if each.failures else "passed"
+        more = f" and {len(each.failures) - 1} more" if len(each.failures) > 1 else ""
+        reason = unscored.get(each.name, "add it to required.toml")
+        print(f"  not required ({reason}): {each.name}: {lacks}{more}")
+    return passed != required or any(each.name not in unscored for each in unnamed)
 
 
 if __name__ == "__main__":

@@ -76,6 +76,10 @@ MUTATIONS: Final[dict[str, Callable[[Report, Exits], object]]] = {
     "a check is skipped and was the only one": change("auth-less/odd", "SKIPPED"),
     "nothing is checked": lambda report, _: report["tools_call"].clear(),
     "a scenario is missing": lambda report, exits: (report.pop("initialize"), exits.clear()),
+    "a scenario has another name": lambda report, exits: (
+        report.update(other=report.pop("initialize")),
+        exits.update(other=exits.pop("initialize")),
+    ),
     "a scenario is more than there are": lambda report, _: report.update(more=report["initialize"]),
     "a client fails": lambda _, exits: exits.update({"tools_call": 1}),
     "a client hangs": lambda _, exits: exits.update({"auth-less/odd": 124}),
@@ -92,7 +96,8 @@ def fails(folder: Path, mutate: Callable[[Report, Exits], object]) -> bool:
         place = folder / f"{name}-2026-11-21T08-17-21-423Z"
         place.mkdir(parents=True)
         (place / "checks.json").write_text(json.dumps(checks), "utf-8")
-    return print_score("client", "any", 3, list(judged(folder, exits)), {"unscored": "pending"})
+    scenarios = list(judged(folder, exits))
+    return print_score("client", "any", set(NAMES[:-1]), scenarios, {"unscored": "pending"})
 
 
 def test_a_report_in_order_passes_whatever_is_not_scored(tmp_path: Path) -> None:
