@@ -11,6 +11,7 @@
         NotInstalled         a package of an extra is not installed
         NoCommonRevision     no revision that both sides speak
         NotApproved          the `approve` hook refused
+        CallbackError        a callback of the client answered what cannot be sent
         TooMuch              a limit of `limits.py` was reached
       PeerError              theirs
         RemoteError              the peer answered with an error
@@ -161,6 +162,19 @@ class NoCommonRevision(LocalError):
 
 class NotApproved(LocalError):
     """The `approve` hook refused."""
+
+
+class CallbackError(LocalError, TypeError, ValueError):
+    """A callback of the client (`on_elicit`, `on_sample`, `roots`, `approve`) answered wrongly.
+
+    What it answered does not fit what the server asked for, or is no answer at all, and was not
+    sent. It is a TypeError and a ValueError too, as which it was raised before it had a name.
+    `told` is what the server gets to read.
+    """
+
+    def __init__(self, message: str, told: str = "the client's answer cannot be used") -> None:
+        super().__init__(message)
+        self.told = told
 
 
 class TooMuch(LocalError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from contextlib import AbstractContextManager
 from errno import EBADF
@@ -49,13 +50,30 @@ def open_input(file: str) -> AbstractContextManager[IO[bytes]]:
 
 
 def open_trace(file: str) -> IO[bytes]:
-    """A new trace. Raises OutputError for a file that holds anything else, such as a server."""
+    """A new trace, which its owner alone may read: it has whatever was said.
+
+    Raises OutputError for a file that holds anything else, such as a server.
+    """
     if Path(file).is_file():
         with open(file, "rb") as there:
             if there.read(len(_TRACE)) not in (b"", _TRACE):
                 message = f"{file}: holds something other than a trace"
                 raise OutputError(message, remedy="Give --trace another file.")
-    return open(file, "wb")
+    return open(file, "wb", opener=_private)
+
+
+def _private(file: str, flags: int) -> int:
+    """Opens a file of mode 0600; one that is there already gets that mode, before it is written."""
+    descriptor = os.open(file, flags, 0o600)
+    try:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode) and hasattr(os, "fchmod"):
+            os.fchmod(descriptor, 0o600)
+    except PermissionError:  # somebody else's, which we may write all the same
+        pass
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 _TRACE: Final = b'{"at"'

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.capabilities import declares, needed
-from mcp_runtime.errors import NotApproved, NotOffered, RpcError, TooMuch, texts
+from mcp_runtime.errors import CallbackError, NotApproved, NotOffered, RpcError, TooMuch, texts
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.elicitation_form import mismatch
@@ -69,7 +69,7 @@ class ClientCallbacks:
         return capabilities
 
     async def answer(self, method: str, params: Any) -> Any:
-        """The result of one request of the server. Raises RpcError, NotApproved."""
+        """The result of one request of the server. Raises RpcError, NotApproved, CallbackError."""
         if isinstance(params, t.ElicitRequestURLParams):
             self._require_scheme(params.url)
         if self.approve is not None and not await approved(self.approve, method, params):
@@ -80,7 +80,7 @@ class ClientCallbacks:
         """The input for each of these requests, by the same keys.
 
         Raises NotOffered for what was never declared, TooMuch for too many requests, NotApproved,
-        and what the callbacks raise.
+        CallbackError, and what the callbacks raise.
         """
         most = self.limits.input_requests
         if len(requests) > most:
@@ -123,15 +123,19 @@ class ClientCallbacks:
         if rounds(params.messages) > self.limits.tool_rounds:
             why = f"over {self.limits.tool_rounds} rounds of tools (Limits.tool_rounds)"
             raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {why}")
-        return await _answer("on_sample", self.on_sample(params), t.CreateMessageResult)
+        answer = await _answer("on_sample", self.on_sample(params), t.CreateMessageResult)
+        if fault := _unasked(params, answer):
+            raise CallbackError(f"the answer of on_sample {fault}", f"the client's answer {fault}")
+        return answer
 
     async def elicit(self, params: Any) -> Any:
-        """What `on_elicit` answers. Raises ValueError for an answer that does not fit the form."""
+        """What `on_elicit` answers. Raises CallbackError for what does not fit the form."""
         assert self.on_elicit is not None
         answer = await _answer("on_elicit", self.on_elicit(params), t.ElicitResult)
         is_form = answer.action == "accept" and isinstance(params, t.ElicitRequestFormParams)
         if is_form and (fault := mismatch(params.requested_schema, answer.content)):
-            raise ValueError(f"the answer does not fit the form: {fault}")
+            why = f"does not fit the form: {fault}"
+            raise CallbackError(f"the answer of on_elicit {why}", f"the client's answer {why}")
         return answer
 
     def _require_scheme(self, url: str) -> None:
@@ -141,6 +145,9 @@ class ClientCallbacks:
             known = ", ".join(sorted(self.elicit_schemes))
             why = f"the URL to visit is not a valid URI of these schemes: {known}"
             raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {why}")
+        if "@" in urlsplit(url).netloc:
+            why = "the URL to visit names a user, which can pass for its host"
+            raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {why}")
 
     async def list_roots(self, params: Any) -> Any:
         assert self.roots is not None
@@ -148,9 +155,9 @@ class ClientCallbacks:
         roots = await given if isinstance(given, Awaitable) else given
         try:
             return t.ListRootsResult(roots=_roots(roots))
-        except (TypeError, ValueError):  # whose text has the URI, which is not the server's
+        except (TypeError, ValueError) as error:  # whose text has the URI, not the server's
             why = "a root is a file:// URI without `..`"
-            raise RpcError(error_codes.INTERNAL_ERROR, why) from None
+            raise CallbackError(f"roots: {error}", why) from None
 
 
 _ANSWERS: Final[Mapping[str, Callable[[ClientCallbacks, Any], Awaitable[Any]]]] = {
@@ -161,17 +168,32 @@ _ANSWERS: Final[Mapping[str, Callable[[ClientCallbacks, Any], Awaitable[Any]]]] 
 
 
 async def _answer(name: str, returned: object, expected: type[Any]) -> Any:
-    """What a callback answers. Raises TypeError if it is not async, or answers something else."""
+    """What a callback answers. Raises CallbackError if it is not async, or of another type."""
     if not inspect.isawaitable(returned):
-        raise TypeError(f"{name} is awaited; write it with `async def`")
+        raise CallbackError(f"{name} is awaited; write it with `async def`")
     if not isinstance(answer := await returned, expected):
         what = f"{name} returned {type(answer).__name__}"
-        raise TypeError(f"{what}; return types.{expected.__name__}")
+        raise CallbackError(f"{what}; return types.{expected.__name__}")
     return answer
 
 
+def _unasked(params: t.CreateMessageRequestParams, answer: t.CreateMessageResult) -> str:
+    """What is wrong with the answer of a model by what was asked; empty if nothing is.
+
+    Source: 2025-11-25 client/sampling, "Tools in Sampling".
+    """
+    content = answer.content if isinstance(answer.content, list) else [answer.content]
+    offered = () if params.tools is t.UNSET else [tool.name for tool in params.tools]
+    for block in content:
+        if isinstance(block, t.ToolResultContent):
+            return "has the result of a tool, which is the server's to give"
+        if isinstance(block, t.ToolUseContent) and block.name not in offered:
+            return f"uses the tool {block.name[:80]!r}, which the server has not offered"
+    return ""
+
+
 async def approved(approve: Approve, method: str, params: Any) -> bool:
-    """Whether the application approves. Raises TypeError if `approve` is not async."""
+    """Whether the application approves. Raises CallbackError if `approve` is not async."""
     return bool(await _answer("approve", approve(method, params), object))
 
 
@@ -183,7 +205,10 @@ def plain(name: str, callback: _F) -> _F:
 
 
 def _has_host(url: str, scheme: str) -> bool:
-    return scheme not in ("http", "https") or bool(urlsplit(url).hostname)
+    try:
+        return scheme not in ("http", "https") or bool(urlsplit(url).hostname)
+    except ValueError:
+        return False
 
 
 def _roots(roots: Sequence[t.Root | str]) -> list[t.Root]:

@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Hashable, Iterable, Sequence
 from itertools import count
 from math import inf
-from typing import Any, Literal, Protocol, Unpack
+from typing import Any, Final, Literal, Protocol, Unpack
 
 from mcp_runtime.client.extension import ClientExtension
 from mcp_runtime.client.options import ClientSettings, RequestOptions
 from mcp_runtime.client.progress import ProgressCalls
 from mcp_runtime.client.subscription import Subscription
+from mcp_runtime.core import error_codes
 from mcp_runtime.core.client_session import ClientSession
 from mcp_runtime.core.events import Called, Event, Notified, Opened
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.log_levels import require_level
 from mcp_runtime.core.pending import Timeout
 from mcp_runtime.core.translation import Terms
-from mcp_runtime.errors import Disconnected, NotOpen, SessionError, TimedOut
+from mcp_runtime.errors import (
+    CallbackError,
+    Disconnected,
+    NotOpen,
+    RpcError,
+    SessionError,
+    TimedOut,
+)
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.connection import Connection, WireConnection
 from mcp_runtime.transports.wire import Wire
+
+log: Final = logging.getLogger("mcp_runtime.client")
+
+_BESIDE: Final = ("subscriptions/listen", "ping")
+"""Requests of ours that no question of a server belongs to."""
 
 
 class ConnectionOwner(Protocol):
@@ -161,6 +175,28 @@ class ClientConnection(Connection):
 
     async def _run(self, called: Called) -> Any:
         return await self.settings.callbacks.answer(called.method, self.read_params(called))
+
+    def _answer_failure(self, called: Called, error: BaseException) -> bytes:
+        if isinstance(error, self._unsendable):
+            error = CallbackError(f"{called.method}: the answer cannot be sent: {error}")
+        if not isinstance(error, CallbackError):
+            return super()._answer_failure(called, error)
+        log.error("%s: %s", called.method, error)
+        self.loop.call_soon(self._fail_call, error)  # once the server was told
+        refusal = RpcError(error_codes.INTERNAL_ERROR, f"Internal error: {error.told}")
+        return self._refuse(called, refusal)
+
+    def _fail_call(self, error: CallbackError) -> None:
+        """Ends our call that the server has asked for with the error, if there is only one call.
+
+        Of several nobody can say which one a request of the server belongs to; the server's answer
+        to it decides.
+        """
+        calls = [sent for sent in self.session.pending.waited if sent.method not in _BESIDE]
+        if len(calls) == 1:
+            (sent,) = calls
+            self.send(self.session.cancel(sent.id, "the client's own answer cannot be used"))
+            self._settle(sent, lambda waiting: waiting.set_exception(error))
 
     # ---- subscriptions
 

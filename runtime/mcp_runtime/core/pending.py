@@ -105,6 +105,11 @@ class Pending:
         """The requests whose time is over."""
         return [sent for sent in self._sent.values() if sent.due <= now]
 
+    @property
+    def waited(self) -> list[Sent]:
+        """The requests that somebody waits for."""
+        return [sent for sent in self._sent.values() if sent.waiter is not None]
+
     def of(self, method: str) -> list[Sent]:
         """The requests of a method."""
         return [sent for sent in self._sent.values() if sent.method == method]

@@ -13,6 +13,7 @@ Negotiation".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,11 +32,39 @@ from mcp_wire.ext.apps.handlers_msgspec import calls, models
 
 __all__ = ["Csp", "extension", "models", "page", "resource", "shows_pages"]
 
-Csp: TypeAlias = models.McpUiResourceCsp
 Permission: TypeAlias = Literal["camera", "microphone", "geolocation", "clipboardWrite", "tools"]
 Visibility: TypeAlias = Literal["model", "app"]
 
 _HTML: Final = "text/html;profile=mcp-app"
+_SOURCE: Final = re.compile(
+    r"(?:https?|wss?)://(?:(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])"
+    r"(?::(?:[0-9]{1,5}|\*))?(?:/[\w.~!$&()*+=:@%/-]*)?",
+    re.IGNORECASE | re.ASCII,
+)
+"""A `host-source` with its scheme. Source: Content Security Policy Level 3, section 2.3.1."""
+
+
+class Csp(models.McpUiResourceCsp, frozen=True, kw_only=True):
+    """The origins that a page needs, such as https://api.example.com or https://*.example.com.
+
+    A host writes them into the policy of the page. Raises ValueError for anything that is no origin
+    with a scheme and a host: `*`, `'unsafe-inline'`, `data:`, two in one text.
+    """
+
+    def __post_init__(self) -> None:
+        require_sources(self)
+
+
+def require_sources(csp: models.McpUiResourceCsp) -> None:
+    """Raises ValueError for a policy that names anything but origins."""
+    named = (csp.connect_domains, csp.resource_domains, csp.frame_domains, csp.base_uri_domains)
+    for source in (source for sources in named if sources is not UNSET for source in sources):
+        if not _SOURCE.fullmatch(source):
+            raise ValueError(
+                f"{source!r:.80} is not an origin: give a scheme and a host, such as"
+                " https://api.example.com or https://*.example.com"
+            )
+
 
 extension: Final = Extension(calls)
 """What `Server(extensions=[...])` takes, so that clients are told."""
@@ -55,7 +84,7 @@ def resource(
     name: str | None = None,
     title: str | None = None,
     description: str | None = None,
-    csp: Csp | None = None,
+    csp: models.McpUiResourceCsp | None = None,
     permissions: Collection[Permission] = (),
     domain: str | None = None,
     prefers_border: bool | None = None,
@@ -66,9 +95,12 @@ def resource(
     what it wants of the browser. `domain` and `prefers_border` are wishes, which hosts may grant.
 
     Raises ValueError for a URI that does not begin with ui://, a page of more than
-    `Limits.ui_bytes`, an unknown permission, and a server that does not declare the extension.
+    `Limits.ui_bytes`, a `csp` that names anything but origins, an unknown permission, and a server
+    that does not declare the extension.
     """
     _require_ui(uri)
+    if csp is not None:
+        require_sources(csp)
     _require_declared(server)
     text = html if isinstance(html, str) else html.read_text("utf-8")
     size, limit = len(text.encode()), server.limits.ui_bytes

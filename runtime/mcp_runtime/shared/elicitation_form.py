@@ -5,6 +5,7 @@ Source: 2026-07-28 client/elicitation, "Requested Schema".
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -92,7 +93,8 @@ def _is_choice(field: Mapping[str, Any], value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and (isinstance(value, int) or math.isfinite(value))
 
 
 def _is_strings(value: Any) -> bool:
@@ -102,7 +104,7 @@ def _is_strings(value: Any) -> bool:
 _KINDS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "string": lambda value: isinstance(value, str),
     "number": _is_number,
-    "integer": lambda value: _is_number(value) and value == int(value),
+    "integer": lambda value: _is_number(value) and value % 1 == 0,
     "boolean": lambda value: isinstance(value, bool),
     "array": _is_strings,
 }
