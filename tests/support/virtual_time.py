@@ -2,8 +2,8 @@
 
 The clock begins at 0 and moves by jumps only, so `loop.time()` can be asserted exactly and a
 timeout of 30 s costs nothing. While a thread is at work for the loop, the loop waits for it and the
-clock stands. Sockets, pipes and processes are never waited for by jumping, but a test that opens
-one belongs on an ordinary loop: `opened` says that it did.
+clock stands. Where a socket, a pipe or a process was opened, `opened` says so, and the loop waits
+as an ordinary one: such a test belongs on one.
 """
 
 from __future__ import annotations
@@ -66,18 +66,22 @@ class _Selector(selectors.DefaultSelector):  # type: ignore[misc, valid-type]
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         self._loop.watch()
+        if (ready := super().select(0)) or timeout == 0:
+            return ready
         waited = 0.0
-        while not (ready := super().select(0)) and timeout != 0:
-            if not (workers := self._loop.workers(is_open=len(self.get_map()) > 1)):
-                self._loop.jump()
-                return []
+        while workers := self._loop.workers():
             if waited > REAL_SECONDS:
-                raise Stuck(f"{REAL_SECONDS:.0f} s passed, and nothing came of {workers}")
+                raise Stuck(
+                    f"nothing came of {workers} in {REAL_SECONDS:.0f} s: {awaited(self._loop)}"
+                )
             began = time.monotonic()
             if ready := super().select(_LOOK_EVERY):
                 return ready
             waited += time.monotonic() - began
-        return ready
+        if self._loop.opened and (ready := super().select(timeout or REAL_SECONDS)):
+            return ready
+        self._loop.jump()
+        return []
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
@@ -99,19 +103,14 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         self._futures.append(future)
         return future
 
-    def workers(self, *, is_open: bool) -> list[str]:
-        """What may still call the loop back."""
+    def workers(self) -> list[str]:
+        """The threads that may still call the loop back."""
         self._futures = [each for each in self._futures if not each.done()]
         others = {*threading.enumerate()} - self._older - {*pools._threads_queues}
         return [
             *(f"the executor's {each!r}" for each in self._futures),
-            *(
-                f"the thread that calls {each.call!r}"
-                for each in self.jobs.values()
-                if each.reports
-            ),
+            *(f"the call of {each.call!r}" for each in self.jobs.values() if each.reports),
             *(f"{each!r}" for each in others if each.name != "mcp-handler" and each.is_alive()),
-            *(["a socket or a pipe"] if is_open else []),
         ]
 
     def jump(self) -> None:

@@ -144,11 +144,11 @@ async def _answers_that_nobody_reads() -> int:
     return waiting
 
 
-def test_answers_that_nobody_reads_do_not_fill_the_memory() -> None:
-    assert asyncio.run(_answers_that_nobody_reads()) < 3_000_000
+async def test_answers_that_nobody_reads_do_not_fill_the_memory() -> None:
+    assert await _answers_that_nobody_reads() < 3_000_000
 
 
-def test_params_are_not_kept_once_they_are_read() -> None:
+async def test_params_are_not_kept_once_they_are_read() -> None:
     server = Server("s", "1")
     seen: list[Context] = []
 
@@ -157,17 +157,14 @@ def test_params_are_not_kept_once_they_are_read() -> None:
         seen.append(ctx)
         return ""
 
-    async def main() -> None:
-        ours, theirs = pair()
-        serving = asyncio.create_task(ServerWireConnection(server).serve(theirs))
-        call = {"name": "size", "arguments": {"text": "x" * 10_000}}
-        ours.write(request("i", "initialize", initialize(SHAKEN)) + b"\n")
-        ours.write(request(1, "tools/call", call) + b"\n")
-        await asyncio.sleep(0.05)
-        await ours.close()
-        await serving
-
-    asyncio.run(main())
+    ours, theirs = pair()
+    serving = asyncio.create_task(ServerWireConnection(server).serve(theirs))
+    call = {"name": "size", "arguments": {"text": "x" * 10_000}}
+    ours.write(request("i", "initialize", initialize(SHAKEN)) + b"\n")
+    ours.write(request(1, "tools/call", call) + b"\n")
+    await asyncio.sleep(0.05)
+    await ours.close()
+    await serving
     assert [vars(ctx)["called"].params for ctx in seen] == [b""]
 
 

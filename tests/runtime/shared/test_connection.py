@@ -54,7 +54,7 @@ def call(id: Any, tool: str, spoken: str = SHAKEN) -> bytes:
     ids=repr,
 )
 @pytest.mark.parametrize("spoken", [SHAKEN, NEWEST])
-def test_an_error_that_has_no_form_in_json_is_answered_nevertheless(
+async def test_an_error_that_has_no_form_in_json_is_answered_nevertheless(
     raised: Exception, spoken: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.CRITICAL + 1, "mcp_runtime")  # no report can carry a lone surrogate
@@ -68,35 +68,29 @@ def test_an_error_that_has_no_form_in_json_is_answered_nevertheless(
     async def fail_otherwise(params: Any, ctx: Context) -> Any:
         raise raised
 
-    async def main() -> None:
-        async with connected(server, spoken) as peer:
-            params = with_meta(spoken, {"name": "fail"})
-            for id, method in enumerate(("tools/call", "acme/fail")):
-                answer = await peer.asks(id, method, params)
-                assert answer["error"]["code"] in {-32603, 5}
-                assert "object at" not in str(answer)
-
-    run(main())
+    async with connected(server, spoken) as peer:
+        params = with_meta(spoken, {"name": "fail"})
+        for id, method in enumerate(("tools/call", "acme/fail")):
+            answer = await peer.asks(id, method, params)
+            assert answer["error"]["code"] in {-32603, 5}
+            assert "object at" not in str(answer)
 
 
-def test_a_method_beyond_the_protocol_takes_and_gives_json_objects() -> None:
+async def test_a_method_beyond_the_protocol_takes_and_gives_json_objects() -> None:
     server = Server("s", "1")
 
     @server.on("acme/echo")
     async def echo(params: Any, ctx: Context) -> Any:
         return {} if params == t.UNSET else params
 
-    async def main() -> None:
-        async with connected(server, SHAKEN) as peer:
-            params = {"a": [1, None, {"_meta": 5}]}
-            assert (await peer.asks(1, "acme/echo", params))["result"] == params
-            assert (await peer.asks(2, "acme/echo"))["result"] == {}
-        async with connected(server, NEWEST) as peer:
-            answer = await peer.asks(1, "acme/echo", with_meta(NEWEST, {"a": 1}))
-            assert answer["result"]["a"] == 1
-            assert (await peer.asks(2, "acme/echo", with_meta(NEWEST, {})))["result"]["_meta"]
-
-    run(main())
+    async with connected(server, SHAKEN) as peer:
+        params = {"a": [1, None, {"_meta": 5}]}
+        assert (await peer.asks(1, "acme/echo", params))["result"] == params
+        assert (await peer.asks(2, "acme/echo"))["result"] == {}
+    async with connected(server, NEWEST) as peer:
+        answer = await peer.asks(1, "acme/echo", with_meta(NEWEST, {"a": 1}))
+        assert answer["result"]["a"] == 1
+        assert (await peer.asks(2, "acme/echo", with_meta(NEWEST, {})))["result"]["_meta"]
 
 
 # ---- requests that were given up
@@ -104,7 +98,7 @@ def test_a_method_beyond_the_protocol_takes_and_gives_json_objects() -> None:
 
 @pytest.mark.requirement("transport.stdio.cancel.silence", "cancel.race")
 @pytest.mark.parametrize("spoken", [SHAKEN, NEWEST])
-def test_a_handler_that_goes_on_after_a_cancellation_is_not_heard(spoken: str) -> None:
+async def test_a_handler_that_goes_on_after_a_cancellation_is_not_heard(spoken: str) -> None:
     server = Server("s", "1")
     going, ended = asyncio.Event(), asyncio.Event()
 
@@ -121,21 +115,18 @@ def test_a_handler_that_goes_on_after_a_cancellation_is_not_heard(spoken: str) -
             ended.set()
         return "late"
 
-    async def main() -> None:
-        async with connected(server, spoken) as peer:
-            params = with_meta(spoken, {"name": "stubborn"}, token="t")
-            params["_meta"]["io.modelcontextprotocol/logLevel"] = "debug"
-            peer.say(request(1, "tools/call", params))
-            await going.wait()
-            peer.say(cancelled(1))
-            await ended.wait()
-            await asyncio.sleep(0.01)
-            assert peer.came == []
-
-    run(main())
+    async with connected(server, spoken) as peer:
+        params = with_meta(spoken, {"name": "stubborn"}, token="t")
+        params["_meta"]["io.modelcontextprotocol/logLevel"] = "debug"
+        peer.say(request(1, "tools/call", params))
+        await going.wait()
+        peer.say(cancelled(1))
+        await ended.wait()
+        await asyncio.sleep(0.01)
+        assert peer.came == []
 
 
-def test_an_id_that_is_used_again_after_a_cancellation_gets_the_answer_of_its_own_request() -> None:
+async def test_an_id_used_again_after_a_cancellation_gets_the_answer_of_its_own_request() -> None:
     server = Server("s", "1")
     started, may_end = asyncio.Event(), asyncio.Event()
 
@@ -153,24 +144,21 @@ def test_an_id_that_is_used_again_after_a_cancellation_gets_the_answer_of_its_ow
         await asyncio.sleep(60)
         return "never"
 
-    async def main() -> None:
-        async with connected(server, SHAKEN) as peer:
-            peer.say(call(1, "stubborn"))
-            await started.wait()
-            peer.say(cancelled(1), call(1, "second"))
-            await peer.settles()
-            may_end.set()
-            await asyncio.sleep(0.01)
-            assert list(peer.connection.session.running) == [1]
-            assert peer.came == []
-            peer.say(cancelled(1))
-            await peer.settles()
-            await until(lambda: not peer.connection._tasks)
-
-    run(main())
+    async with connected(server, SHAKEN) as peer:
+        peer.say(call(1, "stubborn"))
+        await started.wait()
+        peer.say(cancelled(1), call(1, "second"))
+        await peer.settles()
+        may_end.set()
+        await asyncio.sleep(0.01)
+        assert list(peer.connection.session.running) == [1]
+        assert peer.came == []
+        peer.say(cancelled(1))
+        await peer.settles()
+        await until(lambda: not peer.connection._tasks)
 
 
-def test_the_end_waits_for_handlers_that_were_given_up() -> None:
+async def test_the_end_waits_for_handlers_that_were_given_up() -> None:
     server = Server("s", "1")
     cleaned: list[str] = []
     started = asyncio.Event()
@@ -185,22 +173,19 @@ def test_the_end_waits_for_handlers_that_were_given_up() -> None:
             cleaned.append("up")
         return ""
 
-    async def main() -> None:
-        async with connected(server, SHAKEN) as peer:
-            peer.say(call(1, "cleans"))
-            await started.wait()
-            peer.say(cancelled(1))
-            await peer.settles()
-        assert cleaned == ["up"]
-
-    run(main())
+    async with connected(server, SHAKEN) as peer:
+        peer.say(call(1, "cleans"))
+        await started.wait()
+        peer.say(cancelled(1))
+        await peer.settles()
+    assert cleaned == ["up"]
 
 
 # ---- callbacks
 
 
 @pytest.mark.parametrize("spoken", ALL)
-def test_a_callback_that_fails_costs_no_message(spoken: str) -> None:
+async def test_a_callback_that_fails_costs_no_message(spoken: str) -> None:
     server = Server("s", "1")
 
     @server.tool
@@ -212,34 +197,28 @@ def test_a_callback_that_fails_costs_no_message(spoken: str) -> None:
     def fail(*_: Any) -> None:
         raise ValueError("a callback of ours")
 
-    async def main() -> None:
-        client = Client(server, revisions=[spoken], on_log=fail, log_level="debug", trace=fail)
-        async with client:
-            result = await client.call_tool("talks", on_progress=fail)
-            assert result.content[0].text == "done"
-
-    run(main())
+    client = Client(server, revisions=[spoken], on_log=fail, log_level="debug", trace=fail)
+    async with client:
+        result = await client.call_tool("talks", on_progress=fail)
+        assert result.content[0].text == "done"
 
 
-def test_a_notification_handler_that_fails_costs_no_message() -> None:
+async def test_a_notification_handler_that_fails_costs_no_message() -> None:
     server = Server("s", "1")
 
     @server.on("notifications/roots/list_changed")
     def fail(params: Any, connection: Any) -> None:
         raise ValueError("a handler of ours")
 
-    async def main() -> None:
-        async with connected(server, SHAKEN) as peer:
-            peer.say(notification("notifications/roots/list_changed"), request(1, "ping"))
-            assert (await peer.hears())["id"] == 1
-
-    run(main())
+    async with connected(server, SHAKEN) as peer:
+        peer.say(notification("notifications/roots/list_changed"), request(1, "ping"))
+        assert (await peer.hears())["id"] == 1
 
 
 # ---- changes
 
 
-def test_a_change_after_the_peer_is_gone_is_told_to_nobody() -> None:
+async def test_a_change_after_the_peer_is_gone_is_told_to_nobody() -> None:
     server = Server("s", "1")
     removed: list[str] = []
 
@@ -252,31 +231,25 @@ def test_a_change_after_the_peer_is_gone_is_told_to_nobody() -> None:
             removed.append("changes")
         return ""
 
-    async def main() -> None:
-        async with connected(server, NEWEST) as peer:
-            listening = with_meta(NEWEST, {"notifications": {"toolsListChanged": True}})
-            peer.say(request(1, "subscriptions/listen", listening))
-            await peer.hears()
-            peer.say(call(2, "changes", NEWEST))
-            await until(lambda: 2 in peer.connection.session.running)
-            await asyncio.sleep(0)
-        assert removed == ["changes"]
-
-    run(main())
+    async with connected(server, NEWEST) as peer:
+        listening = with_meta(NEWEST, {"notifications": {"toolsListChanged": True}})
+        peer.say(request(1, "subscriptions/listen", listening))
+        await peer.hears()
+        peer.say(call(2, "changes", NEWEST))
+        await until(lambda: 2 in peer.connection.session.running)
+        await asyncio.sleep(0)
+    assert removed == ["changes"]
 
 
 @pytest.mark.parametrize("kind", [None, "tools"])
 @pytest.mark.requirement("lifecycle.capabilities.negotiated")
-def test_a_change_is_told_only_to_who_was_told_that_there_are_changes(kind: Any) -> None:
+async def test_a_change_is_told_only_to_who_was_told_that_there_are_changes(kind: Any) -> None:
     server = Server("s", "1", offers=() if kind is None else (kind,))
 
-    async def main() -> None:
-        async with connected(server, SHAKEN) as peer:
+    async with connected(server, SHAKEN) as peer:
+        await peer.settles()
+        for name in ("one", "two"):
+            server.add_tool(lambda: "", name=name)
             await peer.settles()
-            for name in ("one", "two"):
-                server.add_tool(lambda: "", name=name)
-                await peer.settles()
-            methods = [message["method"] for message in peer.came]
-            assert methods == ["notifications/tools/list_changed"] * (2 if kind else 0)
-
-    run(main())
+        methods = [message["method"] for message in peer.came]
+        assert methods == ["notifications/tools/list_changed"] * (2 if kind else 0)

@@ -16,6 +16,8 @@ from mcp_runtime.limits import Limits
 from tests.support.json_peers import NEWEST
 from tests.support.raw_http_server import Asked, Reply, Server, answer, tool
 
+pytestmark = pytest.mark.real_time
+
 SECONDS = 30.0
 
 

@@ -20,6 +20,8 @@ from mcp_runtime.limits import Limits
 from tests.support.json_peers import NEWEST, discovered, since
 from tests.support.raw_http_server import Act, Asked, Reply, Server
 
+pytestmark = pytest.mark.real_time
+
 STREAMABLE = since("2025-03-26")
 
 

@@ -23,6 +23,8 @@ from mcp_runtime.limits import Limits
 from tests.support.json_peers import ALL, HANDSHAKE, NEWEST, discovered, initialized
 from tests.support.raw_http_server import Act, Asked, RawHttp, Reply, Server, answer, error
 
+pytestmark = pytest.mark.real_time
+
 
 def status(code: int, body: Any = b"", kind: str = "application/json") -> Act:
     async def act(asked: Asked, reply: Reply) -> None:

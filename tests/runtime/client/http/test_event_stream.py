@@ -15,6 +15,8 @@ from mcp_runtime.limits import Limits
 from tests.support.json_peers import NEWEST, since
 from tests.support.raw_http_server import Asked, Reply, Server, answer
 
+pytestmark = pytest.mark.real_time
+
 STREAMABLE = since("2025-03-26")
 RESUMABLE = STREAMABLE[:-1]
 QUICK = Limits(resume_wait=0.02, resume_attempts=3, close_wait=0.1)

@@ -12,6 +12,8 @@ from mcp_runtime.limits import Limits
 from tests.runtime.client.http.test_eras import Old
 from tests.support.raw_http_server import Asked, Reply, Server, answer
 
+pytestmark = pytest.mark.real_time
+
 SOON = 1.5
 """Far less than the deadline of the calls here, in seconds."""
 

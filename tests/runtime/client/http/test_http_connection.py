@@ -14,6 +14,8 @@ from mcp_runtime.limits import Limits
 from tests.support.json_peers import since
 from tests.support.raw_http_server import Asked, Reply, Server, answer
 
+pytestmark = pytest.mark.real_time
+
 RESUMABLE = since("2025-03-26")[:-1]
 
 
