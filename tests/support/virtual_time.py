@@ -21,8 +21,9 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime.shared import threads
+from tests.support.memory_network import HOST, MemoryNetwork
 
-__all__ = ["Stuck", "VirtualTimeLoop", "awaited", "elapse", "on_virtual_time"]
+__all__ = ["Stuck", "VirtualTimeLoop", "awaited", "elapse", "now", "on_virtual_time"]
 
 REAL_SECONDS: Final = 60.0
 """How long a loop waits for a thread, and how much of the processor it uses, before it gives up."""
@@ -94,6 +95,27 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         self.opened = False
         """Whether a socket, a pipe or a process was opened."""
         super().__init__(_Selector(self))
+        self.network = MemoryNetwork(self)
+
+    async def create_server(
+        self, factory: Any, host: Any = None, port: Any = None, **given: Any
+    ) -> Any:
+        """Listen in memory on the loopback, unless TLS or a socket is asked for."""
+        if host != HOST or any(given.get(name) for name in ("ssl", "sock")):
+            return await super().create_server(factory, host, port, **given)
+        return self.network.listen(factory, port or 0)
+
+    async def create_connection(
+        self, factory: Any, host: Any = None, port: Any = None, **given: Any
+    ) -> Any:
+        """Connect in memory to what listens there."""
+        if host != HOST or port not in self.network.listeners or given.get("ssl"):
+            return await super().create_connection(factory, host, port, **given)
+        return await self.network.connect(factory, port)
+
+    def close(self) -> None:
+        super().close()
+        self.network.close()
 
     def time(self) -> float:
         return self._now
@@ -129,9 +151,16 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
             raise Stuck(f"{REAL_SECONDS:.0f} s of the processor are used up: {awaited(self)}")
 
 
+def now() -> float:
+    """Seconds since the test began. Raises AssertionError on an ordinary loop."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualTimeLoop), "an ordinary loop has no time to be asserted"
+    return loop.time()
+
+
 async def elapse(seconds: float) -> None:
     """Sleep on virtual time. Raises AssertionError on an ordinary loop."""
-    assert isinstance(asyncio.get_running_loop(), VirtualTimeLoop)
+    now()
     await asyncio.sleep(seconds)
 
 

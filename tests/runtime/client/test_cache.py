@@ -18,6 +18,7 @@ from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.server import Server
+from tests.support.virtual_time import elapse
 
 HOUR = 3_600_000
 
@@ -72,7 +73,7 @@ async def test_what_is_stale_is_asked_for_when_it_is_needed(ttl_ms: int) -> None
 
     async with Client(server) as client:
         await ask(client, 1)
-        await asyncio.sleep(0.01)
+        await elapse(0.01)
         await ask(client, 1)
     assert asked == {"tools/list": 2, "resources/list": 2, "resources/read": 2}
 

@@ -32,6 +32,7 @@ from tests.support.session_pair import (
     with_meta,
     written,
 )
+from tests.support.virtual_time import elapse
 
 SHAKEN: Final = HANDSHAKE[-1]
 LARGE: Final = {"_meta": {"x": "x" * 40_000}}
@@ -129,7 +130,7 @@ async def _answers_that_nobody_reads() -> int:
 
     @server.tool
     async def large() -> str:
-        await asyncio.sleep(0.05)
+        await elapse(0.05)
         return "x" * 500_000
 
     ours, theirs = pair()
@@ -137,7 +138,7 @@ async def _answers_that_nobody_reads() -> int:
     messages = [request("i", "initialize", initialize(SHAKEN))]
     messages += [request(id, "tools/call", {"name": "large"}) for id in range(100)]
     ours.write(b"".join(message + b"\n" for message in messages))
-    await asyncio.sleep(0.5)
+    await elapse(0.5)
     waiting = theirs.waiting
     await ours.close()
     await serving
@@ -162,7 +163,7 @@ async def test_params_are_not_kept_once_they_are_read() -> None:
     call = {"name": "size", "arguments": {"text": "x" * 10_000}}
     ours.write(request("i", "initialize", initialize(SHAKEN)) + b"\n")
     ours.write(request(1, "tools/call", call) + b"\n")
-    await asyncio.sleep(0.05)
+    await elapse(0.05)
     await ours.close()
     await serving
     assert [vars(ctx)["called"].params for ctx in seen] == [b""]

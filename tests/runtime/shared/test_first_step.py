@@ -7,12 +7,13 @@ import asyncio
 import pytest
 
 from mcp_runtime.shared.first_step import Waiting, begin
+from tests.support.virtual_time import elapse
 
 
 async def _twice(seconds: float) -> str:
     async with asyncio.timeout(10):
-        await asyncio.sleep(seconds)
-        await asyncio.sleep(seconds)
+        await elapse(seconds)
+        await elapse(seconds)
     return "done"
 
 

@@ -9,6 +9,7 @@ import pytest
 from mcp_runtime.limits import Limits
 from mcp_runtime.transports.memory import pair
 from tests.support.patience import until
+from tests.support.virtual_time import elapse
 from tests.support.wires import Taker
 
 
@@ -43,7 +44,7 @@ async def test_either_side_ends_both_and_what_was_written_still_arrives(closer: 
     for side in sides:
         side.write(b"too late")
         await side.drain()
-    await asyncio.sleep(0.01)
+    await elapse(0.01)
     assert [len(taker.ends) for taker in takers] == [1, 1]
     assert takers[1 - closer].taken == b"last words"
     assert takers[closer].taken == b""
@@ -55,7 +56,7 @@ async def test_drain_waits_while_as_much_as_the_limit_waits() -> None:
     await asyncio.wait_for(one.drain(), 1)
     one.write(b"x")
     waiting = asyncio.create_task(one.drain())
-    await asyncio.sleep(0.01)
+    await elapse(0.01)
     assert not waiting.done()
     taker = Taker(other)
     await asyncio.wait_for(waiting, 1)

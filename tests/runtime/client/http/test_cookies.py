@@ -9,8 +9,6 @@ import pytest
 from mcp_runtime.limits import Limits
 from tests.support.raw_http_server import Asked, Reply, Server, answer
 
-pytestmark = pytest.mark.real_time
-
 
 async def cookies_sent(cookies: Iterable[str], limits: Limits) -> list[str]:
     """What the client says after a server has set these, each in the answer to a call."""

@@ -11,8 +11,6 @@ from mcp_runtime import types as t
 from mcp_runtime.errors import RemoteError, TooMuch
 from tests.support.raw_http_server import Asked, Reply, Server, answer, error, tool
 
-pytestmark = pytest.mark.real_time
-
 REGION = {"type": "string", "x-mcp-header": "Region"}
 COUNT = {"type": "integer", "x-mcp-header": "Count"}
 

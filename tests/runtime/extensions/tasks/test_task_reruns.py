@@ -22,6 +22,7 @@ from mcp_runtime.stores.opening import store_at
 from tests.support.json_peers import RawClient, connected
 from tests.support.patience import until
 from tests.support.task_server import Name, Place, started, text
+from tests.support.virtual_time import elapse
 
 NEVER_LAPSES: Final = 3600.0
 
@@ -162,7 +163,7 @@ async def _question(handle: TaskHandle, before: str = "") -> str:
             open = [*getattr(state, "input_requests", {})]
             if open and open != [before]:
                 return open[0]
-            await asyncio.sleep(0.01)
+            await elapse(0.01)
 
 
 def _accepted(name: str) -> t.ElicitResult:

@@ -15,6 +15,7 @@ from mcp_runtime.revisions import latest as t
 from mcp_wire.ext.tasks.handlers_msgspec import models as m
 from tests.support.patience import until
 from tests.support.task_server import FAST, Place, started, text, working
+from tests.support.virtual_time import elapse
 
 
 def run(main: Callable[[], Any]) -> None:
@@ -68,7 +69,7 @@ async def question_key(handle: TaskHandle) -> str:
     """The key of the task's only question."""
     async with asyncio.timeout(10):
         while not isinstance(state := await handle.state(), m.GetTaskResultInputRequired):
-            await asyncio.sleep(FAST)
+            await elapse(FAST)
     (key,) = state.input_requests
     return key
 
@@ -93,7 +94,7 @@ async def test_errors_of_the_protocol_and_of_the_tool_are_what_the_call_would_ha
         handle = await started(client, tasks, "failing", kind="value")
         async with asyncio.timeout(10):
             while (state := await handle.state()).status == "working":
-                await asyncio.sleep(FAST)
+                await elapse(FAST)
         assert isinstance(state, m.GetTaskResultCompleted)
     async with Client(place.server) as client:
         with pytest.raises(RemoteError) as refused:
@@ -218,7 +219,7 @@ async def test_many_tasks_at_once_leave_nothing_behind(count: int) -> None:
         calls = [asyncio.create_task(client.call_tool("slow")) for _ in range(count)]
         async with asyncio.timeout(120):
             while place.tasks.running < count:
-                await asyncio.sleep(0.05)
+                await elapse(0.05)
         place.go.set()
         async with asyncio.timeout(240):
             assert {text(await call) for call in calls} == {"done"}
