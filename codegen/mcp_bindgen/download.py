@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import ssl
 import urllib.error
 import urllib.request
 from http.client import HTTPException, IncompleteRead
 from pathlib import Path
 from queue import Empty, Queue
 from threading import Thread
-from typing import IO, Final, Protocol
+from typing import IO, Final
 
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_SCHEMA_BYTES
@@ -33,18 +32,7 @@ def address(path: str, commit: str = "", repository: str = "") -> str:
     return f"{HOST}/{repository or REPOSITORY}/{commit or 'main'}/{path}"
 
 
-class Way(Protocol):
-    """By which proxy a URL is asked, None for none, and what checks certificates.
-
-    Both raise InputError; without a context the certificates of the system are trusted.
-    """
-
-    def proxy_for(self, url: str) -> str | None: ...
-
-    def tls(self) -> ssl.SSLContext | None: ...
-
-
-def fetch(path: str, origin: str, commit: str, repository: str, way: Way) -> bytes:
+def fetch(path: str, origin: str, commit: str = "", repository: str = "") -> bytes:
     """The official file from a FILE, a DIR, a URL, or where it is published. Raises InputError.
 
     `path` is that of the file in its repository.
@@ -56,7 +44,7 @@ def fetch(path: str, origin: str, commit: str, repository: str, way: Way) -> byt
                 f"{origin}: addresses begin with http:// or https://, not {scheme[1]}://",
                 remedy="Download the file and give its path: --from FILE.",
             )
-        return _download(origin or address(path, commit, repository), way)
+        return _download(origin or address(path, commit, repository))
     place = Path(origin)
     if place.is_dir():
         place = _inside(place, path)
@@ -84,7 +72,7 @@ def _inside(folder: Path, path: str) -> Path:
     )
 
 
-def _download(url: str, way: Way) -> bytes:
+def _download(url: str) -> bytes:
     """What a URL answers. Raises InputError, after DEADLINE seconds at the latest.
 
     A thread of its own downloads: no timeout of a socket bounds a server that says a byte a second,
@@ -94,7 +82,7 @@ def _download(url: str, way: Way) -> bytes:
 
     def download() -> None:
         try:
-            done.put(_answer(url, way))
+            done.put(_answer(url))
         except InputError as error:
             done.put(error)
 
@@ -111,13 +99,12 @@ def _download(url: str, way: Way) -> bytes:
     return answer
 
 
-def _answer(url: str, way: Way) -> bytes:
-    proxy = way.proxy_for(url)
+def _answer(url: str) -> bytes:
     opener = urllib.request.OpenerDirector()
     for handler in (
-        urllib.request.ProxyHandler({} if proxy is None else {"http": proxy, "https": proxy}),
+        urllib.request.ProxyHandler(),
         urllib.request.HTTPHandler(),
-        urllib.request.HTTPSHandler(context=way.tls() or _system()),
+        urllib.request.HTTPSHandler(),
         urllib.request.HTTPDefaultErrorHandler(),
         urllib.request.HTTPRedirectHandler(),
         urllib.request.HTTPErrorProcessor(),
@@ -140,18 +127,6 @@ def _answer(url: str, way: Way) -> bytes:
         reason = str(getattr(error, "reason", "")) or str(error) or type(error).__name__
         remedy = "Check the network, or download the file elsewhere and give its path: --from FILE."
     raise InputError(f"{url}: cannot be fetched: {reason}", remedy=remedy)
-
-
-def _system() -> ssl.SSLContext:
-    """Trusts the certificates of the system, whatever the environment says."""
-    context, paths = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), ssl.get_default_verify_paths()
-    file = paths.openssl_cafile if Path(paths.openssl_cafile).is_file() else None
-    folder = paths.openssl_capath if Path(paths.openssl_capath).is_dir() else None
-    if file or folder:
-        context.load_verify_locations(file, folder)
-    else:
-        context.load_default_certs()
-    return context
 
 
 def _limited(file: IO[bytes], name: str) -> bytes:

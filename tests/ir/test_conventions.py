@@ -131,13 +131,14 @@ def test_an_answer_about_http_is_true_or_false(tmp_path: Path, value: str) -> No
 def test_the_rows_of_the_project_are_as_the_pages_say(root: Path) -> None:
     table = decisions.load(root / "schema" / "decisions.toml")
     conventions: dict[str, Any] = {}
+    lists = ["tools", "prompts", "resources", "resourceTemplates", "content", "contents"]
     for revision in ("2024-11-05", "2025-11-25", "2026-07-28"):
         data = (root / "schema" / revision / "schema.ts").read_bytes()
         each = load(data, "a.ts", revision, table).conventions
         members = [row.member for row in each.tolerances]
         conventions[revision] = (each.version_header, each.primed_streams, members)
     assert conventions == {
-        "2024-11-05": (False, False, []),
-        "2025-11-25": (True, True, []),
-        "2026-07-28": (True, False, ["resultType", "ttlMs", "cacheScope"]),
+        "2024-11-05": (False, False, lists),
+        "2025-11-25": (True, True, lists),
+        "2026-07-28": (True, False, ["resultType", "ttlMs", "cacheScope", *lists]),
     }

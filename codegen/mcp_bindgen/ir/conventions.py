@@ -84,13 +84,17 @@ def _tolerance(schema: Schema, row: Row) -> Tolerance:
             f"{where}: no {position} of this revision has a member {member!r}",
             remedy="Name it as `result.member` or `params.member`, or take the revision out.",
         )
-    value = row.values["value"]
+    value, leaves_out = row.values.get("value"), "item" in forgives
     is_known = reader in _ROLES and set(forgives) <= set(_FAULTS)
-    if not is_known or not isinstance(value, str | int | float):
+    if leaves_out:
+        fits = value is None and set(forgives) <= {"item", "every item"}
+    else:
+        fits = isinstance(value, str | int | float) and "every item" not in forgives
+    if not is_known or not fits:
         raise DecisionError(
             f"{where}: reader {reader!r}, value {value!r} and forgives {forgives} do not fit",
             remedy=f"Readers: {', '.join(_ROLES)}; faults: {', '.join(_FAULTS)}; a value is a"
-            " text, a number or a truth value.",
+            " text, a number or a truth value, and rows about items have none.",
         )
     return Tolerance(reader, position, member, value, forgives)
 

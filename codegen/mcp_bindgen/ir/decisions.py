@@ -23,7 +23,7 @@ _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "name": ("path", "name"),
     "step": ("path",),
     "http": ("path", "value"),
-    "tolerance": ("path", "reader", "value", "forgives"),
+    "tolerance": ("path", "reader", "forgives"),
     "extension": ("path", "core", "roles"),
     "widen": ("path", "result"),
     "member": ("path", "type"),

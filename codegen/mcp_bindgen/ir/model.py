@@ -42,7 +42,7 @@ __all__ = [
 
 LiteralValue: TypeAlias = str | int | float | bool
 Role: TypeAlias = Literal["client", "server"]
-Fault: TypeAlias = Literal["absent", "negative"]
+Fault: TypeAlias = Literal["absent", "negative", "item", "every item"]
 Kind: TypeAlias = Literal["object", "array", "string", "number", "boolean", "null"]
 
 JSON_PRIMS: Final = frozenset({"unknown", "any", "json"})
@@ -250,7 +250,11 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """A fault of peers: in a body that `reader` receives, `member` then gets `value`."""
+    """A fault of peers: in a body that `reader` receives, `member` then gets `value`.
+
+    Where it forgives "item", `member` is an array, which loses the items that do not fit; all of
+    them only with "every item". Such a row has no value.
+    """
 
     reader: Role
     position: str

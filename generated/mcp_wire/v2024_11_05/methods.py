@@ -24,7 +24,50 @@ VERSION_HEADER: Final = False
 """Whether a client repeats the agreed revision in a header of each HTTP request."""
 PRIMED_STREAMS: Final = False
 """Whether an HTTP stream begins with an event that has an id and no data."""
-TOLERANCES: Final[tuple[Tolerance, ...]] = ()
+TOLERANCES: Final[tuple[Tolerance, ...]] = (
+    Tolerance(
+        reader="client",
+        position="result",
+        member="tools",
+        value=None,
+        forgives=("item", "every item"),
+    ),
+    Tolerance(
+        reader="client",
+        position="result",
+        member="prompts",
+        value=None,
+        forgives=("item", "every item"),
+    ),
+    Tolerance(
+        reader="client",
+        position="result",
+        member="resources",
+        value=None,
+        forgives=("item", "every item"),
+    ),
+    Tolerance(
+        reader="client",
+        position="result",
+        member="resourceTemplates",
+        value=None,
+        forgives=("item", "every item"),
+    ),
+    Tolerance(
+        reader="client",
+        position="result",
+        member="content",
+        value=None,
+        forgives=("item",),
+    ),
+    Tolerance(
+        reader="client",
+        position="result",
+        member="contents",
+        value=None,
+        forgives=("item",),
+    ),
+)
 METHODS: Final[Mapping[str, Method]] = {
     "notifications/cancelled": Method(
         name="notifications/cancelled",

@@ -503,6 +503,7 @@ class PaginatedResult(Open):
     meta: dict[str, Any] | Unset = Late("_meta")
     """Metadata kept apart from the outcome itself."""
     extra_: Mapping[str, Any] = Rest("nextCursor", "_meta")
+    wires_ = {"next_cursor": "nextCursor", "meta": "_meta"}
 
 
 class ListResourcesRequest(

@@ -237,6 +237,7 @@ class RequestParamsMeta(Open):
     are wanted.
     """
     extra_: Mapping[str, Any] = Rest("progressToken")
+    wires_ = {"progress_token": "progressToken"}
 
 
 class Notification(Model, frozen=True, kw_only=True):
@@ -540,6 +541,7 @@ class PaginatedResult(Open):
     meta: dict[str, Any] | Unset = Late("_meta")
     """Metadata kept apart from the outcome itself."""
     extra_: Mapping[str, Any] = Rest("nextCursor", "_meta")
+    wires_ = {"next_cursor": "nextCursor", "meta": "_meta"}
 
 
 class ListResourcesRequest(

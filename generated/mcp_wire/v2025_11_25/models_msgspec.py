@@ -298,6 +298,7 @@ class RequestParamsMeta(Open):
     are wanted.
     """
     extra_: Mapping[str, Any] = Rest("progressToken")
+    wires_ = {"progress_token": "progressToken"}
 
 
 class RequestParams(Model, frozen=True, kw_only=True):
@@ -431,6 +432,7 @@ class URLElicitationRequiredErrorErrorData(Open):
     """All that have to be done before a retry."""
     extra_: Mapping[str, Any] = EMPTY
     wire_ = None
+    wires_ = {"elicitations": "elicitations"}
 
 
 class CancelledNotificationParams(Model, frozen=True, kw_only=True):
@@ -803,6 +805,7 @@ class PaginatedResult(Open):
     meta: dict[str, Any] | Unset = Late("_meta")
     """Metadata kept apart from the outcome itself."""
     extra_: Mapping[str, Any] = Rest("nextCursor", "_meta")
+    wires_ = {"next_cursor": "nextCursor", "meta": "_meta"}
 
 
 class ListResourcesRequest(

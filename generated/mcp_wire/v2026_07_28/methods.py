@@ -46,6 +46,48 @@ TOLERANCES: Final[tuple[Tolerance, ...]] = (
         value="private",
         forgives=("absent",),
     ),
+    Tolerance(
+        reader="client",
+        position="result",
+        member="tools",
+        value=None,
+        forgives=("item", "every item"),
+    ),
+    Tolerance(
+        reader="client",
+        position="result",
+        member="prompts",
+        value=None,
+        forgives=("item", "every item"),
+    ),
+    Tolerance(
+        reader="client",
+        position="result",
+        member="resources",
+        value=None,
+        forgives=("item", "every item"),
+    ),
+    Tolerance(
+        reader="client",
+        position="result",
+        member="resourceTemplates",
+        value=None,
+        forgives=("item", "every item"),
+    ),
+    Tolerance(
+        reader="client",
+        position="result",
+        member="content",
+        value=None,
+        forgives=("item",),
+    ),
+    Tolerance(
+        reader="client",
+        position="result",
+        member="contents",
+        value=None,
+        forgives=("item",),
+    ),
 )
 METHODS: Final[Mapping[str, Method]] = {
     "notifications/cancelled": Method(

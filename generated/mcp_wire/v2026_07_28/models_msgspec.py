@@ -313,6 +313,13 @@ class RequestMetaObject(Open):
     """
     extra_: Mapping[str, Any] = EMPTY
     wire_ = None
+    wires_ = {
+        "protocol_version": "io.modelcontextprotocol/protocolVersion",
+        "client_capabilities": "io.modelcontextprotocol/clientCapabilities",
+        "progress_token": "progressToken",
+        "client_info": "io.modelcontextprotocol/clientInfo",
+        "log_level": "io.modelcontextprotocol/logLevel",
+    }
 
 
 class NotificationMetaObject(Open):
@@ -324,6 +331,7 @@ class NotificationMetaObject(Open):
     on other notifications.
     """
     extra_: Mapping[str, Any] = Rest("io.modelcontextprotocol/subscriptionId")
+    wires_ = {"subscription_id": "io.modelcontextprotocol/subscriptionId"}
 
 
 class ResultMetaObject(Open):
@@ -336,6 +344,7 @@ class ResultMetaObject(Open):
     """
     extra_: Mapping[str, Any] = EMPTY
     wire_ = None
+    wires_ = {"server_info": "io.modelcontextprotocol/serverInfo"}
 
 
 class RequestParams(Model, frozen=True, kw_only=True):
@@ -387,6 +396,7 @@ class Result(Open):
     """Metadata kept apart from the outcome itself."""
     extra_: Mapping[str, Any] = EMPTY
     wire_ = None
+    wires_ = {"result_type": "resultType", "meta": "_meta"}
 
 
 class Error(Model, frozen=True, kw_only=True):
@@ -942,6 +952,7 @@ class PaginatedResult(Open):
     """Metadata kept apart from the outcome itself."""
     extra_: Mapping[str, Any] = EMPTY
     wire_ = None
+    wires_ = {"result_type": "resultType", "next_cursor": "nextCursor", "meta": "_meta"}
 
 
 class CacheableResult(Open):
@@ -967,6 +978,12 @@ class CacheableResult(Open):
     """Metadata kept apart from the outcome itself."""
     extra_: Mapping[str, Any] = EMPTY
     wire_ = None
+    wires_ = {
+        "ttl_ms": "ttlMs",
+        "cache_scope": "cacheScope",
+        "result_type": "resultType",
+        "meta": "_meta",
+    }
 
 
 class ListResourcesRequest(
@@ -1239,6 +1256,10 @@ class SubscriptionsListenResultMetaObject(Open):
     """
     extra_: Mapping[str, Any] = EMPTY
     wire_ = None
+    wires_ = {
+        "subscription_id": "io.modelcontextprotocol/subscriptionId",
+        "server_info": "io.modelcontextprotocol/serverInfo",
+    }
 
 
 class SubscriptionsListenResult(Model, frozen=True, kw_only=True):
@@ -1817,6 +1838,7 @@ class ToolInputSchema(Open):
     schema_: str | Unset = Late("$schema")
     """URI of the JSON Schema dialect; absent means 2020-12."""
     extra_: Mapping[str, Any] = Rest("$schema", "type")
+    wires_ = {"schema_": "$schema"}
 
 
 class ToolOutputSchema(Open):
@@ -1826,6 +1848,7 @@ class ToolOutputSchema(Open):
     schema_: str | Unset = Late("$schema")
     """URI of the JSON Schema dialect; absent means 2020-12."""
     extra_: Mapping[str, Any] = Rest("$schema")
+    wires_ = {"schema_": "$schema"}
 
 
 class LoggingMessageNotificationParams(Model, frozen=True, kw_only=True):

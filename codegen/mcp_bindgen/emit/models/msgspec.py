@@ -156,3 +156,9 @@ def _open_class(used: _Annotator, struct: Struct) -> Iterator[str]:
     yield from record_body(used.plain, struct, late, used.shapes.keeps(struct))
     if not late:
         yield f"{STEP}wire_ = None"
+    wires = tuple(
+        f"{literal(each.name)}: {literal(each.wire)}"
+        for each in ordered(struct)
+        if each.const is None
+    )
+    yield from lay(STEP, "wires_ = ", Group("{", wires, "}"))

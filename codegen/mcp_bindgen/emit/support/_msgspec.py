@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import (
     TYPE_CHECKING,
     Any,
+    ClassVar,
     Final,
     NoReturn,
     TypeAlias,
@@ -208,9 +209,13 @@ type.__setattr__(Model, "extra_", Model.__dict__[EXTRA])
 
 
 class Open(Kept):
-    """The base of open objects, which msgspec leaves to the codec; they are not Structs."""
+    """The base of open objects, which msgspec leaves to the codec; they are not Structs.
+
+    `wires_` has the wire name of each member.
+    """
 
     __slots__ = ()
+    wires_: ClassVar[Mapping[str, str]] = EMPTY
 
 
 def present(value: Struct) -> dict[str, Json]:

@@ -34,7 +34,9 @@ class Method(NamedTuple):
 class Tolerance(NamedTuple):
     """A fault of peers that is repaired: in a body that `reader` receives, `member` gets `value`.
 
-    `position` is params or result; `forgives` are the faults that are repaired: absent, negative.
+    `position` is params or result; `forgives` are the faults that are repaired: absent, negative;
+    item, where `member` is an array and loses the items that do not fit, and every item, where it
+    may lose all of them. Those two have no value.
     """
 
     reader: str

@@ -965,6 +965,12 @@ class McpUiToolMeta(Open):
     """Belongs to the resource."""
     extra_: Mapping[str, Any] = EMPTY
     wire_ = None
+    wires_ = {
+        "resource_uri": "resourceUri",
+        "visibility": "visibility",
+        "csp": "csp",
+        "permissions": "permissions",
+    }
 
 
 class McpUiClientCapabilities(Model, frozen=True, kw_only=True):

@@ -83,6 +83,18 @@ class ServerCard(Open):
     meta: MetaObject | Unset = UNSET
     extra_: Mapping[str, Any] = EMPTY
     wire_ = None
+    wires_ = {
+        "schema_": "$schema",
+        "name": "name",
+        "version": "version",
+        "description": "description",
+        "title": "title",
+        "website_url": "websiteUrl",
+        "repository": "repository",
+        "icons": "icons",
+        "remotes": "remotes",
+        "meta": "_meta",
+    }
 
 
 class Repository(Model, frozen=True, kw_only=True):
@@ -106,6 +118,13 @@ class Remote(Open):
     supported_protocol_versions: list[str] | Unset = UNSET
     extra_: Mapping[str, Any] = EMPTY
     wire_ = None
+    wires_ = {
+        "type": "type",
+        "url": "url",
+        "headers": "headers",
+        "variables": "variables",
+        "supported_protocol_versions": "supportedProtocolVersions",
+    }
 
 
 class Input(Model, frozen=True, kw_only=True):

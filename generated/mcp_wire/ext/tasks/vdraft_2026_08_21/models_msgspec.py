@@ -277,6 +277,16 @@ class CreateTaskResult(Open):
     """How long to wait between polls, in milliseconds. Format: int."""
     extra_: Mapping[str, Any] = EMPTY
     wire_ = None
+    wires_ = {
+        "task_id": "taskId",
+        "status": "status",
+        "created_at": "createdAt",
+        "last_updated_at": "lastUpdatedAt",
+        "ttl_ms": "ttlMs",
+        "meta": "_meta",
+        "status_message": "statusMessage",
+        "poll_interval_ms": "pollIntervalMs",
+    }
 
 
 class GetTaskRequest(

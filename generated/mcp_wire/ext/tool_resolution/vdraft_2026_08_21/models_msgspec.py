@@ -111,6 +111,13 @@ class ToolAnnotations(Open):
     extra_: Mapping[str, Any] = Rest(
         "title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"
     )
+    wires_ = {
+        "title": "title",
+        "read_only_hint": "readOnlyHint",
+        "destructive_hint": "destructiveHint",
+        "idempotent_hint": "idempotentHint",
+        "open_world_hint": "openWorldHint",
+    }
 
 
 class Icon(Model, frozen=True, kw_only=True):
@@ -136,6 +143,7 @@ class ToolInputSchema(Open):
 
     type: ClassVar[Literal["object"]] = "object"
     extra_: Mapping[str, Any] = Rest("type")
+    wires_ = {}
 
 
 class ToolResolutionToolMetadata(Open):
@@ -144,6 +152,7 @@ class ToolResolutionToolMetadata(Open):
     resolvable: ClassVar[Literal[True]] = True
     extra_: Mapping[str, Any] = EMPTY
     wire_ = None
+    wires_ = {}
 
 
 class ResolvableTool(Model, frozen=True, kw_only=True):
@@ -166,6 +175,7 @@ class ResolvableToolMeta(Open):
     tool_resolution: ToolResolutionToolMetadata
     extra_: Mapping[str, Any] = EMPTY
     wire_ = None
+    wires_ = {"tool_resolution": "io.modelcontextprotocol/tool-resolution"}
 
 
 class ToolResolutionExtensions(Open):
@@ -173,12 +183,14 @@ class ToolResolutionExtensions(Open):
     tool_resolution: ToolResolutionCapability
     extra_: Mapping[str, Any] = EMPTY
     wire_ = None
+    wires_ = {"tool_resolution": "io.modelcontextprotocol/tool-resolution"}
 
 
 class ToolResolutionClientCapabilities(Open):
     extensions: ToolResolutionExtensions
     extra_: Mapping[str, Any] = EMPTY
     wire_ = None
+    wires_ = {"extensions": "extensions"}
 
 
 class ToolResolutionRequestMeta(Open):
@@ -190,6 +202,11 @@ class ToolResolutionRequestMeta(Open):
     client_capabilities: ToolResolutionClientCapabilities | Unset = UNSET
     extra_: Mapping[str, Any] = EMPTY
     wire_ = None
+    wires_ = {
+        "progress_token": "progressToken",
+        "protocol_version": "io.modelcontextprotocol/protocolVersion",
+        "client_capabilities": "io.modelcontextprotocol/clientCapabilities",
+    }
 
 
 class ResolveToolRequestParams(Model, frozen=True, kw_only=True):
@@ -238,6 +255,7 @@ class ToolResolutionServerCapabilities(Open):
     extensions: ToolResolutionExtensions
     extra_: Mapping[str, Any] = EMPTY
     wire_ = None
+    wires_ = {"extensions": "extensions"}
 
 
 JsonPrimitive: TypeAlias = str | int | float | bool | None
