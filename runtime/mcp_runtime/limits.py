@@ -1,7 +1,7 @@
 """The limits of a session and of its transports: each has a name, a default and a test.
 
 Each client or server has `Limits` of its own. THREADS is for all clients of the process,
-SCHEMA_VISITS for each value that is validated.
+SCHEMA_VISITS for each value that is validated, PROBLEMS for each connection of a client.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ THREADS: Final = min(32, (os.cpu_count() or 1) + 4)
 SCHEMA_VISITS: Final = 10_000_000
 """Visits of subschemas that validating one value by a peer's JSON Schema may take."""
 
+
+PROBLEMS: Final = 100
+"""Items that a client has left out of lists of one server, and remembers. More are only counted."""
 
 REMEMBERED_SERVERS: Final = 1000
 """Servers of which a process remembers what they speak; the oldest is forgotten first."""

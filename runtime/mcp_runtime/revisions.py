@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from types import ModuleType
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_type_hints
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import fields
 
 import mcp_wire
 from mcp_wire import HANDLERS, LATEST
-from mcp_wire._msgspec import make
-from mcp_wire._wire.faults import DecodeError, EncodeError, fault
+from mcp_wire._msgspec import EXTRA, Open, make
+from mcp_wire._types_msgspec import unmarked
+from mcp_wire._wire.faults import DecodeError, EncodeError, fault, kind
 from mcp_wire._wire.methods import Method, Tolerance
 from mcp_wire._wire.text import check_depth, is_json, parse
 from mcp_wire.handlers_msgspec import calls as latest_calls
@@ -39,12 +41,15 @@ __all__ = [
     "check_depth",
     "fault",
     "is_json",
+    "kind",
     "latest",
     "latest_calls",
     "make",
+    "model_members",
     "parse",
     "revision",
     "route",
+    "unmarked",
 ]
 
 Era: TypeAlias = Literal["handshake", "per-request"]
@@ -115,6 +120,27 @@ class Revision:
         except DecodeError:
             return False
         return True
+
+
+def model_members(cls: type) -> dict[str, Any]:
+    """The annotation of each member that a model's class declares, by wire name; none for another.
+
+    A constant that says which class an object is of is among them.
+    """
+    if issubclass(cls, Open):
+        hints = get_type_hints(cls, include_extras=True)
+        return {wire: hints[name] for name, wire in cls.wires_.items()}
+    if not issubclass(cls, Struct):
+        return {}
+    members = {
+        each.encode_name: each.type if each.required else each.type | UnsetType
+        for each in fields(cls)
+        if each.name != EXTRA
+    }
+    config = cls.__struct_config__
+    return (
+        members if config.tag_field is None else {config.tag_field: Literal[config.tag], **members}
+    )
 
 
 _IDLESS: Final = b'{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"}}'

@@ -14,7 +14,6 @@ from mcp_runtime.errors import RpcError
 from mcp_runtime.extensions.tasks import ClientTasks, TaskHandle, Tasks
 from mcp_runtime.revisions import latest as t
 from tests.support.patience import until
-from tests.support.virtual_time import elapse
 
 FAST = 0.01
 
@@ -119,7 +118,7 @@ async def working(client: Client, tasks: ClientTasks) -> TaskHandle:
     handle = await started(client, tasks, "slow")
     async with asyncio.timeout(10):
         while (await handle.state()).status_message != "half":
-            await elapse(FAST)
+            await asyncio.sleep(FAST)
     return handle
 
 

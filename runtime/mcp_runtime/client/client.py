@@ -8,7 +8,7 @@ Params and results are models of the newest revision, whatever revision the serv
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, Unpack
@@ -33,6 +33,7 @@ from mcp_runtime.client.transports import LocalServer, TransportFactory, child_p
 from mcp_runtime.core.events import Notified
 from mcp_runtime.core.extension import Extension, Extensions
 from mcp_runtime.core.negotiation import ClientOffer
+from mcp_runtime.core.tolerances import Problem, strictness
 from mcp_runtime.core.translation import Terms
 from mcp_runtime.errors import NotApproved, NotOffered, RemoteError, members, texts
 from mcp_runtime.limits import DEFAULT, Limits
@@ -59,6 +60,8 @@ class Client:
     With `cache`, lists and resources are kept for as long as the server says that they hold.
     With `validate`, structured results are checked against the output schemas that were listed, if
     the extra `schemas` is installed; with `validate="strict"` its absence is an error.
+    What servers get wrong and means something plain is repaired, and counted in `forgiven`;
+    `strict=True`, or the names of tolerances, refuses that (docs/TOLERANCES.md).
     A page whose URL has none of the `elicit_schemes` is refused, and `on_elicit` is not called.
     `on_log` gets each log message, and is a plain function.
     With `ping_every`, a server that leaves a ping without an answer counts as gone, in revisions
@@ -86,6 +89,7 @@ class Client:
         log_level: str | None = None,
         timeout: float | None = None,
         validate: bool | Literal["strict"] = True,
+        strict: bool | Collection[str] = False,
         cache: bool = True,
         ping_every: float | None = None,
         restarts: int = 0,
@@ -104,6 +108,7 @@ class Client:
             capabilities=self._callbacks.capabilities(sample_tools, elicit_modes),
             extensions=Extensions(extensions, revisions),
             roots_change=roots is not None,
+            strict=strictness(strict),
         )
         settings = ClientSettings(
             offer=offer,
@@ -153,28 +158,20 @@ class Client:
         headers: Mapping[str, str] | None = None,
         tls: ssl.SSLContext | None = None,
         proxy: str | None = None,
-        trust_env: bool = False,
         auth: OAuth | None = None,
         **options: Unpack[ClientOptions],
     ) -> Self:
         """Connects to a URL, by Streamable HTTP of any revision or by HTTP+SSE.
 
         `headers` go with each request. `auth` authorizes them where the server asks for it; without
-        it, a protected server's 401 is a BadStatus. `proxy` is the URL of a proxy, `tls` checks
-        certificates. With `trust_env` the environment says what these two do not: HTTP_PROXY,
-        HTTPS_PROXY, ALL_PROXY and NO_PROXY (a proxy is never used for the loopback),
-        SSL_CERT_FILE and SSL_CERT_DIR. Redirects are followed within the origin. Other `options`
-        are those of the class.
-
-        Raises NotInstalled without the extra `http`, and, once entered, ValueError for a URL that
-        is not of HTTP, for what is no proxy, and for certificates that cannot be read.
+        it, a protected server's 401 is a BadStatus. No proxy and no certificates are taken from the
+        environment; redirects are followed within the origin. Other `options` are those of the
+        class. Raises NotInstalled without the extra `http`, and, once entered, ValueError for a
+        URL that is not of HTTP.
         """
         from mcp_runtime.client.http.transport import over_http
 
-        factory = over_http(
-            url, headers=headers, tls=tls, proxy=proxy, trust_env=trust_env, auth=auth
-        )
-        return cls(factory, **options)
+        return cls(over_http(url, headers=headers, tls=tls, proxy=proxy, auth=auth), **options)
 
     # ---- the connection
 
@@ -220,8 +217,16 @@ class Client:
 
     @property
     def forgiven(self) -> Mapping[str, int]:
-        """How often a fault of the server was tolerated, by the name of the member."""
+        """How often each tolerance was used for the server, by its name (docs/TOLERANCES.md)."""
         return self.connection.session.tolerances.counts
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Items that did not fit their type and were left out of what the server has sent.
+
+        Each says the method, the item's name, the path and the reason. Logged once as a warning.
+        """
+        return tuple(self.connection.session.tolerances.problems)
 
     # ---- requests
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypedDict
 
@@ -37,6 +37,7 @@ class ClientOptions(TypedDict, total=False):
     log_level: str | None
     timeout: float | None
     validate: bool | Literal["strict"]
+    strict: bool | Collection[str]
     cache: bool
     ping_every: float | None
     restarts: int

@@ -22,11 +22,12 @@ from mcp_runtime.core.events import Called, Event, Failed, Ignored, Opened, Writ
 from mcp_runtime.core.jsonrpc import UNREADABLE, ErrorResponse, Id, Request
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.lines import TooLong
-from mcp_runtime.core.negotiation import ClientOffer, common_revision
+from mcp_runtime.core.negotiation import ClientOffer, common_revision, initialize_result
 from mcp_runtime.core.pending import Sent, Timeout
 from mcp_runtime.core.role import CLIENT
 from mcp_runtime.core.running import SMALL, Hold, Running
 from mcp_runtime.core.session import Session
+from mcp_runtime.core.tolerances import Tolerances
 from mcp_runtime.core.translation import Terms, translation
 from mcp_runtime.errors import (
     BadAnswer,
@@ -54,7 +55,8 @@ class ClientSession(Session):
     def __init__(
         self, offer: ClientOffer, *, next_id: Callable[[], Id], limits: Limits = DEFAULT
     ) -> None:
-        super().__init__(next_id=next_id, limits=limits)
+        tolerances = Tolerances(CLIENT, offer.strict)
+        super().__init__(next_id=next_id, limits=limits, tolerances=tolerances)
         self.offer = offer
         self.instructions: str | None = None
         self.failure: SessionError | None = None
@@ -148,7 +150,9 @@ class ClientSession(Session):
     def _discovered(self, sent: Sent, result: bytes, now: float) -> list[Event]:
         """Source: 2026-07-28 server/discover, "Response"."""
         version = next(r for r in self._proposed if r in self.offer.per_request)
-        _, discovered = self.tolerances.decode(revision(version), "result", sent.method, result)
+        result, discovered = self.tolerances.decode(
+            revision(version), "result", sent.method, result
+        )
         chosen = common_revision(self.offer, discovered.supported_versions)
         if chosen is None:
             raise NoCommonRevision(self.offer.newest_first, discovered.supported_versions)
@@ -168,7 +172,7 @@ class ClientSession(Session):
             raise NoCommonRevision(self.offer.newest_first, [version])
         spoken = revision(version)
         result, _ = self.tolerances.decode(spoken, "result", "initialize", result)
-        body = msgspec.json.decode(result)
+        body = initialize_result(result, self.tolerances)
         context = Context(
             client_info=latest.to_wire(self.offer.info),
             client_capabilities=self.offer.declared,
@@ -290,8 +294,9 @@ class ClientSession(Session):
         token = peek.request_params(frame.params or b"{}").meta.progress_token
         terms = msgspec.structs.replace(self.agreed, token=None if token is UNSET else token)
         hold = Hold(self.held, size) if (size := len(frame.params)) > SMALL else None
-        running = self.running[frame.id] = Running(frame.method, terms, hold=hold)
-        return [Called(frame.id, frame.method, frame.params, terms, running)]
+        called = Called(frame.id, frame.method, frame.params, terms)
+        self.running[frame.id] = Running(frame.method, terms, hold=hold, called=called)
+        return [called]
 
     def _require_own(self, frame: Request, capability: str) -> None:
         """Raises RpcError if the request needs a capability that we have not declared."""

@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.pending import Sent
-from mcp_runtime.core.running import Running
 from mcp_runtime.core.translation import Terms
 from mcp_runtime.errors import SessionError
 
@@ -33,12 +32,8 @@ class Called(Struct):
     method: str
     params: bytes
     terms: Terms
-    running: Running | None = None
-
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether the peer has cancelled it, or has gone: nothing more is sent about it."""
-        return self.running is not None and self.running.is_cancelled
+    is_cancelled: bool = False
+    """Whether the peer has cancelled it, or has gone: nothing more is sent about it."""
 
 
 class Notified(Struct, frozen=True):

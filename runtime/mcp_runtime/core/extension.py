@@ -69,12 +69,16 @@ class Extension:
         """What is served of the members that a client has put into a subscription's filter."""
         return wanted
 
+    def type_of(self, position: Position, method: str) -> object:
+        """The type of a method's params or result; None for one without."""
+        return (self._params if position == "params" else self._results).get(method)
+
     def read(self, position: Position, method: str, raw: bytes) -> Any:
         """The params or the result of a method of this extension. Raises DecodeError."""
-        types = self._params if position == "params" else self._results
-        if method not in types or not (raw or self.methods[method].params_required):
+        of = self.type_of(position, method)
+        if of is None or not (raw or self.methods[method].params_required):
             return UNSET
-        return self.bindings.decode(types[method], raw or b"null")
+        return self.bindings.decode(of, raw or b"null")
 
     def widens(self, method: str) -> bool:
         """Whether a method of the core may be answered by a type of this extension."""

@@ -15,6 +15,7 @@ from msgspec import json, structs
 from mcp_runtime.core.capabilities import declares
 from mcp_runtime.core.extension import NO_EXTENSIONS, Extensions
 from mcp_runtime.core.role import CLIENT, SERVER, Role
+from mcp_runtime.core.tolerances import Tolerances
 from mcp_runtime.revisions import (
     ALL,
     HANDLERS,
@@ -40,6 +41,8 @@ class Offer:
     capabilities: latest.ServerCapabilities | latest.ClientCapabilities
     revisions: tuple[str, ...] = ALL
     extensions: Extensions = NO_EXTENSIONS
+    strict: frozenset[str] = frozenset()
+    """The tolerances that are off; see `strictness`."""
 
     def __post_init__(self) -> None:
         if self.extensions:
@@ -155,17 +158,27 @@ class ClientOffer(Offer):
         return self._extended(_down("params", params, spoken), spoken)
 
 
-def initialize_params(raw: bytes, spoken: str) -> dict[str, Any]:
+def initialize_params(raw: bytes, spoken: str, tolerances: Tolerances) -> dict[str, Any]:
     """The params of `initialize`, without what the revision that is spoken does not have.
 
     A client may propose a newer one, and declare what that has.
     """
     try:
-        revision(_NEWEST_HANDSHAKE).decode("params", "initialize", raw)
+        raw, _ = tolerances.decode(revision(_NEWEST_HANDSHAKE), "params", "initialize", raw)
     except DecodeError:
         params: dict[str, Any] = parse(raw)
         return params
     return _down("params", parse(raw), spoken)
+
+
+def initialize_result(raw: bytes, tolerances: Tolerances) -> dict[str, Any]:
+    """The result of `initialize`, which an older revision takes with members of newer ones.
+
+    What is null of those says nothing, and newer types have no null there.
+    """
+    newest = revision(_NEWEST_HANDSHAKE).type_of("result", "initialize")
+    result: dict[str, Any] = parse(tolerances.without_nulls(newest, raw) or raw)
+    return result
 
 
 def common_revision(ours: Offer, theirs: Sequence[str]) -> Revision | None:

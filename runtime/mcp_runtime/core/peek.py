@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from mcp_runtime.core.jsonrpc import UNREADABLE, Id
+from mcp_runtime.core.text_repairs import repaired
 
 
 class RequestMeta(Struct):
@@ -44,6 +45,12 @@ class RequestParams(Struct):
     name: Any = None
     uri: Any = None
     arguments: Raw = Raw(b"null")
+
+
+class SessionParams(Struct):
+    """What the session reads of the params of any message, for messages that are repaired."""
+
+    meta: RequestMeta | UnsetType = field(default=UNSET, name="_meta")
 
 
 class _VersionMeta(Struct):
@@ -80,6 +87,21 @@ def protocol_version(body: bytes) -> str:
     return _initialize.decode(body).protocol_version
 
 
+def proposed_version(body: bytes) -> str:
+    """As `protocol_version`; empty also for an unreadable one."""
+    with suppress(*UNREADABLE):
+        return protocol_version(body)
+    return ""
+
+
+def named_version(params: bytes) -> object:
+    """The revision that the `_meta` of params names; None for none, and for an unreadable one."""
+    with suppress(*UNREADABLE):
+        meta = _named.decode(params).meta
+        return None if meta is None else meta.protocol_version
+    return None
+
+
 def supported_versions(data: bytes) -> list[str]:
     """The revisions that the data of an error names; none where it is unreadable."""
     with suppress(*UNREADABLE):
@@ -88,9 +110,11 @@ def supported_versions(data: bytes) -> list[str]:
 
 
 def http_message(body: bytes) -> HttpMessage:
-    """Reads the body of a POST; an unreadable one has no method."""
+    """Reads the body of a POST, repaired if need be; an unreadable one has no method."""
     with suppress(*UNREADABLE):
         return _message.decode(body)
+    with suppress(*UNREADABLE):
+        return _message.decode(repaired(body))
     return HttpMessage()
 
 
@@ -168,4 +192,5 @@ class _ErrorData(Struct):
 
 _initialize: Final = msgspec.json.Decoder(_Initialize)
 _error_data: Final = msgspec.json.Decoder(_ErrorData)
+_named: Final = msgspec.json.Decoder(_VersionParams)
 _message: Final = msgspec.json.Decoder(HttpMessage)

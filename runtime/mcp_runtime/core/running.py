@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from msgspec import Struct
 
@@ -76,6 +76,12 @@ class BatchResponses:
         return jsonrpc.batch(self.responses) if is_complete and self.responses else b""
 
 
+class Cancellable(Protocol):
+    """A request that a handler works on."""
+
+    is_cancelled: bool
+
+
 class Running(Struct):
     """A request of the peer that has no response yet."""
 
@@ -85,4 +91,5 @@ class Running(Struct):
     batch: BatchResponses | None = None
     hold: Hold | None = None
     """Counts the bytes of its params, if they are many."""
-    is_cancelled: bool = False
+    called: Cancellable | None = None
+    """What the connection works on."""

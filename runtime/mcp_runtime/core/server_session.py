@@ -34,7 +34,7 @@ from mcp_runtime.core.tolerances import Tolerances
 from mcp_runtime.core.translation import Terms, Translations, translation
 from mcp_runtime.errors import NotOffered, RpcError
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.revisions import Context, Method, latest, parse, revision
+from mcp_runtime.revisions import Context, Method, Revision, latest, parse, revision
 
 ANSWERED_AT_ONCE: Final = (
     "ping",
@@ -72,7 +72,7 @@ class ServerSession(Session):
         translations: Translations | None = None,
         pending: Pending | None = None,
     ) -> None:
-        translations = Translations(Tolerances(SERVER)) if translations is None else translations
+        translations = translations or Translations(Tolerances(SERVER, offer().strict))
         super().__init__(
             next_id=next_id, limits=limits, tolerances=translations.tolerances, pending=pending
         )
@@ -130,6 +130,13 @@ class ServerSession(Session):
             offer.signature(version),
         )
 
+    def _revision_of(self, frame: Request | Notification) -> Revision:
+        if (version := peek.named_version(frame.params)) in self.offer().per_request:
+            return revision(version)
+        if self.agreed is None and frame.method == "initialize" and self.offer().handshake:
+            return revision(self._spoken(peek.proposed_version(frame.params)))
+        return super()._revision_of(frame)
+
     def _before_handshake(self, frame: Request) -> list[Event]:
         """Answers a request that names no revision, before any handshake."""
         if not self.has_handshake:
@@ -157,8 +164,9 @@ class ServerSession(Session):
                     return [Write(jsonrpc.response(frame.id, self._answer_at_once(frame, terms)))]
             admitted[frame.method] = offer
         hold = Hold(self.held, size) if (size := len(frame.params)) > SMALL else None
-        running = self.running[frame.id] = Running(frame.method, terms, hold=hold)
-        return [Called(frame.id, frame.method, frame.params, terms, running)]
+        called = Called(frame.id, frame.method, frame.params, terms)
+        self.running[frame.id] = Running(frame.method, terms, hold=hold, called=called)
+        return [called]
 
     def _require_registered(self, method: str, terms: Terms) -> None:
         offer, spoken = self.offer(), terms.translation.revision.name
@@ -178,9 +186,11 @@ class ServerSession(Session):
     def _initialize(self, frame: Request) -> list[Event]:
         if len(frame.params) > (limit := self.limits.initialize_bytes):
             raise refusals.invalid_params(f"more than {limit} bytes (Limits.initialize_bytes)")
-        offer, spoken = self.offer(), self._spoken(frame)
-        self.tolerances.decode(revision(spoken), "params", "initialize", frame.params or b"{}")
-        params = initialize_params(frame.params, spoken)
+        offer = self.offer()
+        spoken = self._spoken(peek.protocol_version(frame.params or b"{}"))
+        body = frame.params or b"{}"
+        body, _ = self.tolerances.decode(revision(spoken), "params", "initialize", body)
+        params = initialize_params(body, spoken, self.tolerances)
         ended = [] if self.agreed is None else self._reset()
         self._move("send initialize result")
         context = Context(
@@ -207,9 +217,8 @@ class ServerSession(Session):
         self.subscriptions.watched.clear()
         return ended
 
-    def _spoken(self, frame: Request) -> str:
+    def _spoken(self, proposed: str) -> str:
         """The revision that the client proposes, or our newest. Raises RpcError if we have none."""
-        proposed = peek.protocol_version(frame.params or b"{}")
         ours = self.offer().handshake
         if not ours:
             data = {"supported": list(self.offer().newest_first), "requested": proposed}

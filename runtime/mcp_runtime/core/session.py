@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from contextlib import suppress
+from typing import Any, ClassVar, Final, TypeVar
+
+from msgspec import structs
 
 from mcp_runtime.core import error_codes, jsonrpc, peek, refusals
 from mcp_runtime.core.events import (
@@ -29,7 +32,7 @@ from mcp_runtime.core.lines import Lines, TooLong
 from mcp_runtime.core.pending import Pending, Sent, Timeout
 from mcp_runtime.core.role import Role
 from mcp_runtime.core.running import SMALL, BatchResponses, HeldBytes, Running
-from mcp_runtime.core.tolerances import Tolerances
+from mcp_runtime.core.tolerances import NULL, Tolerances
 from mcp_runtime.core.translation import Terms
 from mcp_runtime.errors import (
     BadAnswer,
@@ -41,7 +44,19 @@ from mcp_runtime.errors import (
     TooMuch,
 )
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.revisions import UNSET, DecodeError, Method, StepError, latest, parse
+from mcp_runtime.revisions import (
+    HANDLERS,
+    UNSET,
+    DecodeError,
+    Method,
+    Revision,
+    StepError,
+    latest,
+    parse,
+    revision,
+)
+
+_Asked = TypeVar("_Asked", jsonrpc.Request, jsonrpc.Notification)
 
 
 class Session(ABC):
@@ -110,8 +125,28 @@ class Session(ABC):
         if self.watch is not None:
             self.watch(message)
         if self.agreed is not None and self.agreed.translation.revision.batches:
-            return jsonrpc.read(message, max_batch=self.limits.batch)
-        return jsonrpc.read_single(message)
+            frame = jsonrpc.read(message, max_batch=self.limits.batch)
+        else:
+            frame = jsonrpc.read_single(message)
+        return self.reread(message, frame) if isinstance(frame, _MAY_BE_FAULTY) else frame
+
+    def reread(self, message: bytes, frame: jsonrpc.Frame) -> jsonrpc.Frame:
+        """A message that may be malformed, or a batch with such messages, after repairs."""
+        if not _is_faulty(frame):
+            return frame
+        text, repaired = self.tolerances.repair_text(message)
+        if not repaired:
+            return frame
+        agreed = self.agreed
+        most = self.limits.batch if agreed and agreed.translation.revision.batches else 0
+        again = jsonrpc.read(text, max_batch=most) if text.strip() else jsonrpc.Batch(())
+        if isinstance(again, jsonrpc.Malformed) or again == frame:
+            return frame
+        if "surrogate" in repaired and "\ufffd" in str(getattr(again, "id", "")):
+            return frame  # under another id its sender would not know the answer
+        for name in repaired:
+            self.tolerances.count(name, "in the text of a message")
+        return again
 
     def handle(self, frame: jsonrpc.Frame, now: float) -> list[Event]:
         """The events of a message."""
@@ -124,6 +159,8 @@ class Session(ABC):
             refusal = error
         except (DecodeError, StepError, *UNREADABLE) as error:
             refusal = refusals.invalid_params(error)
+        if refusal.code == error_codes.INVALID_PARAMS and (fixed := self._without_nulls(frame)):
+            return self._on_request(fixed, now)
         return [Write(jsonrpc.refusal(frame.id, refusal.code, refusal.message, refusal.data))]
 
     @abstractmethod
@@ -134,7 +171,32 @@ class Session(ABC):
         try:
             return self._notified(frame, now)
         except (DecodeError, StepError, *UNREADABLE) as error:
+            if fixed := self._without_nulls(frame):
+                return self._on_notification(fixed, now)
             return [Ignored(f"{frame.method}: {error}")]
+
+    def _without_nulls(self, frame: _Asked) -> _Asked | None:
+        """A message without the nulls that stand for absent members of its params; None if none do.
+
+        The session reads some members before the params as a whole are decoded.
+        """
+        if not self.tolerances.forgives(NULL):
+            return None
+        if frame.params == b"null":
+            self.tolerances.count(NULL, "$.params")
+            return structs.replace(frame, params=b"")
+        types: list[object] = [peek.SessionParams]
+        with suppress(KeyError):  # of a method that the revision does not have
+            types.append(self._revision_of(frame).type_of("params", frame.method))
+        params = frame.params
+        with suppress(DecodeError):
+            for each in types:
+                params = self.tolerances.without_nulls(each, params) or params
+        return None if params is frame.params else structs.replace(frame, params=params)
+
+    def _revision_of(self, frame: jsonrpc.Request | jsonrpc.Notification) -> Revision:
+        """The revision by which to repair a message that could not be read as it came."""
+        return revision(HANDLERS) if self.agreed is None else self.agreed.translation.revision
 
     def _notified(self, frame: jsonrpc.Notification, now: float) -> list[Event]:
         if frame.method == "notifications/cancelled":
@@ -152,7 +214,8 @@ class Session(ABC):
         if running is None or running.method == "initialize":
             return [Ignored(f"a cancellation of {id!r}, which is not in flight")]
         del self.running[id]
-        running.is_cancelled = True
+        if running.called is not None:
+            running.called.is_cancelled = True
         rest = running.batch.add(id, b"") if running.batch else b""
         cancelled = Cancelled(id, cancellation.reason[:1000])
         return [Write(rest, id), cancelled] if rest else [cancelled]
@@ -357,7 +420,8 @@ class Session(ABC):
         """Cancels the peer's requests, which it has forgotten."""
         cancelled: list[Event] = [Cancelled(id, why) for id in self.running]
         for running in self.running.values():
-            running.is_cancelled = True
+            if running.called is not None:
+                running.called.is_cancelled = True
         self.running.clear()
         return cancelled
 
@@ -397,3 +461,13 @@ class Session(ABC):
     @abstractmethod
     def _gate(self, method: str, params: Any, terms: Terms) -> None:
         """Raises NotOffered if a message of ours needs a capability that was not negotiated."""
+
+
+_MAY_BE_FAULTY: Final = (jsonrpc.Malformed, jsonrpc.Batch)
+
+
+def _is_faulty(frame: jsonrpc.Frame) -> bool:
+    """Whether a text is not a message, or has a part that is not."""
+    if isinstance(frame, jsonrpc.Batch):
+        return any(isinstance(part, jsonrpc.Malformed) for part in frame.frames)
+    return isinstance(frame, jsonrpc.Malformed)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final, cast
 
 import msgspec
@@ -65,19 +66,24 @@ class Translation:
             return self._read(position, method, raw)
         params = self._repeated.read(method, raw)
         if params is None:
-            params = self._read(position, method, raw)
+            try:
+                native = self.revision.decode(position, method, raw)
+            except DecodeError:
+                return self._read(position, method, raw)
+            params = self._handled(position, method, raw, native)
             self._repeated.keep(method, raw, params)
         return params
 
     def _read(self, position: Position, method: str, raw: bytes) -> Any:
-        step = None if self._same else self._step(position, method, up=True)
         if not raw:
             native = self.revision.decode_no_params(method)
         else:
-            try:
-                native = self.revision.decode(position, method, raw)
-            except DecodeError:
-                raw, native = self.tolerances.decode(self.revision, position, method, raw)
+            raw, native = self.tolerances.decode(self.revision, position, method, raw)
+        return self._handled(position, method, raw, native)
+
+    def _handled(self, position: Position, method: str, raw: bytes, native: Any) -> Any:
+        """The handlers' model of a body that was read as the peer's."""
+        step = None if self._same else self._step(position, method, up=True)
         if step is None:
             return native
         value = step(_parse(raw) if raw else None, Trip(self.context))
@@ -127,11 +133,23 @@ class ExtendedTranslation(Translation):
 
     def read(self, position: Position, method: str, raw: bytes) -> Any:
         if (owner := self._owners.get(method)) is not None:
-            return owner.read(position, method, raw)
+            read = partial(owner.read, position, method)
+            return self._read_patiently(read, owner.type_of(position, method), raw)
         widening = [one for one in self.extensions if one.widens(method)]
         if position == "result" and widening and _type_of(raw) not in _CORE_RESULTS:
-            return _read_widened(widening, method, raw)
+            read = partial(_read_widened, widening, method)
+            return self._read_patiently(read, widening[-1].type_of(position, method), raw)
         return self._with_kept(method, super().read(position, method, raw), raw)
+
+    def _read_patiently(self, read: Callable[[bytes], Any], of: object, raw: bytes) -> Any:
+        """A body of an extension's type; if that fails, without the nulls of absent members."""
+        try:
+            return read(raw)
+        except DecodeError:
+            fixed = self.tolerances.without_nulls(of, raw)
+            if fixed is None:
+                raise
+            return read(fixed)
 
     def _with_kept(self, method: str, params: Any, raw: bytes) -> Any:
         """Params of an older revision with the members that the steps leave out."""
@@ -173,7 +191,7 @@ def _type_of(raw: bytes) -> object:
 
 
 _result: Final = msgspec.json.Decoder(_Result)
-_CORE_RESULTS: Final = ("complete", "input_required")
+_CORE_RESULTS: Final = ("complete", "input_required", None)
 
 
 def translation(

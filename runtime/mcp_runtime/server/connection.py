@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Awaitable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 from itertools import count
@@ -52,6 +53,8 @@ class Dispatcher(ServerView, Protocol):
     @property
     def show_errors(self) -> bool: ...
     @property
+    def forgiven(self) -> Counter[str]: ...
+    @property
     def reruns(self) -> Collection[str]: ...
     def list_digests(self) -> Mapping[str, str]: ...
     @property
@@ -94,7 +97,7 @@ class ServerConnection(Connection):
             self.server_session.principal = principal
         self.is_anonymous = self.server_session.is_anonymous = not (principal or self.is_alone)
         self._rates: dict[str, Bucket] = {}
-        super().__init__(self.server_session, trace=trace)
+        super().__init__(self.server_session, trace=trace, forgiven=server.forgiven)
 
     @property
     def thread_room(self) -> asyncio.Semaphore:

@@ -20,6 +20,7 @@ import contextlib
 import logging
 import os
 import secrets
+from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
@@ -33,6 +34,7 @@ from mcp_runtime.core.negotiation import ServerOffer
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.core.request_state import KeyRing, StateSealer
 from mcp_runtime.core.subscriptions import Change, Notice
+from mcp_runtime.core.tolerances import strictness
 from mcp_runtime.errors import texts
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import ALL, UNSET, parse
@@ -82,6 +84,10 @@ class Server(Decorators):
     With `show_errors` clients, and so their models, read the text of exceptions that no handler
     meant for them, and not a reference to the log: for development.
 
+    What clients get wrong and means something plain is repaired, and counted in `forgiven`;
+    `strict=True`, or the names of tolerances, refuses that. `strict_arguments` refuses arguments of
+    tools that come as JSON text (docs/TOLERANCES.md).
+
     `lifespan(server)` is entered before the first client is served, and left after the last; the
     value that it yields is `Context.lifespan`.
     """
@@ -108,6 +114,8 @@ class Server(Decorators):
         auth: BearerAuth | None = None,
         hide_forbidden_tools: bool = False,
         show_errors: bool = False,
+        strict: bool | Collection[str] = False,
+        strict_arguments: bool = False,
     ) -> None:
         if ttl_ms < 0:
             raise ValueError(f"ttl_ms must be 0 or more, not {ttl_ms}")
@@ -127,6 +135,8 @@ class Server(Decorators):
             icons=UNSET if icons is None else list(icons),
         )
         self.threads = Threads(limits.threads)
+        self.forgiven: Final[Counter[str]] = Counter()
+        """How often each tolerance was used for clients, by its name."""
         self.sealer = _sealer(keys)
         self._draws_keys: Final = keys is None and not os.environ.get(_KEYS)
         self.ping_every = ping_every
@@ -142,6 +152,7 @@ class Server(Decorators):
             instructions=or_unset(instructions),
             hints=hints,
             can_subscribe=self._can_subscribe,
+            strict=strictness(strict),
         )
         self._offer: ServerOffer | None = self._first_offer
         attach(self, extensions)
@@ -330,11 +341,9 @@ class Server(Decorators):
                 runner.run(runner.until_terminated(self.run_stdio(trace=trace)), wait)
             else:
                 from mcp_runtime.server.http.uvicorn import new_loop, serve
-                from mcp_runtime.transports.stdio import printable_output
 
                 app = self.asgi(trace=trace, **options)
-                with printable_output():
-                    runner.run(serve(app, http, started, root_path), wait, new_loop)
+                runner.run(serve(app, http, started, root_path), wait, new_loop)
 
 
 def _sealer(keys: Sequence[bytes] | StateSealer | None) -> StateSealer:

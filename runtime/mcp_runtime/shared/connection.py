@@ -8,8 +8,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Coroutine, Generator, Iterable
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from mcp_runtime.core import error_codes, refusals
@@ -28,6 +30,7 @@ from mcp_runtime.core.events import (
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.pending import Sent, Timeout
 from mcp_runtime.core.session import Session
+from mcp_runtime.core.tolerances import ITEM
 from mcp_runtime.errors import (
     Disconnected,
     NotOpen,
@@ -46,7 +49,7 @@ log: Final = logging.getLogger("mcp_runtime")
 OnProgress: TypeAlias = Callable[[float, float | None, str | None], object]
 """Called with progress, total and message; a client awaits what it returns."""
 Trace: TypeAlias = Callable[[Literal["received", "sent", "forgiven", "dropped"], bytes], None]
-"""Called with each message, the name of each member that was forgiven, and the beginning of each
+"""Called with each message, the name of each tolerance that was used, and the beginning of each
 message that was too long."""
 
 
@@ -60,6 +63,20 @@ def _guarded(callback: Callable[..., object]) -> Callable[..., None]:
             log.exception("a callback failed")
 
     return call
+
+
+def _note_forgiven(
+    trace: Trace | None, total: Counter[str] | None, name: str, what: str, is_new: bool
+) -> None:
+    """Counts a use of a tolerance; logs the first one for a peer, and each item left out once."""
+    if trace is not None:
+        trace("forgiven", name.encode())
+    if total is not None:
+        total[name] += 1
+    if is_new and name == ITEM:
+        log.warning("left out: %s", what)
+    elif is_new:
+        log.info("forgiven (%s): %s; more of it is only counted", name, what)
 
 
 class Connection(ABC):
@@ -81,16 +98,24 @@ class Connection(ABC):
     _pauses = 0
     _paused_at = 0.0
 
-    def __init__(self, session: Session, *, trace: Trace | None = None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        *,
+        trace: Trace | None = None,
+        forgiven: Counter[str] | None = None,
+    ) -> None:
         self.session = session
         self.loop = asyncio.get_running_loop()
         self._tasks: dict[Id, asyncio.Task[None]] = {}
         self._loose: set[asyncio.Task[None]] = set()
+        trace = None if trace is None else _guarded(trace)
+        if session.tolerances.watch is None:  # several sessions may share them
+            session.tolerances.watch = partial(_note_forgiven, trace, forgiven)
         if trace is not None:
-            write = self._trace = _guarded(trace)
-            session.watch = lambda message: write("received", message)
-            session.watch_dropped = lambda head: write("dropped", head)
-            session.tolerances.watch = lambda member: write("forgiven", member.encode())
+            self._trace = trace
+            session.watch = partial(trace, "received")
+            session.watch_dropped = partial(trace, "dropped")
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

@@ -36,7 +36,7 @@ def test_what_no_row_forgives_is_refused(body: bytes) -> None:
 def test_each_repair_is_counted_once_and_seen(method: str, body: bytes, repaired: set[str]) -> None:
     tolerances = Tolerances("client")
     seen: list[str] = []
-    tolerances.watch = seen.append
+    tolerances.watch = lambda name, what, is_new: seen.append(name)
     raw, result = tolerances.decode(NEWEST, "result", method, body)
     assert result.ttl_ms == 0
     assert tolerances.counts == dict.fromkeys(repaired, 1)

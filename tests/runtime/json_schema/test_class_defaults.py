@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -50,7 +51,7 @@ KINDS: dict[str, tuple[Any, Any, Any]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_tool_that_returns_what_it_got_leaves_no_default_out(kind: str) -> None:
+def test_a_tool_that_returns_what_it_got_leaves_no_default_out(kind: str) -> None:
     annotation, given, expected = KINDS[kind]
     server = Server("s", "1")
 
@@ -60,12 +61,15 @@ async def test_a_tool_that_returns_what_it_got_leaves_no_default_out(kind: str) 
     echo.__annotations__["value"] = annotation
     server.add_tool(echo)
 
-    async with Client(server) as client:
-        result = await client.call_tool("echo", {"value": given})
-        assert result.structured_content == {"value": expected}
+    async def main() -> None:
+        async with Client(server) as client:
+            result = await client.call_tool("echo", {"value": given})
+            assert result.structured_content == {"value": expected}
+
+    asyncio.run(main())
 
 
-async def test_an_answer_of_the_user_has_its_defaults_too() -> None:
+def test_an_answer_of_the_user_has_its_defaults_too() -> None:
     @dataclass
     class Person:
         name: str
@@ -82,6 +86,9 @@ async def test_an_answer_of_the_user_has_its_defaults_too() -> None:
     async def fill_in(question: t.ElicitRequestParams) -> t.ElicitResult:
         return t.ElicitResult(action="accept", content={"name": "Ada"})
 
-    async with Client(server, on_elicit=fill_in) as client:
-        await client.call_tool("ask")
+    async def main() -> None:
+        async with Client(server, on_elicit=fill_in) as client:
+            await client.call_tool("ask")
+
+    asyncio.run(main())
     assert answers == [{"name": "Ada", "age": 3}] * 2

@@ -7,13 +7,12 @@ import asyncio
 import pytest
 
 from mcp_runtime.shared.first_step import Waiting, begin
-from tests.support.virtual_time import elapse
 
 
 async def _twice(seconds: float) -> str:
     async with asyncio.timeout(10):
-        await elapse(seconds)
-        await elapse(seconds)
+        await asyncio.sleep(seconds)
+        await asyncio.sleep(seconds)
     return "done"
 
 
@@ -33,16 +32,16 @@ def test_what_is_raised_at_once_is_raised() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, 0.001])
-async def test_what_waits_goes_on_in_the_same_task(seconds: float) -> None:
+def test_what_waits_goes_on_in_the_same_task(seconds: float) -> None:
     async def main() -> str:
         rest = begin(_twice(seconds))
         assert isinstance(rest, Waiting)
         return await rest
 
-    assert await main() == "done"
+    assert asyncio.run(main()) == "done"
 
 
-async def test_what_is_raised_after_a_wait_is_raised() -> None:
+def test_what_is_raised_after_a_wait_is_raised() -> None:
     async def fail() -> None:
         await asyncio.sleep(0)
         raise ValueError("later")
@@ -53,10 +52,10 @@ async def test_what_is_raised_after_a_wait_is_raised() -> None:
         await rest
 
     with pytest.raises(ValueError, match="later"):
-        await main()
+        asyncio.run(main())
 
 
-async def test_a_cancellation_arrives_where_the_coroutine_waits() -> None:
+def test_a_cancellation_arrives_where_the_coroutine_waits() -> None:
     seen: list[str] = []
 
     async def work() -> str:
@@ -74,15 +73,18 @@ async def test_a_cancellation_arrives_where_the_coroutine_waits() -> None:
         assert isinstance(rest, Waiting)
         await rest
 
-    task = asyncio.create_task(main())
-    await asyncio.sleep(0)
-    task.cancel()
-    await asyncio.wait({task})
-    assert task.cancelled()
+    async def cancels() -> None:
+        task = asyncio.create_task(main())
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait({task})
+        assert task.cancelled()
+
+    asyncio.run(cancels())
     assert seen == ["cancelled", "cleaned up"]
 
 
-async def test_a_coroutine_that_outlives_its_cancellation_has_a_result() -> None:
+def test_a_coroutine_that_outlives_its_cancellation_has_a_result() -> None:
     async def work() -> str:
         try:
             await asyncio.Event().wait()
@@ -98,4 +100,4 @@ async def test_a_coroutine_that_outlives_its_cancellation_has_a_result() -> None
         asyncio.get_running_loop().call_soon(task.cancel)
         return await rest
 
-    assert await main() == "went on"
+    assert asyncio.run(main()) == "went on"

@@ -201,7 +201,7 @@ class Exchanges(ClientConnection):
         if response.status == 401:
             raise Unauthorized(request.method, refused=response.had_token)
         body = await response.body()
-        frame = jsonrpc.read(body)
+        frame = self.session.reread(body, jsonrpc.read(body))
         if self._may_be_legacy(request, response, frame):
             if (fault := await self._legacy_sse_fault()) is None:
                 await self._exchange(request, data)

@@ -168,7 +168,7 @@ class PerRequestEndpoint:
         """How many each principal has open."""
         self._rates: Final[dict[str, dict[str, Bucket]]] = {}
         """The rate limits of principals, by method; those asked for last stand at the end."""
-        self.translations: Final = Translations(Tolerances(SERVER))
+        self.translations: Final = Translations(Tolerances(SERVER, service.server.offer().strict))
         self.nothing_pending: Final = Pending()
         """Shared by all sessions, for none of them sends a request."""
 
