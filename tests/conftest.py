@@ -78,7 +78,9 @@ def redis() -> Iterator[RedisServer]:
         yield server
 
 
-@pytest.fixture(params=["sqlite", pytest.param("redis", marks=pytest.mark.wide)])
+@pytest.fixture(
+    params=["sqlite", pytest.param("redis", marks=[pytest.mark.wide, pytest.mark.real_time])]
+)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of a store that processes share: each kind in its turn."""
     if request.param == "sqlite":

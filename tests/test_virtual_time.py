@@ -155,7 +155,8 @@ def test_a_thread_that_never_ends_is_named(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 async def opens_a_socket() -> None:
-    server = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0)
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = await asyncio.start_server(lambda reader, writer: writer.close(), sock=listening)
     async with server:
         address: tuple[str, int] = server.sockets[0].getsockname()
         _, writer = await asyncio.open_connection(*address)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import ssl
 import urllib.error
 import urllib.request
 from http.client import HTTPException, IncompleteRead
 from pathlib import Path
 from queue import Empty, Queue
 from threading import Thread
-from typing import IO, Final
+from typing import IO, Final, Protocol
 
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_SCHEMA_BYTES
@@ -32,7 +33,18 @@ def address(path: str, commit: str = "", repository: str = "") -> str:
     return f"{HOST}/{repository or REPOSITORY}/{commit or 'main'}/{path}"
 
 
-def fetch(path: str, origin: str, commit: str = "", repository: str = "") -> bytes:
+class Way(Protocol):
+    """By which proxy a URL is asked, None for none, and what checks certificates.
+
+    Both raise InputError; without a context the certificates of the system are trusted.
+    """
+
+    def proxy_for(self, url: str) -> str | None: ...
+
+    def tls(self) -> ssl.SSLContext | None: ...
+
+
+def fetch(path: str, origin: str, commit: str, repository: str, way: Way) -> bytes:
     """The official file from a FILE, a DIR, a URL, or where it is published. Raises InputError.
 
     `path` is that of the file in its repository.
@@ -44,7 +56,7 @@ def fetch(path: str, origin: str, commit: str = "", repository: str = "") -> byt
                 f"{origin}: addresses begin with http:// or https://, not {scheme[1]}://",
                 remedy="Download the file and give its path: --from FILE.",
             )
-        return _download(origin or address(path, commit, repository))
+        return _download(origin or address(path, commit, repository), way)
     place = Path(origin)
     if place.is_dir():
         place = _inside(place, path)
@@ -72,7 +84,7 @@ def _inside(folder: Path, path: str) -> Path:
     )
 
 
-def _download(url: str) -> bytes:
+def _download(url: str, way: Way) -> bytes:
     """What a URL answers. Raises InputError, after DEADLINE seconds at the latest.
 
     A thread of its own downloads: no timeout of a socket bounds a server that says a byte a second,
@@ -82,7 +94,7 @@ def _download(url: str) -> bytes:
 
     def download() -> None:
         try:
-            done.put(_answer(url))
+            done.put(_answer(url, way))
         except InputError as error:
             done.put(error)
 
@@ -99,12 +111,13 @@ def _download(url: str) -> bytes:
     return answer
 
 
-def _answer(url: str) -> bytes:
+def _answer(url: str, way: Way) -> bytes:
+    proxy = way.proxy_for(url)
     opener = urllib.request.OpenerDirector()
     for handler in (
-        urllib.request.ProxyHandler(),
+        urllib.request.ProxyHandler({} if proxy is None else {"http": proxy, "https": proxy}),
         urllib.request.HTTPHandler(),
-        urllib.request.HTTPSHandler(),
+        urllib.request.HTTPSHandler(context=way.tls() or _system()),
         urllib.request.HTTPDefaultErrorHandler(),
         urllib.request.HTTPRedirectHandler(),
         urllib.request.HTTPErrorProcessor(),
@@ -127,6 +140,18 @@ def _answer(url: str) -> bytes:
         reason = str(getattr(error, "reason", "")) or str(error) or type(error).__name__
         remedy = "Check the network, or download the file elsewhere and give its path: --from FILE."
     raise InputError(f"{url}: cannot be fetched: {reason}", remedy=remedy)
+
+
+def _system() -> ssl.SSLContext:
+    """Trusts the certificates of the system, whatever the environment says."""
+    context, paths = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), ssl.get_default_verify_paths()
+    file = paths.openssl_cafile if Path(paths.openssl_cafile).is_file() else None
+    folder = paths.openssl_capath if Path(paths.openssl_capath).is_dir() else None
+    if file or folder:
+        context.load_verify_locations(file, folder)
+    else:
+        context.load_default_certs()
+    return context
 
 
 def _limited(file: IO[bytes], name: str) -> bytes:

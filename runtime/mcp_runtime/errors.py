@@ -220,7 +220,8 @@ class Unauthorized(BadStatus):
 
     def __init__(self, what: str, *, refused: bool = False) -> None:
         asks = "refuses the token that was sent" if refused else "asks for a token"
-        super().__init__(what, 401, f"the server {asks}: give `auth`, or --login")
+        remedy = "with the command, --login, or --header 'Authorization: Bearer TOKEN'"
+        super().__init__(what, 401, f"the server {asks}: give `auth`; {remedy}")
 
 
 class RpcError(_ErrorObject):

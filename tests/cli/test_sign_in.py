@@ -61,7 +61,9 @@ def test_a_person_signs_in_once_and_is_remembered_until_the_logout(tmp_path: Pat
         url = issuer.world.resource
         status, _, stderr = said(tmp_path, url, "whoami")
         assert status == 2
+        assert "demands a token" in stderr
         assert "--login" in stderr
+        assert "--header 'Authorization: Bearer" in stderr
         status, stdout, stderr = signed_in(tmp_path, issuer)
         assert (status, stdout) == (0, "ann read\n")
         assert "sign in at 127.0.0.1" in stderr

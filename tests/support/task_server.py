@@ -14,6 +14,7 @@ from mcp_runtime.errors import RpcError
 from mcp_runtime.extensions.tasks import ClientTasks, TaskHandle, Tasks
 from mcp_runtime.revisions import latest as t
 from tests.support.patience import until
+from tests.support.virtual_time import elapse
 
 FAST = 0.01
 
@@ -118,7 +119,7 @@ async def working(client: Client, tasks: ClientTasks) -> TaskHandle:
     handle = await started(client, tasks, "slow")
     async with asyncio.timeout(10):
         while (await handle.state()).status_message != "half":
-            await asyncio.sleep(FAST)
+            await elapse(FAST)
     return handle
 
 

@@ -2,8 +2,8 @@
 
 The clock begins at 0 and moves by jumps only, so `loop.time()` can be asserted exactly and a
 timeout of 30 s costs nothing. While a thread is at work for the loop, the loop waits for it and the
-clock stands. Sockets, pipes and processes are never waited for by jumping, but a test that opens
-one belongs on an ordinary loop: `opened` says that it did.
+clock stands. Where a socket, a pipe or a process was opened, `opened` says so, and the loop waits
+as an ordinary one: such a test belongs on one.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime.shared import threads
+from tests.support.memory_network import HOST, MemoryNetwork
 
-__all__ = ["Stuck", "VirtualTimeLoop", "awaited", "elapse", "on_virtual_time"]
+__all__ = ["Stuck", "VirtualTimeLoop", "awaited", "elapse", "now", "on_virtual_time"]
 
 REAL_SECONDS: Final = 60.0
 """How long a loop waits for a thread, and how much of the processor it uses, before it gives up."""
@@ -66,18 +67,22 @@ class _Selector(selectors.DefaultSelector):  # type: ignore[misc, valid-type]
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         self._loop.watch()
+        if (ready := super().select(0)) or timeout == 0:
+            return ready
         waited = 0.0
-        while not (ready := super().select(0)) and timeout != 0:
-            if not (workers := self._loop.workers(is_open=len(self.get_map()) > 1)):
-                self._loop.jump()
-                return []
+        while workers := self._loop.workers():
             if waited > REAL_SECONDS:
-                raise Stuck(f"{REAL_SECONDS:.0f} s passed, and nothing came of {workers}")
+                raise Stuck(
+                    f"nothing came of {workers} in {REAL_SECONDS:.0f} s: {awaited(self._loop)}"
+                )
             began = time.monotonic()
             if ready := super().select(_LOOK_EVERY):
                 return ready
             waited += time.monotonic() - began
-        return ready
+        if self._loop.opened and (ready := super().select(timeout or REAL_SECONDS)):
+            return ready
+        self._loop.jump()
+        return []
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
@@ -90,6 +95,27 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         self.opened = False
         """Whether a socket, a pipe or a process was opened."""
         super().__init__(_Selector(self))
+        self.network = MemoryNetwork(self)
+
+    async def create_server(
+        self, factory: Any, host: Any = None, port: Any = None, **given: Any
+    ) -> Any:
+        """Listen in memory on the loopback, unless TLS or a socket is asked for."""
+        if host != HOST or any(given.get(name) for name in ("ssl", "sock")):
+            return await super().create_server(factory, host, port, **given)
+        return self.network.listen(factory, port or 0)
+
+    async def create_connection(
+        self, factory: Any, host: Any = None, port: Any = None, **given: Any
+    ) -> Any:
+        """Connect in memory to what listens there."""
+        if host != HOST or port not in self.network.listeners or given.get("ssl"):
+            return await super().create_connection(factory, host, port, **given)
+        return await self.network.connect(factory, port)
+
+    def close(self) -> None:
+        super().close()
+        self.network.close()
 
     def time(self) -> float:
         return self._now
@@ -99,19 +125,14 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         self._futures.append(future)
         return future
 
-    def workers(self, *, is_open: bool) -> list[str]:
-        """What may still call the loop back."""
+    def workers(self) -> list[str]:
+        """The threads that may still call the loop back."""
         self._futures = [each for each in self._futures if not each.done()]
         others = {*threading.enumerate()} - self._older - {*pools._threads_queues}
         return [
             *(f"the executor's {each!r}" for each in self._futures),
-            *(
-                f"the thread that calls {each.call!r}"
-                for each in self.jobs.values()
-                if each.reports
-            ),
+            *(f"the call of {each.call!r}" for each in self.jobs.values() if each.reports),
             *(f"{each!r}" for each in others if each.name != "mcp-handler" and each.is_alive()),
-            *(["a socket or a pipe"] if is_open else []),
         ]
 
     def jump(self) -> None:
@@ -130,9 +151,16 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
             raise Stuck(f"{REAL_SECONDS:.0f} s of the processor are used up: {awaited(self)}")
 
 
+def now() -> float:
+    """Seconds since the test began. Raises AssertionError on an ordinary loop."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualTimeLoop), "an ordinary loop has no time to be asserted"
+    return loop.time()
+
+
 async def elapse(seconds: float) -> None:
     """Sleep on virtual time. Raises AssertionError on an ordinary loop."""
-    assert isinstance(asyncio.get_running_loop(), VirtualTimeLoop)
+    now()
     await asyncio.sleep(seconds)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from mcp_bindgen.cli import FINDINGS, OK
-from mcp_bindgen.cli.options import open_trace
+from mcp_bindgen.cli.options import Network, network_options, open_trace
 from mcp_bindgen.cli.show import safe, safe_text, say, warn
 from mcp_bindgen.cli.sign_in import SigningIn, authorization, forget
 from mcp_bindgen.errors import InputError
@@ -102,6 +102,7 @@ _REMEDIES: Final = (
 @click.option(
     "--auth-trace", is_flag=True, help="Show each step of authorization, with secrets masked."
 )
+@network_options
 @click.argument("words", nargs=-1, required=True, metavar="URL|-- COMMAND... [TOOL [JSON]]")
 def command(
     list_: bool,
@@ -119,6 +120,7 @@ def command(
     any_issuer: bool,
     any_page: bool,
     auth_trace: bool,
+    network: Network,
     words: tuple[str, ...],
 ) -> int:
     """Call TOOL of a server with JSON arguments, or list what the server has.
@@ -144,7 +146,7 @@ def command(
         options["revisions"] = revisions if exact else _and_older(revisions)
     elif exact:
         raise click.UsageError("--exact goes with --revision.")
-    client = _client_of(server, headers, signing)
+    client = _client_of(server, headers, signing, network)
     return asyncio.run(_ask(client, tool, arguments, options, trace, format))
 
 
@@ -174,7 +176,7 @@ def _log_out(words: Sequence[str]) -> int:
 
 
 def _client_of(
-    server: Sequence[str], headers: Sequence[str], signing: SigningIn
+    server: Sequence[str], headers: Sequence[str], signing: SigningIn, network: Network
 ) -> Callable[..., Client]:
     """Makes the client of a command or URL. Raises InputError."""
     from mcp_runtime.client.client import Client
@@ -185,14 +187,17 @@ def _client_of(
             raise InputError("one signs in to a server that has a URL, not to a command")
         if headers:
             raise InputError("a header is for a server that has a URL, not for a command")
+        if network.is_asked_for:
+            what = "--proxy, --cacert and --ignore-environment are"
+            raise InputError(f"{what} for a server that has a URL, not for a command")
         return partial(Client.stdio, server, stderr=StderrView())
     if len(server) > 1:
         remedy = f"""Write the arguments as one JSON object: {server[1]} '{{"name": "value"}}'."""
         raise InputError("after a URL come a tool and its arguments in JSON", remedy=remedy)
-    named = dict(map(_header, headers))
+    named, way = dict(map(_header, headers)), network.of_client(server[0])
     if any(name.lower() == "authorization" for name in named):
-        return partial(Client.http, server[0], headers=named)
-    return partial(Client.http, server[0], headers=named, auth=authorization(signing))
+        return partial(Client.http, server[0], headers=named, **way)
+    return partial(Client.http, server[0], headers=named, auth=authorization(signing), **way)
 
 
 def _header(text: str) -> tuple[str, str]:

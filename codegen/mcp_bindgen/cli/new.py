@@ -16,7 +16,7 @@ import click
 
 from mcp_bindgen import pins
 from mcp_bindgen.cli import OK
-from mcp_bindgen.cli.options import FOLDER
+from mcp_bindgen.cli.options import FOLDER, Network, network_options
 from mcp_bindgen.cli.show import near, safe, say, warn
 from mcp_bindgen.errors import InputError, OutputError
 from mcp_bindgen.scaffold.answers import (
@@ -84,6 +84,7 @@ __all__ = ["command"]
 )
 @click.option("--dry-run", is_flag=True, help="Write nothing; list the files.")
 @click.option("--yes", is_flag=True, help="Ask nothing; use the defaults.")
+@network_options
 def command(
     name: str | None,
     into: Path | None,
@@ -96,6 +97,7 @@ def command(
     strict: bool,
     dry_run: bool,
     yes: bool,
+    network: Network,
 ) -> int:
     """Write the project of a new MCP server, called NAME: code, tests, settings for clients."""
     asks = not yes and all(s is not None and s.isatty() for s in (sys.stdin, sys.stderr))
@@ -111,7 +113,7 @@ def command(
     _require_free(folder)
     from mcp_bindgen.cli.project import texts, tools
 
-    typed = [] if from_tools is None else tools(from_tools, strict=strict)
+    typed = [] if from_tools is None else tools(from_tools, network, strict=strict)
     files = texts(answers, typed)
     _warn(typed)
     if dry_run:

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import os
+import ssl
 import stat
 import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from errno import EBADF
+from functools import wraps
 from pathlib import Path
 from typing import IO, Any, Final
 
 import click
 
-from mcp_bindgen.errors import OutputError
+from mcp_bindgen.errors import InputError, OutputError
 
-__all__ = ["FOLDER", "STDIN", "imports_option", "open_input", "open_trace"]
+__all__ = [
+    "FOLDER",
+    "STDIN",
+    "Network",
+    "imports_option",
+    "network_options",
+    "open_input",
+    "open_trace",
+]
 
 STDIN: Final = "-"
 """What stands for standard input where a file may be named."""
@@ -39,6 +51,95 @@ imports_option = click.option(
     metavar="SPECIFIER=FILE|REVISION",
     help="Read what a schema imports from SPECIFIER in this file or revision; repeatable "
     "(default: as the pins say).",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """How a server on the network is reached: by a proxy, and whose certificates are trusted.
+
+    What is not said comes from the environment, unless `ignores_environment`.
+    """
+
+    proxy: str | None = None
+    cacert: str | None = None
+    ignores_environment: bool = False
+
+    @property
+    def is_asked_for(self) -> bool:
+        return self != Network()
+
+    def tls(self) -> ssl.SSLContext | None:
+        """Checks certificates; None stands for those of the system. Raises InputError."""
+        from mcp_runtime.client.http.environment import trusted
+
+        if self.cacert is None:
+            try:
+                return None if self.ignores_environment else trusted()
+            except ValueError as error:
+                raise InputError(str(error), remedy="Name them by --cacert FILE.") from None
+        try:
+            return ssl.create_default_context(cafile=self.cacert)
+        except (OSError, ssl.SSLError) as error:
+            why = "is there, and holds no certificate in PEM"
+            why = why if isinstance(error, ssl.SSLError) else f"cannot be read: {error.strerror}"
+            raise InputError(f"{self.cacert}: {why}", remedy="Give a PEM file.") from None
+
+    def proxy_for(self, url: str) -> str | None:
+        """The proxy by which a URL is asked. Raises InputError."""
+        from mcp_runtime.client.http.environment import proxy_for, require_proxy
+
+        try:
+            if self.proxy is not None:
+                return require_proxy(self.proxy, "--proxy")
+            return None if self.ignores_environment else proxy_for(url)
+        except ValueError as error:
+            raise InputError(str(error), remedy="For instance: http://127.0.0.1:3128") from None
+
+    def of_client(self, url: str) -> dict[str, Any]:
+        """The options of a client of that URL. Raises InputError."""
+        self.proxy_for(url)
+        return {
+            "proxy": self.proxy,
+            "tls": self.tls(),
+            "trust_env": not self.ignores_environment,
+        }
+
+
+def network_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Adds `--proxy`, `--cacert` and `--ignore-environment`, which the verb gets as `network`."""
+
+    @wraps(command)
+    def with_network(
+        *args: Any, proxy: str | None, cacert: str | None, ignore_environment: bool, **given: Any
+    ) -> int:
+        network = Network(proxy, cacert, ignore_environment)
+        return command(*args, network=network, **given)
+
+    for option in _NETWORK:
+        with_network = option(with_network)
+    return with_network
+
+
+_NETWORK: Final = (
+    click.option(
+        "--ignore-environment",
+        is_flag=True,
+        help="Take no proxy and no certificates from the environment (HTTP_PROXY, HTTPS_PROXY, "
+        "ALL_PROXY, NO_PROXY, SSL_CERT_FILE, SSL_CERT_DIR).",
+    ),
+    click.option(
+        "--cacert",
+        metavar="FILE",
+        help="Trust the certificates in this PEM file alone (default: those of the environment, "
+        "else of the system).",
+    ),
+    click.option(
+        "--proxy",
+        metavar="URL",
+        help="Reach URLs through this proxy (default: as the environment says, and never for "
+        "the loopback).",
+    ),
 )
 
 

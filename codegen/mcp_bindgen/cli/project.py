@@ -20,6 +20,7 @@ from mcp_bindgen.errors import InputError
 from mcp_bindgen.scaffold.answers import Answers
 
 if TYPE_CHECKING:
+    from mcp_bindgen.cli.options import Network
     from mcp_bindgen.scaffold.tools import Tool
     from mcp_runtime.client.client import Client
 
@@ -41,12 +42,14 @@ def texts(answers: Answers, tools: Sequence[Tool] = (), listed: str = "") -> dic
     return project(answers, templates(answers.tools), files, tools, listed, handlers)
 
 
-def tools(source: str, *, strict: bool = False) -> list[Tool]:
+def tools(source: str, network: Network, *, strict: bool = False) -> list[Tool]:
     """The tools of a file with a result of `tools/list`, of the server that a command starts, or of
-    one at a URL. Raises InputError, SchemaError.
+    one at a URL, which is reached as `network` says. Raises InputError, SchemaError.
     """
     if _URL.match(source):
-        return tools_of(asyncio.run(_listed_at(source)), source, strict=strict)
+        return tools_of(asyncio.run(_listed_at(source, network)), source, strict=strict)
+    if network.is_asked_for:
+        raise InputError("--proxy, --cacert and --ignore-environment are for tools at a URL")
     path = Path(source)
     words = _words(source)
     if path.is_file() and not _is_program(path):
@@ -104,11 +107,12 @@ async def _listed_by(command: Sequence[str]) -> bytes:
     return await _listed(make, command[0], remedy)
 
 
-async def _listed_at(url: str) -> bytes:
+async def _listed_at(url: str, network: Network) -> bytes:
     """What the server of a URL lists. Raises InputError."""
     from mcp_runtime.client.client import Client
 
-    return await _listed(lambda: Client.http(url), url, "Does a server of MCP answer there?")
+    make = partial(Client.http, url, **network.of_client(url))
+    return await _listed(make, url, "Does a server of MCP answer there?")
 
 
 async def _listed(make: Callable[[], Client], name: str, remedy: str) -> bytes:

@@ -11,7 +11,7 @@ import click
 
 from mcp_bindgen import paths, pins
 from mcp_bindgen.cli import FINDINGS, OK
-from mcp_bindgen.cli.options import FOLDER
+from mcp_bindgen.cli.options import FOLDER, Network, network_options
 from mcp_bindgen.cli.show import near, progress, safe, say
 from mcp_bindgen.errors import InputError
 
@@ -62,6 +62,7 @@ _SAID = {
     default="text",
     help="Report what was done in this form (default: text).",
 )
+@network_options
 def command(
     revision: str,
     extension: str,
@@ -70,6 +71,7 @@ def command(
     remove: bool,
     into: Path | None,
     format: str,
+    network: Network,
 ) -> int:
     """Bring an official schema file into schema/.
 
@@ -91,7 +93,8 @@ def command(
     with progress(2) as step:
         step("fetching")
         path = like.path if like else f"schema/{revision}/schema.ts"
-        data = download.fetch(path, origin, commit, like.repository if like else "")
+        repository = like.repository if like else ""
+        data = download.fetch(path, origin, commit, repository, network)
         step("reading")
         pulled = pull.pull(revision, data, _into(into), commit, like)
     say(_json(pulled) if format == "json" else _text(pulled, _into(into)))

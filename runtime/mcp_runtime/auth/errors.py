@@ -24,12 +24,13 @@ _MAX_SHOWN = 200
 
 
 class LoginNeeded(LocalError):
-    """A person must sign in at `host`, and the client has no way to ask them."""
+    """`host`, the server or its authorization server, demands a token, and nobody can be asked."""
 
     def __init__(self, host: str) -> None:
         super().__init__(
-            f"signing in at {host} is needed, and no `redirect` handler was given;"
-            " with the command: --login"
+            f"{host} demands a token, and the client has none, and no `redirect` to get one; with"
+            " the command, --login signs in, and --header 'Authorization: Bearer TOKEN' sends a"
+            " token that you have"
         )
         self.host = host
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
@@ -19,7 +19,6 @@ from mcp_runtime.auth.addresses import (
     is_public,
     place_of,
     private_page,
-    require_near_page,
 )
 from mcp_runtime.auth.errors import DiscoveryFailed
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse
@@ -44,7 +43,9 @@ class GuardedFetch:
 
     `server_url` is the MCP server: where it is itself on the loopback or in a private network,
     addresses of that kind are allowed too. `tls` checks certificates, by default against those of
-    the system. `body_bytes` bounds a response, `seconds` the whole exchange.
+    the system. `proxy_of` says by which proxy a URL is asked: the proxy resolves its name then, and
+    it is judged as far as it can be resolved here. `body_bytes` bounds a response, `seconds` the
+    whole exchange.
     `reuse` keeps connections open for further requests, until `close`; `connections` are open at
     one time.
     """
@@ -54,18 +55,20 @@ class GuardedFetch:
         server_url: str | None = None,
         *,
         tls: ssl.SSLContext | None = None,
+        proxy_of: Callable[[str], str | None] = lambda url: None,
         body_bytes: int = 256 * 1024,
         seconds: float = 30.0,
         reuse: bool = True,
         connections: int = _CONNECTIONS,
     ) -> None:
-        self._guard = _Guard(server_url or "")
+        self._guard = _Guard(urlsplit(server_url or "").hostname)
         self._tls = tls
+        self._proxy_of = proxy_of
         self._body_bytes = body_bytes
         self._seconds = seconds
         self._most = connections
         self._reused = None if reuse else 0
-        self._pool: httpcore2.AsyncConnectionPool | None = None
+        self._pools: dict[str | None, httpcore2.AsyncConnectionPool] = {}
 
     async def __call__(self, request: AuthRequest, /) -> AuthResponse:
         """Raises NotReached, Disconnected, TooMuch, DiscoveryFailed for a forbidden address."""
@@ -82,7 +85,9 @@ class GuardedFetch:
 
     async def _exchanged(self, request: AuthRequest) -> AuthResponse:
         headers = [("Accept-Encoding", "identity"), *request.headers.items()]
-        async with self._connections().stream(
+        if (proxy := self._proxy_of(request.url)) is not None:
+            await self._require_near(request.url, _not_public)
+        async with self._connections(proxy).stream(
             request.method, request.url, headers=headers, content=request.body or None
         ) as response:
             body = bytearray()
@@ -92,33 +97,43 @@ class GuardedFetch:
                     raise TooMuch(f"a response of over {self._body_bytes} bytes: {request.purpose}")
         return AuthResponse(response.status, _joined(response.headers), bytes(body))
 
-    def _connections(self) -> httpcore2.AsyncConnectionPool:
-        if self._pool is None:
-            self._pool = httpcore2.AsyncConnectionPool(
+    def _connections(self, proxy: str | None) -> httpcore2.AsyncConnectionPool:
+        if proxy not in self._pools:
+            through = None if proxy is None else httpx2.Proxy(proxy)
+            self._pools[proxy] = httpcore2.AsyncConnectionPool(
                 ssl_context=self._tls or httpx2.create_ssl_context(trust_env=False),
+                proxy=None
+                if through is None
+                else httpcore2.Proxy(
+                    url=str(through.url), auth=through.raw_auth, headers=through.headers.raw
+                ),
                 max_connections=self._most,
                 max_keepalive_connections=self._reused,
-                network_backend=self._guard,
+                network_backend=self._guard if proxy is None else None,
             )
-        return self._pool
+        return self._pools[proxy]
 
     async def require_page(self, url: str, /) -> None:
         """Judges the page by the same rule as what is fetched; a name without address passes.
 
         Raises DiscoveryFailed.
         """
+        await self._require_near(url, private_page)
+
+    async def _require_near(self, url: str, refusal: Callable[[str, str], DiscoveryFailed]) -> None:
+        """Judges a place that others connect to, by what its name is here, if it is known here."""
         host = urlsplit(url).hostname or ""
         try:
             addresses = await _resolved(host, 0)
         except (OSError, UnicodeError):
-            return require_near_page(url, self._guard.server_url)
+            addresses = ["127.0.0.1"] if is_loopback(host) else []
         for address in addresses:
             if not await self._guard.may_name(host, address):
-                raise private_page(host, address)
+                raise refusal(host, address)
 
     async def close(self) -> None:
-        if self._pool is not None:
-            await self._pool.aclose()
+        for pool in self._pools.values():
+            await pool.aclose()
 
 
 _NOT_REACHED: Final = (
@@ -139,9 +154,8 @@ _BROKEN: Final = (
 class _Guard(httpcore2.AsyncNetworkBackend):
     """Connects to addresses that are public, or of the same kind as the MCP server's own."""
 
-    def __init__(self, server_url: str) -> None:
-        self.server_url = server_url
-        self._server = urlsplit(server_url).hostname
+    def __init__(self, server: str | None) -> None:
+        self._server = server
         self._network: httpcore2.AsyncNetworkBackend = cast(
             "httpcore2.AsyncNetworkBackend", httpcore2.AnyIOBackend()
         )
@@ -157,10 +171,7 @@ class _Guard(httpcore2.AsyncNetworkBackend):
         addresses = await _resolved(host, port)
         for address in addresses:
             if not await self.may_name(host, address):
-                raise DiscoveryFailed(
-                    f"{host!r} is the address {address}, which is not on the public internet;"
-                    " a server may not send us there"
-                )
+                raise _not_public(host, address)
         last: Exception | None = None
         for address in addresses:
             try:
@@ -192,6 +203,13 @@ class _Guard(httpcore2.AsyncNetworkBackend):
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
+
+
+def _not_public(host: str, address: str) -> DiscoveryFailed:
+    return DiscoveryFailed(
+        f"{host!r} is the address {address}, which is not on the public internet;"
+        " a server may not send us there"
+    )
 
 
 async def _resolved(host: str, port: int) -> list[str]:

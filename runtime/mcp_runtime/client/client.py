@@ -158,20 +158,28 @@ class Client:
         headers: Mapping[str, str] | None = None,
         tls: ssl.SSLContext | None = None,
         proxy: str | None = None,
+        trust_env: bool = False,
         auth: OAuth | None = None,
         **options: Unpack[ClientOptions],
     ) -> Self:
         """Connects to a URL, by Streamable HTTP of any revision or by HTTP+SSE.
 
         `headers` go with each request. `auth` authorizes them where the server asks for it; without
-        it, a protected server's 401 is a BadStatus. No proxy and no certificates are taken from the
-        environment; redirects are followed within the origin. Other `options` are those of the
-        class. Raises NotInstalled without the extra `http`, and, once entered, ValueError for a
-        URL that is not of HTTP.
+        it, a protected server's 401 is a BadStatus. `proxy` is the URL of a proxy, `tls` checks
+        certificates. With `trust_env` the environment says what these two do not: HTTP_PROXY,
+        HTTPS_PROXY, ALL_PROXY and NO_PROXY (a proxy is never used for the loopback),
+        SSL_CERT_FILE and SSL_CERT_DIR. Redirects are followed within the origin. Other `options`
+        are those of the class.
+
+        Raises NotInstalled without the extra `http`, and, once entered, ValueError for a URL that
+        is not of HTTP, for what is no proxy, and for certificates that cannot be read.
         """
         from mcp_runtime.client.http.transport import over_http
 
-        return cls(over_http(url, headers=headers, tls=tls, proxy=proxy, auth=auth), **options)
+        factory = over_http(
+            url, headers=headers, tls=tls, proxy=proxy, trust_env=trust_env, auth=auth
+        )
+        return cls(factory, **options)
 
     # ---- the connection
 

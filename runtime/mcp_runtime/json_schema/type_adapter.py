@@ -16,6 +16,7 @@ from typing import Annotated, Any, Final, Literal, Protocol, Union, get_args, ge
 
 import msgspec
 
+from mcp_runtime.json_schema.formats import add_items, add_time_formats
 from mcp_runtime.json_schema.mismatch import Mismatch, NotText, explained
 from mcp_runtime.json_schema.to_json import (
     PLAIN,
@@ -54,7 +55,7 @@ def adapter(annotation: Any, *, output: bool = False) -> TypeAdapter:
             return _pydantic(annotation, output=output)
         if not output:
             _require_init(annotation)
-        return MsgspecAdapter(annotation, native_schema(annotation))
+        return MsgspecAdapter(annotation, native_schema(annotation, output=output))
     except NameError as error:
         raise TypeError(
             f"{_name(annotation)} has a member of the type {error.name}, which cannot be found"
@@ -80,8 +81,12 @@ def _require_init(annotation: Any) -> None:
                 )
 
 
-def native_schema(annotation: Any) -> Schema:
-    """The schema of a type that msgspec knows. Raises TypeError for another."""
+def native_schema(annotation: Any, *, output: bool = False) -> Schema:
+    """The schema of a type that msgspec knows. Raises TypeError for another.
+
+    What is written (`output`) has the format of a time only where the type demands an offset:
+    `date-time` has one, and a value without one would not fit.
+    """
     (schema,), defs = msgspec.json.schema_components(
         [annotation], schema_hook=_schema_of, ref_template=_REF
     )
@@ -93,6 +98,9 @@ def native_schema(annotation: Any) -> Schema:
             each["enum"] = _as_declared(each["enum"], annotation)
         if kind := _kind_of(each.get("enum", ())):
             each["type"] = kind
+    add_items(whole)
+    if not output:
+        add_time_formats(annotation, whole)
     return whole
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +14,7 @@ from mcp_runtime.core.meta_names import require_meta
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.core.server_session import ANSWERED_AT_ONCE
 from mcp_runtime.errors import texts
+from mcp_runtime.json_schema.client_rules import objections
 from mcp_runtime.json_schema.header_annotations import BadParamHeader, param_headers
 from mcp_runtime.json_schema.type_adapter import is_path
 from mcp_runtime.limits import Limits
@@ -36,6 +38,8 @@ from mcp_runtime.server.registry import (
 )
 from mcp_runtime.server.tool_option import ToolOption, calling
 from mcp_runtime.shared.uri_template import Template, is_uri
+
+log: Final = logging.getLogger("mcp_runtime.server.server")
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -146,6 +150,8 @@ class Decorators(ABC):
         for option in options:
             model = option.registered(model)
         features.tools.require_free(model.name)
+        for objection in objections(t.to_wire(model)):
+            log.warning("tool %s: %s", model.name, objection)
         if options and not features.options:
             self._handlers["tools/call"] = calling(features.options, self._handlers["tools/call"])
         if options:

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from io import TextIOWrapper
 from typing import Final
 
@@ -46,7 +46,7 @@ def _diverted() -> Generator[tuple[int, int]]:
     _redirect(os.open(os.devnull, os.O_RDONLY), 0)
     _redirect(stray.inlet, 1)
     try:
-        with _by_line(sys.stdout):
+        with printable_output(line_buffering=True):
             yield os.dup(real[0]), os.dup(real[1])
     finally:
         _flush()
@@ -61,18 +61,44 @@ def _redirect(source: int, target: int) -> None:
 
 
 @contextmanager
-def _by_line(stream: object) -> Generator[None]:
-    """Makes printed lines appear at once."""
-    if not isinstance(stream, TextIOWrapper):
+def printable_output(*, line_buffering: bool | None = None) -> Generator[None]:
+    """Prints characters that standard output has not as escapes, instead of raising.
+
+    The console of Windows, and a pipe there, has few: a tool that prints a check mark would fail.
+    With `line_buffering` printed lines appear at once.
+    """
+    with ExitStack() as stack:
+        for stream in (sys.stdout, sys.__stdout__, sys.stderr, sys.__stderr__):
+            if isinstance(stream, TextIOWrapper) and not stream.closed:
+                stack.enter_context(_reconfigured(stream, line_buffering))
         yield
-        return
-    before = stream.line_buffering
-    stream.reconfigure(line_buffering=True)
+
+
+@contextmanager
+def _reconfigured(stream: TextIOWrapper, line_buffering: bool | None) -> Generator[None]:
+    errors, buffering = stream.errors, stream.line_buffering
+    lenient = "backslashreplace" if errors == "strict" else errors
+    try:
+        stream.reconfigure(errors=lenient, line_buffering=line_buffering)
+    except OSError:  # it looks for its position in a file, and writes to a pipe by now
+        with _at_no_position(stream.fileno()):
+            stream.reconfigure(errors=lenient, line_buffering=line_buffering)
     try:
         yield
     finally:
         with suppress(OSError, ValueError):
-            stream.reconfigure(line_buffering=before)
+            stream.reconfigure(errors=errors, line_buffering=buffering)
+
+
+@contextmanager
+def _at_no_position(fd: int) -> Generator[None]:
+    """Points a descriptor to the null device, in which one may seek."""
+    kept = os.dup(fd)
+    _redirect(os.open(os.devnull, os.O_WRONLY), fd)
+    try:
+        yield
+    finally:
+        _redirect(kept, fd)
 
 
 def _flush() -> None:

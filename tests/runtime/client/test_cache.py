@@ -18,6 +18,7 @@ from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.server import Server
+from tests.support.virtual_time import elapse
 
 HOUR = 3_600_000
 
@@ -57,62 +58,52 @@ async def ask(client: Client, times: int = 2) -> None:
 
 
 @pytest.mark.requirement("caching.ttl.positive-is-fresh", "caching.freshness.local-clock")
-def test_what_is_fresh_is_not_asked_for_again() -> None:
+async def test_what_is_fresh_is_not_asked_for_again() -> None:
     server, asked = a_server()
 
-    async def main() -> None:
-        async with Client(server) as client:
-            await ask(client)
-
-    asyncio.run(main())
+    async with Client(server) as client:
+        await ask(client)
     assert asked == {"tools/list": 1, "resources/list": 1, "resources/read": 1}
 
 
 @pytest.mark.requirement("caching.ttl.zero-is-stale", "caching.stale.refetch-on-access")
 @pytest.mark.parametrize("ttl_ms", [0, 1])
-def test_what_is_stale_is_asked_for_when_it_is_needed(ttl_ms: int) -> None:
+async def test_what_is_stale_is_asked_for_when_it_is_needed(ttl_ms: int) -> None:
     server, asked = a_server(ttl_ms)
 
-    async def main() -> None:
-        async with Client(server) as client:
-            await ask(client, 1)
-            await asyncio.sleep(0.01)
-            await ask(client, 1)
-
-    asyncio.run(main())
+    async with Client(server) as client:
+        await ask(client, 1)
+        await elapse(0.01)
+        await ask(client, 1)
     assert asked == {"tools/list": 2, "resources/list": 2, "resources/read": 2}
 
 
-def test_a_client_without_a_cache_asks_each_time_and_so_does_one_of_an_older_revision() -> None:
+async def test_a_client_without_a_cache_asks_each_time_and_so_does_one_of_an_older_revision() -> (
+    None
+):
     server, asked = a_server()
 
-    async def main() -> None:
-        async with Client(server, cache=False) as client:
-            await ask(client)
-        async with Client(server, revisions=["2025-11-25"]) as client:
-            await ask(client)
-
-    asyncio.run(main())
+    async with Client(server, cache=False) as client:
+        await ask(client)
+    async with Client(server, revisions=["2025-11-25"]) as client:
+        await ask(client)
     assert asked == {"tools/list": 4, "resources/list": 4, "resources/read": 4}
 
 
 @pytest.mark.requirement("caching.scope.private-not-shared")
-def test_clients_share_nothing() -> None:
+async def test_clients_share_nothing() -> None:
     server, asked = a_server()
 
-    async def main() -> None:
-        for _ in range(2):
-            async with Client(server) as client:
-                await client.list_tools()
-
-    asyncio.run(main())
+    for _ in range(2):
+        async with Client(server) as client:
+            await client.list_tools()
     assert asked["tools/list"] == 2
 
 
 @pytest.mark.requirement(
     "caching.notifications.invalidate", "caching.notifications.ttl-with-list-changed"
 )
-def test_a_change_that_is_told_makes_what_is_kept_old() -> None:
+async def test_a_change_that_is_told_makes_what_is_kept_old() -> None:
     server, asked = a_server()
 
     async def main() -> list[str]:
@@ -126,12 +117,12 @@ def test_a_change_that_is_told_makes_what_is_kept_old() -> None:
             await ask(client, 1)
             return [tool.name for tool in await client.list_tools()]
 
-    assert asyncio.run(main()) == ["one"]
+    assert await main() == ["one"]
     assert asked == {"tools/list": 2, "resources/list": 1, "resources/read": 2}
 
 
 @pytest.mark.parametrize("kept", ["tools/list", "resources/read"])
-def test_what_was_asked_before_a_change_was_told_is_not_kept(kept: str) -> None:
+async def test_what_was_asked_before_a_change_was_told_is_not_kept(kept: str) -> None:
     server, asked = a_server()
     arrived, go_on = asyncio.Event(), asyncio.Event()
 
@@ -145,41 +136,35 @@ def test_what_was_asked_before_a_change_was_told_is_not_kept(kept: str) -> None:
             await go_on.wait()
         return result
 
-    async def main() -> None:
-        async with Client(server) as client, client.listen(tools=True, uris=["a://b"]) as changes:
-            asking = asyncio.ensure_future(ask(client, 1))
-            await arrived.wait()
-            server.remove_tool("two")
-            server.resource_updated("a://b")
-            await anext(changes)
-            await anext(changes)
-            go_on.set()
-            await asking
-            await ask(client, 1)
-
-    asyncio.run(main())
+    async with Client(server) as client, client.listen(tools=True, uris=["a://b"]) as changes:
+        asking = asyncio.ensure_future(ask(client, 1))
+        await arrived.wait()
+        server.remove_tool("two")
+        server.resource_updated("a://b")
+        await anext(changes)
+        await anext(changes)
+        go_on.set()
+        await asking
+        await ask(client, 1)
     assert asked[kept] == 2
 
 
 @pytest.mark.requirement("caching.pages.independent", "caching.pages.refetch-expired-page")
-def test_each_page_is_kept_by_itself() -> None:
+async def test_each_page_is_kept_by_itself() -> None:
     server, asked = a_server(page_size=1)
 
-    async def main() -> None:
-        async with Client(server) as client:
-            await client.list_tools()
-            kept = client._cache._entries
-            (first, _), second = [each for each in kept if each[0] == "tools/list"]
-            del kept[second]
-            assert first == "tools/list"
-            assert len(await client.list_tools()) == 2
-
-    asyncio.run(main())
+    async with Client(server) as client:
+        await client.list_tools()
+        kept = client._cache._entries
+        (first, _), second = [each for each in kept if each[0] == "tools/list"]
+        del kept[second]
+        assert first == "tools/list"
+        assert len(await client.list_tools()) == 2
     assert asked["tools/list"] == 3
 
 
 @pytest.mark.requirement("caching.pages.invalid-cursor-discards-all")
-def test_a_cursor_that_works_no_more_gives_up_all_pages_once() -> None:
+async def test_a_cursor_that_works_no_more_gives_up_all_pages_once() -> None:
     server, asked = a_server(page_size=1)
 
     async def main() -> list[str]:
@@ -192,7 +177,7 @@ def test_a_cursor_that_works_no_more_gives_up_all_pages_once() -> None:
             del kept[second]
             return [tool.name for tool in await client.list_tools()]
 
-    assert asyncio.run(main()) == ["one", "two"]
+    assert await main() == ["one", "two"]
     assert asked["tools/list"] == 5  # two, the refused one, two
 
 
@@ -201,7 +186,7 @@ def test_a_cursor_that_works_no_more_gives_up_all_pages_once() -> None:
     "caching.input-required.not-cached",
     "caching.mrtr-retry.not-cached",
 )
-def test_what_asks_for_input_and_what_was_got_by_it_is_not_kept() -> None:
+async def test_what_asks_for_input_and_what_was_got_by_it_is_not_kept() -> None:
     server, asked = a_server()
 
     @server.resource("ask://{name}")
@@ -218,11 +203,11 @@ def test_what_asks_for_input_and_what_was_got_by_it_is_not_kept() -> None:
             pages = [await client.read_resource(uri) for uri in uris]
             return [getattr(contents[0], "text", "") for contents in pages]
 
-    assert asyncio.run(main()) == ["a decline", "a decline", "b decline", "b"]
+    assert await main() == ["a decline", "a decline", "b decline", "b"]
     assert asked["resources/read"] == 7
 
 
-def test_a_cursor_that_never_works_is_an_error_after_one_more_try() -> None:
+async def test_a_cursor_that_never_works_is_an_error_after_one_more_try() -> None:
     server = Server("s", "1", ttl_ms=HOUR)
 
     @server.on("tools/list")
@@ -237,12 +222,9 @@ def test_a_cursor_that_never_works_is_an_error_after_one_more_try() -> None:
     async def one() -> str:
         return ""
 
-    async def main() -> None:
-        async with Client(server) as client:
-            with pytest.raises(Exception, match="no such cursor"):
-                await client.list_tools()
-
-    asyncio.run(main())
+    async with Client(server) as client:
+        with pytest.raises(Exception, match="no such cursor"):
+            await client.list_tools()
 
 
 def test_the_oldest_is_given_up_first() -> None:
@@ -267,12 +249,9 @@ def test_an_update_below_a_resource_makes_it_old() -> None:
     assert cache.get("resources/read", "a://bc", 0) is result
 
 
-def test_a_client_keeps_no_more_answers_than_the_limit() -> None:
+async def test_a_client_keeps_no_more_answers_than_the_limit() -> None:
     server, asked = a_server()
 
-    async def main() -> None:
-        async with Client(server, limits=Limits(cached=1)) as client:
-            await ask(client)
-
-    asyncio.run(main())
+    async with Client(server, limits=Limits(cached=1)) as client:
+        await ask(client)
     assert asked == {"tools/list": 2, "resources/list": 2, "resources/read": 2}

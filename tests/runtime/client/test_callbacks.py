@@ -11,6 +11,7 @@ from mcp_runtime import Client, Context, Limits, Server
 from mcp_runtime import types as t
 from mcp_runtime.errors import NotApproved, TooMuch
 from tests.support.json_peers import ALL, HANDSHAKE, NEWEST, RawServer
+from tests.support.virtual_time import elapse
 
 SHAKEN: Final = HANDSHAKE[-1]
 
@@ -45,7 +46,7 @@ class Sampler:
         self.count += 1
         self.running += 1
         self.most = max(self.most, self.running)
-        await asyncio.sleep(0.01)
+        await elapse(0.01)
         self.running -= 1
         content = t.TextContent(text="")
         return t.CreateMessageResult(role="assistant", content=content, model="m")
@@ -162,7 +163,7 @@ async def test_an_async_on_progress_is_awaited_in_order_before_the_result(revisi
     heard: list[tuple[float, float | None]] = []
 
     async def on_progress(progress: float, total: float | None, message: str | None) -> None:
-        await asyncio.sleep(0.02 / progress)
+        await elapse(0.02 / progress)
         heard.append((progress, total))
         if progress == 2:
             raise ValueError("this one is logged")
@@ -176,7 +177,7 @@ async def test_of_the_calls_of_an_async_on_progress_that_wait_the_newest_are_kep
     heard: list[float] = []
 
     async def on_progress(progress: float, total: float | None, message: str | None) -> None:
-        await asyncio.sleep(0.01)
+        await elapse(0.01)
         heard.append(progress)
 
     async with Client(reporting(50), limits=Limits(progress_calls=2)) as client:

@@ -75,8 +75,9 @@ async def echoed(client: Client, text: str = "hi") -> str:
     return content.text
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("era", ["auto", "handshake"])
-def test_calls_that_come_during_a_restart_wait_for_its_end(
+async def test_calls_that_come_during_a_restart_wait_for_its_end(
     era: Literal["auto", "handshake"], tmp_path: Path
 ) -> None:
     (tmp_path / "slow.py").write_text(SLOW, "utf-8")
@@ -86,17 +87,15 @@ def test_calls_that_come_during_a_restart_wait_for_its_end(
         await asyncio.sleep(number / 10)
         return await echoed(client, str(number))
 
-    async def main() -> None:
-        async with Client.stdio(command, restarts=1, era=era) as client:
-            with pytest.raises(Disconnected):
-                await client.call_tool("crash")
-            texts = await asyncio.gather(*(later(client, number) for number in range(10)))
-            assert texts == [str(number) for number in range(10)]
-
-    asyncio.run(main())
+    async with Client.stdio(command, restarts=1, era=era) as client:
+        with pytest.raises(Disconnected):
+            await client.call_tool("crash")
+        texts = await asyncio.gather(*(later(client, number) for number in range(10)))
+        assert texts == [str(number) for number in range(10)]
 
 
-def test_a_callback_that_a_restart_waits_for_may_call_the_new_server(tmp_path: Path) -> None:
+@pytest.mark.real_time
+async def test_a_callback_that_a_restart_waits_for_may_call_the_new_server(tmp_path: Path) -> None:
     (tmp_path / "asking.py").write_text(ASKING, "utf-8")
     command = [sys.executable, str(tmp_path / "asking.py")]
     asked: list[int] = []
@@ -108,47 +107,38 @@ def test_a_callback_that_a_restart_waits_for_may_call_the_new_server(tmp_path: P
 
     client = Client.stdio(command, restarts=1, era="handshake", roots=roots)
 
-    async def main() -> None:
-        async with asyncio.timeout(20), client:
-            await client.set_log_level("info")
-            with pytest.raises(Disconnected):
-                await client.call_tool("crash")
-            assert await echoed(client) == "hi"
-
-    asyncio.run(main())
+    async with asyncio.timeout(20), client:
+        await client.set_log_level("info")
+        with pytest.raises(Disconnected):
+            await client.call_tool("crash")
+        assert await echoed(client) == "hi"
     assert asked == [0, 0]
 
 
-def test_a_call_on_another_event_loop_says_where_to_call() -> None:
-    async def main() -> None:
-        raised: list[BaseException] = []
+async def test_a_call_on_another_event_loop_says_where_to_call() -> None:
+    raised: list[BaseException] = []
 
-        def elsewhere(client: Client) -> None:
-            try:
-                asyncio.run(echoed(client))
-            except LocalError as error:
-                raised.append(error)
+    def elsewhere(client: Client) -> None:
+        try:
+            asyncio.run(echoed(client))
+        except LocalError as error:
+            raised.append(error)
 
-        async with echoing() as client:
-            thread = threading.Thread(target=elsewhere, args=[client])
-            thread.start()
-            await asyncio.to_thread(thread.join)
-            assert "asyncio.run_coroutine_threadsafe" in str(raised[0])
-            assert await echoed(client) == "hi"
-
-    asyncio.run(main())
+    async with echoing() as client:
+        thread = threading.Thread(target=elsewhere, args=[client])
+        thread.start()
+        await asyncio.to_thread(thread.join)
+        assert "asyncio.run_coroutine_threadsafe" in str(raised[0])
+        assert await echoed(client) == "hi"
 
 
-def test_handlers_may_be_eager_tasks() -> None:
+async def test_handlers_may_be_eager_tasks() -> None:
     """Python 3.11 has none: there the tasks are plain ones."""
 
-    async def main() -> None:
-        asyncio.get_running_loop().set_task_factory(getattr(asyncio, "eager_task_factory", None))
-        async with echoing() as client, asyncio.timeout(10):
-            texts = await asyncio.gather(*(echoed(client, str(number)) for number in range(5)))
-            assert texts == [str(number) for number in range(5)]
-
-    asyncio.run(main())
+    asyncio.get_running_loop().set_task_factory(getattr(asyncio, "eager_task_factory", None))
+    async with echoing() as client, asyncio.timeout(10):
+        texts = await asyncio.gather(*(echoed(client, str(number)) for number in range(5)))
+        assert texts == [str(number) for number in range(5)]
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")

@@ -36,6 +36,7 @@ async def listed(folder: Path, result: dict[str, Any]) -> dict[str, int]:
         return dict(client.forgiven)
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("name", [LATEST])
 async def test_what_the_table_forgives_is_counted(name: str, tmp_path: Path) -> None:
     rows = [row for row in revision(name).tolerances if "item" not in row.forgives]
@@ -48,6 +49,7 @@ async def test_what_the_table_forgives_is_counted(name: str, tmp_path: Path) -> 
     assert await listed(tmp_path, {**WHOLE, "ttlMs": -1}) == {"ttlMs": 1}
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("name", [LATEST])
 async def test_what_the_table_does_not_forgive_fails(name: str, tmp_path: Path) -> None:
     for broken in ({**WHOLE, "resultType": 1}, {**WHOLE, "ttlMs": "0"}):

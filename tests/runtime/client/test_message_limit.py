@@ -22,6 +22,7 @@ from tests.runtime.client.http.test_eras import Old
 from tests.support.json_peers import HANDSHAKE, RawServer
 from tests.support.raw_http_server import Asked, Reply, answer
 from tests.support.session_pair import client_session
+from tests.support.virtual_time import now
 
 SHAKEN: Final = HANDSHAKE[-1]
 SMALL: Final = Limits(answer_bytes=2000)
@@ -44,11 +45,11 @@ async def test_an_answer_over_the_limit_fails_its_call_at_once(order: str) -> No
     async with server.client(limits=Limits(answer_bytes=2000)) as client:
         calls = [asyncio.create_task(client.call_tool(name)) for name in ("a", "b")]
         first, second = [(await server.line.next("tools/call"))["id"] for _ in calls]
-        started = time.monotonic()
+        started = now()
         server.line.wire.write(large(first, order) + b"\n")
         with pytest.raises(TooMuch, match=r"more than 2000 bytes \(Limits.answer_bytes\)"):
             await calls[0]
-        assert time.monotonic() - started < SOON
+        assert now() - started < SOON
         server.line.answer(second, {"content": []})
         assert (await calls[1]).content == []
 
@@ -118,6 +119,7 @@ async def test_an_answer_to_the_handshake_that_is_too_long_is_said() -> None:
             pass
 
 
+@pytest.mark.real_time
 async def test_over_http_and_sse_the_call_fails_and_the_stream_goes_on() -> None:
     server = Old()
     accepts = server.acts["tools/call"]

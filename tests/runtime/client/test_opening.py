@@ -22,6 +22,8 @@ from mcp_runtime.errors import (
 from mcp_runtime.limits import DEFAULT, REMEMBERED_SERVERS, Limits
 from tests.support.json_peers import NEWEST
 
+pytestmark = pytest.mark.real_time
+
 OLD_SERVER: Final = '''
 import json, os, sys, time
 behaviour, log, wait = sys.argv[1:]

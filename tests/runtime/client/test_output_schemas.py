@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -57,93 +56,78 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return schemas
 
 
-def test_the_checker_of_a_tool_is_made_once_and_when_it_is_needed(made: list[Any]) -> None:
+async def test_the_checker_of_a_tool_is_made_once_and_when_it_is_needed(made: list[Any]) -> None:
     listed = Listed(holding(1), {"n": 1})
 
-    async def main() -> None:
-        async with Client(listed.server) as client:
+    async with Client(listed.server) as client:
+        await client.list_tools()
+        assert made == []
+        for _ in range(3):
+            await client.call_tool("t")
             await client.list_tools()
-            assert made == []
-            for _ in range(3):
-                await client.call_tool("t")
-                await client.list_tools()
-
-    asyncio.run(main())
     assert made == [holding(1)]
 
 
 @pytest.mark.parametrize("other", [True, 1.5, "1"])
-def test_a_tool_that_is_listed_with_another_schema_is_checked_against_that(
+async def test_a_tool_that_is_listed_with_another_schema_is_checked_against_that(
     made: list[Any], other: Any
 ) -> None:
     listed = Listed(holding(1), {"n": 1})
 
-    async def main() -> None:
-        async with Client(listed.server) as client:
-            await client.list_tools()
+    async with Client(listed.server) as client:
+        await client.list_tools()
+        await client.call_tool("t")
+        listed.schema = holding(other)
+        await client.list_tools()
+        with pytest.raises(BadAnswer, match=r"does not fit the output schema: \$\.n"):
             await client.call_tool("t")
-            listed.schema = holding(other)
-            await client.list_tools()
-            with pytest.raises(BadAnswer, match=r"does not fit the output schema: \$\.n"):
-                await client.call_tool("t")
-            listed.value = {"n": other}
-            await client.call_tool("t")
-
-    asyncio.run(main())
+        listed.value = {"n": other}
+        await client.call_tool("t")
     assert made == [holding(1), holding(other)]
 
 
-def test_a_schema_that_cannot_be_used_is_the_servers_fault() -> None:
+async def test_a_schema_that_cannot_be_used_is_the_servers_fault() -> None:
     listed = Listed({"type": "object", "$ref": "http://other.example/"}, {})
 
-    async def main() -> None:
-        async with Client(listed.server) as client:
-            await client.list_tools()
-            with pytest.raises(BadAnswer, match=r"t: its output schema: .*schemas are not fetched"):
-                await client.call_tool("t")
-
-    asyncio.run(main())
+    async with Client(listed.server) as client:
+        await client.list_tools()
+        with pytest.raises(BadAnswer, match=r"t: its output schema: .*schemas are not fetched"):
+            await client.call_tool("t")
 
 
-def test_without_the_validator_such_a_tool_is_called_and_one_warning_says_so(
+async def test_without_the_validator_such_a_tool_is_called_and_one_warning_says_so(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
     output_schemas._warn_once.cache_clear()
     listed = Listed(holding(1), {"n": 2})
 
-    async def main() -> None:
-        for _ in range(2):
-            async with Client(listed.server) as client:
-                await client.list_tools()
-                for _ in range(2):
-                    assert (await client.call_tool("t")).structured_content == {"n": 2}
-
-    asyncio.run(main())
+    for _ in range(2):
+        async with Client(listed.server) as client:
+            await client.list_tools()
+            for _ in range(2):
+                assert (await client.call_tool("t")).structured_content == {"n": 2}
     (warning,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert warning.startswith("structured results are not checked: ")
     assert "pip install 'mcp-bindgen-runtime[schemas]'" in warning
 
 
-def test_a_strict_client_without_the_validator_calls_no_such_tool_and_goes_on(
+async def test_a_strict_client_without_the_validator_calls_no_such_tool_and_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
     listed = Listed(holding(1), {"n": 2})
 
-    async def main() -> None:
-        async with Client(listed.server, validate="strict") as client:
-            await client.list_tools()
-            with pytest.raises(
-                NotInstalled, match=r"jsonschema-rs.*mcp-bindgen-runtime\[schemas\]"
-            ) as raised:
-                await client.call_tool("t")
-            assert isinstance(raised.value, LocalError)
-            assert listed.calls == 0
-            await client.call_tool("plain")
-        async with Client(listed.server, validate=False) as client:
-            await client.list_tools()
+    async with Client(listed.server, validate="strict") as client:
+        await client.list_tools()
+        with pytest.raises(
+            NotInstalled, match=r"jsonschema-rs.*mcp-bindgen-runtime\[schemas\]"
+        ) as raised:
             await client.call_tool("t")
-
-    asyncio.run(main())
+        assert isinstance(raised.value, LocalError)
+        assert listed.calls == 0
+        await client.call_tool("plain")
+    async with Client(listed.server, validate=False) as client:
+        await client.list_tools()
+        await client.call_tool("t")
     assert listed.calls == 2

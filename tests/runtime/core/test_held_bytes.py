@@ -32,6 +32,7 @@ from tests.support.session_pair import (
     with_meta,
     written,
 )
+from tests.support.virtual_time import elapse
 
 SHAKEN: Final = HANDSHAKE[-1]
 LARGE: Final = {"_meta": {"x": "x" * 40_000}}
@@ -129,7 +130,7 @@ async def _answers_that_nobody_reads() -> int:
 
     @server.tool
     async def large() -> str:
-        await asyncio.sleep(0.05)
+        await elapse(0.05)
         return "x" * 500_000
 
     ours, theirs = pair()
@@ -137,18 +138,18 @@ async def _answers_that_nobody_reads() -> int:
     messages = [request("i", "initialize", initialize(SHAKEN))]
     messages += [request(id, "tools/call", {"name": "large"}) for id in range(100)]
     ours.write(b"".join(message + b"\n" for message in messages))
-    await asyncio.sleep(0.5)
+    await elapse(0.5)
     waiting = theirs.waiting
     await ours.close()
     await serving
     return waiting
 
 
-def test_answers_that_nobody_reads_do_not_fill_the_memory() -> None:
-    assert asyncio.run(_answers_that_nobody_reads()) < 3_000_000
+async def test_answers_that_nobody_reads_do_not_fill_the_memory() -> None:
+    assert await _answers_that_nobody_reads() < 3_000_000
 
 
-def test_params_are_not_kept_once_they_are_read() -> None:
+async def test_params_are_not_kept_once_they_are_read() -> None:
     server = Server("s", "1")
     seen: list[Context] = []
 
@@ -157,17 +158,14 @@ def test_params_are_not_kept_once_they_are_read() -> None:
         seen.append(ctx)
         return ""
 
-    async def main() -> None:
-        ours, theirs = pair()
-        serving = asyncio.create_task(ServerWireConnection(server).serve(theirs))
-        call = {"name": "size", "arguments": {"text": "x" * 10_000}}
-        ours.write(request("i", "initialize", initialize(SHAKEN)) + b"\n")
-        ours.write(request(1, "tools/call", call) + b"\n")
-        await asyncio.sleep(0.05)
-        await ours.close()
-        await serving
-
-    asyncio.run(main())
+    ours, theirs = pair()
+    serving = asyncio.create_task(ServerWireConnection(server).serve(theirs))
+    call = {"name": "size", "arguments": {"text": "x" * 10_000}}
+    ours.write(request("i", "initialize", initialize(SHAKEN)) + b"\n")
+    ours.write(request(1, "tools/call", call) + b"\n")
+    await elapse(0.05)
+    await ours.close()
+    await serving
     assert [vars(ctx)["called"].params for ctx in seen] == [b""]
 
 

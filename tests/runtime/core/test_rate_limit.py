@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from io import BytesIO
 from typing import Any
@@ -46,26 +45,20 @@ def a_server(limits: Limits) -> Server:
     return server
 
 
-def test_calls_over_the_rate_are_refused_and_the_session_lives_on() -> None:
-    async def main() -> None:
-        async with Client(a_server(Limits(call_rate=2))) as client:
+async def test_calls_over_the_rate_are_refused_and_the_session_lives_on() -> None:
+    async with Client(a_server(Limits(call_rate=2))) as client:
+        await client.call_tool("nothing")
+        await client.call_tool("nothing")
+        with pytest.raises(RemoteError, match=r"Limits\.call_rate"):
             await client.call_tool("nothing")
-            await client.call_tool("nothing")
-            with pytest.raises(RemoteError, match=r"Limits\.call_rate"):
-                await client.call_tool("nothing")
-            await client.list_tools()
-
-    asyncio.run(main())
+        await client.list_tools()
 
 
-def test_completions_over_the_rate_are_refused() -> None:
-    async def main() -> None:
-        async with Client(a_server(Limits(completion_rate=1))) as client:
+async def test_completions_over_the_rate_are_refused() -> None:
+    async with Client(a_server(Limits(completion_rate=1))) as client:
+        await client.complete(t.PromptReference(name="greet"), "name", "")
+        with pytest.raises(RemoteError, match=r"Limits\.completion_rate"):
             await client.complete(t.PromptReference(name="greet"), "name", "")
-            with pytest.raises(RemoteError, match=r"Limits\.completion_rate"):
-                await client.complete(t.PromptReference(name="greet"), "name", "")
-
-    asyncio.run(main())
 
 
 class Careless:
@@ -85,7 +78,7 @@ class Careless:
         pass
 
 
-def test_what_was_forgiven_is_counted_and_stands_in_the_trace() -> None:
+async def test_what_was_forgiven_is_counted_and_stands_in_the_trace() -> None:
     file = BytesIO()
 
     async def main() -> dict[str, int]:
@@ -97,7 +90,7 @@ def test_what_was_forgiven_is_counted_and_stands_in_the_trace() -> None:
         async with Client(opened, trace=TraceFile(file)) as client:
             return dict(client.forgiven)
 
-    assert asyncio.run(main()) == {"resultType": 1, "ttlMs": 1, "cacheScope": 1}
+    assert await main() == {"resultType": 1, "ttlMs": 1, "cacheScope": 1}
     lines = [json.loads(line) for line in file.getvalue().splitlines()]
     forgiven = [line["text"] for line in lines if line["direction"] == "forgiven"]
     assert sorted(forgiven) == ["cacheScope", "resultType", "ttlMs"]

@@ -325,6 +325,7 @@ async def test_a_result_of_an_extension_that_the_server_did_not_declare_is_a_bad
             await client.call_tool("buy")
 
 
+@pytest.mark.real_time
 async def test_a_header_repeats_the_member_that_the_extension_names(loopback: Loopback) -> None:
     server = shop()
     with loopback.mounted(server.asgi()) as url:
@@ -339,6 +340,7 @@ async def test_a_header_repeats_the_member_that_the_extension_names(loopback: Lo
                 await client.request("receipts/get", params)
 
 
+@pytest.mark.real_time
 async def test_a_header_with_another_member_is_refused(loopback: Loopback) -> None:
     other = Receipts()
     other.names = {"receipts/get": "_meta"}  # no text, so no header is sent

@@ -204,6 +204,7 @@ def test_a_catalog_lists_several_servers() -> None:
     ]
 
 
+@pytest.mark.real_time
 async def test_a_client_that_knows_a_domain_finds_the_server() -> None:
     """From the catalog to the card, from the card to the server, in each revision that it names."""
     server = weather()

@@ -96,6 +96,7 @@ async def test_a_conversation_in_memory(modules: dict[str, ModuleType]) -> None:
         await talk(client, wire)
 
 
+@pytest.mark.real_time
 async def test_a_conversation_over_stdio(folder: Path, modules: dict[str, ModuleType]) -> None:
     stamps, wire = modules["stamps"], modules["stamps_wire"].models_msgspec
     command = [sys.executable, str(folder / "office.py")]
@@ -103,6 +104,7 @@ async def test_a_conversation_over_stdio(folder: Path, modules: dict[str, Module
         await talk(client, wire)
 
 
+@pytest.mark.real_time
 async def test_a_conversation_over_http(modules: dict[str, ModuleType], loopback: Loopback) -> None:
     stamps, wire = modules["stamps"], modules["stamps_wire"].models_msgspec
     with loopback.mounted(modules["office"].server.asgi()) as url:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -51,7 +50,7 @@ KINDS: dict[str, tuple[Any, Any, Any]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_tool_that_returns_what_it_got_leaves_no_default_out(kind: str) -> None:
+async def test_a_tool_that_returns_what_it_got_leaves_no_default_out(kind: str) -> None:
     annotation, given, expected = KINDS[kind]
     server = Server("s", "1")
 
@@ -61,15 +60,12 @@ def test_a_tool_that_returns_what_it_got_leaves_no_default_out(kind: str) -> Non
     echo.__annotations__["value"] = annotation
     server.add_tool(echo)
 
-    async def main() -> None:
-        async with Client(server) as client:
-            result = await client.call_tool("echo", {"value": given})
-            assert result.structured_content == {"value": expected}
-
-    asyncio.run(main())
+    async with Client(server) as client:
+        result = await client.call_tool("echo", {"value": given})
+        assert result.structured_content == {"value": expected}
 
 
-def test_an_answer_of_the_user_has_its_defaults_too() -> None:
+async def test_an_answer_of_the_user_has_its_defaults_too() -> None:
     @dataclass
     class Person:
         name: str
@@ -86,9 +82,6 @@ def test_an_answer_of_the_user_has_its_defaults_too() -> None:
     async def fill_in(question: t.ElicitRequestParams) -> t.ElicitResult:
         return t.ElicitResult(action="accept", content={"name": "Ada"})
 
-    async def main() -> None:
-        async with Client(server, on_elicit=fill_in) as client:
-            await client.call_tool("ask")
-
-    asyncio.run(main())
+    async with Client(server, on_elicit=fill_in) as client:
+        await client.call_tool("ask")
     assert answers == [{"name": "Ada", "age": 3}] * 2

@@ -96,21 +96,21 @@ def key(id: Any) -> Any:
 
 @pytest.mark.parametrize("spoken", [name for name in SPOKEN if name != BATCHES])
 @pytest.mark.requirement("jsonrpc.error.same-id-if-readable", "jsonrpc.utf8")
-def test_a_server_answers_hostile_frames_as_they_deserve(
+async def test_a_server_answers_hostile_frames_as_they_deserve(
     spoken: str | None, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.CRITICAL, "mcp_runtime")
-    asyncio.run(fuzz(spoken, 2_000, Random(seed("frames"))))
+    await fuzz(spoken, 2_000, Random(seed("frames")))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(20))
-def test_a_server_answers_a_million_hostile_frames_as_they_deserve(
+async def test_a_server_answers_a_million_hostile_frames_as_they_deserve(
     part: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.CRITICAL, "mcp_runtime")
     spoken = [name for name in SPOKEN if name != BATCHES][part % 5]
-    asyncio.run(fuzz(spoken, LONG // 20, Random(seed("frames"))))
+    await fuzz(spoken, LONG // 20, Random(seed("frames")))
 
 
 @pytest.mark.parametrize("spoken", [name for name in ALL if name != BATCHES])
@@ -130,7 +130,7 @@ def test_a_client_stands_hostile_frames_and_complains_only_of_requests_with_an_i
 
 
 @pytest.mark.parametrize("role", ["server", "client"])
-def test_batches_of_hostile_frames_are_answered_in_one(role: str) -> None:
+async def test_batches_of_hostile_frames_are_answered_in_one(role: str) -> None:
     random = Random(seed("batches"))
 
     async def main() -> None:
@@ -154,7 +154,7 @@ def test_batches_of_hostile_frames_are_answered_in_one(role: str) -> None:
                 peer.came.clear()
 
     if role == "server":
-        asyncio.run(main())
+        await main()
     else:
         session = client_session(BATCHES)
         for number in range(1_000):

@@ -7,12 +7,13 @@ import asyncio
 import pytest
 
 from mcp_runtime.shared.first_step import Waiting, begin
+from tests.support.virtual_time import elapse
 
 
 async def _twice(seconds: float) -> str:
     async with asyncio.timeout(10):
-        await asyncio.sleep(seconds)
-        await asyncio.sleep(seconds)
+        await elapse(seconds)
+        await elapse(seconds)
     return "done"
 
 
@@ -32,16 +33,16 @@ def test_what_is_raised_at_once_is_raised() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, 0.001])
-def test_what_waits_goes_on_in_the_same_task(seconds: float) -> None:
+async def test_what_waits_goes_on_in_the_same_task(seconds: float) -> None:
     async def main() -> str:
         rest = begin(_twice(seconds))
         assert isinstance(rest, Waiting)
         return await rest
 
-    assert asyncio.run(main()) == "done"
+    assert await main() == "done"
 
 
-def test_what_is_raised_after_a_wait_is_raised() -> None:
+async def test_what_is_raised_after_a_wait_is_raised() -> None:
     async def fail() -> None:
         await asyncio.sleep(0)
         raise ValueError("later")
@@ -52,10 +53,10 @@ def test_what_is_raised_after_a_wait_is_raised() -> None:
         await rest
 
     with pytest.raises(ValueError, match="later"):
-        asyncio.run(main())
+        await main()
 
 
-def test_a_cancellation_arrives_where_the_coroutine_waits() -> None:
+async def test_a_cancellation_arrives_where_the_coroutine_waits() -> None:
     seen: list[str] = []
 
     async def work() -> str:
@@ -73,18 +74,15 @@ def test_a_cancellation_arrives_where_the_coroutine_waits() -> None:
         assert isinstance(rest, Waiting)
         await rest
 
-    async def cancels() -> None:
-        task = asyncio.create_task(main())
-        await asyncio.sleep(0)
-        task.cancel()
-        await asyncio.wait({task})
-        assert task.cancelled()
-
-    asyncio.run(cancels())
+    task = asyncio.create_task(main())
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait({task})
+    assert task.cancelled()
     assert seen == ["cancelled", "cleaned up"]
 
 
-def test_a_coroutine_that_outlives_its_cancellation_has_a_result() -> None:
+async def test_a_coroutine_that_outlives_its_cancellation_has_a_result() -> None:
     async def work() -> str:
         try:
             await asyncio.Event().wait()
@@ -100,4 +98,4 @@ def test_a_coroutine_that_outlives_its_cancellation_has_a_result() -> None:
         asyncio.get_running_loop().call_soon(task.cancel)
         return await rest
 
-    assert asyncio.run(main()) == "went on"
+    assert await main() == "went on"

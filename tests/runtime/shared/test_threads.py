@@ -9,101 +9,101 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from typing import Final
 
 import pytest
 
 from mcp_runtime.limits import THREADS
 from mcp_runtime.shared import threads
+from tests.support.async_tests import DEADLINE
 
 WORD: Final = contextvars.ContextVar("WORD", default="none")
 
 
-def test_a_function_runs_in_another_thread_and_sees_the_callers_context() -> None:
-    async def main() -> tuple[str, str]:
-        WORD.set("here")
-        return await threads.run(lambda: (WORD.get(), threading.current_thread().name))
-
-    word, thread = asyncio.run(main())
+async def test_a_function_runs_in_another_thread_and_sees_the_callers_context() -> None:
+    WORD.set("here")
+    word, thread = await threads.run(lambda: (WORD.get(), threading.current_thread().name))
     assert word == "here"
     assert thread != threading.main_thread().name
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), SystemExit("stop")])
-def test_what_a_function_raises_is_raised_to_its_caller(error: BaseException) -> None:
+async def test_what_a_function_raises_is_raised_to_its_caller(error: BaseException) -> None:
     def fail() -> None:
         raise error
 
     with pytest.raises(type(error)):
-        asyncio.run(threads.run(fail))
+        await threads.run(fail)
 
 
 @pytest.mark.parametrize("error", [StopIteration, KeyboardInterrupt, GeneratorExit])
-def test_a_function_that_raises_what_steers_a_loop_does_not_stop_it(
+async def test_a_function_that_raises_what_steers_a_loop_does_not_stop_it(
     error: type[BaseException],
 ) -> None:
     def fail() -> None:
         raise error
 
     with pytest.raises(RuntimeError, match=f"the function raised {error.__name__}"):
-        asyncio.run(threads.run(fail))
+        await threads.run(fail)
 
 
-def test_as_many_run_at_once_as_there_are_threads_and_the_rest_comes_after() -> None:
+async def test_as_many_run_at_once_as_there_are_threads_and_the_rest_comes_after() -> None:
     seen: list[int] = []
     running, most = 0, 0
-    lock = threading.Lock()
+    lock, pair = threading.Lock(), threading.Barrier(2)
 
     def work(number: int) -> None:
         nonlocal running, most
         with lock:
             running += 1
             most = max(most, running)
-        time.sleep(0.005)
+        pair.wait(DEADLINE)
         with lock:
             running -= 1
             seen.append(number)
 
-    async def main() -> None:
-        await asyncio.gather(*(threads.run(work, number) for number in range(5 * THREADS)))
-
-    asyncio.run(main())
-    assert sorted(seen) == list(range(5 * THREADS))
+    await asyncio.gather(*(threads.run(work, number) for number in range(4 * THREADS)))
+    assert sorted(seen) == list(range(4 * THREADS))
     assert 1 < most <= THREADS
 
 
-def test_the_limit_of_threads_is_reached_and_the_next_function_waits_for_one_that_ends() -> None:
-    begun, end = threading.Semaphore(0), threading.Event()
+async def test_the_limit_of_threads_is_reached_and_the_next_function_waits_for_an_end() -> None:
+    begun, end = threading.Semaphore(0), threading.Semaphore(0)
+    seen: list[str] = []
 
     def work() -> bool:
+        seen.append("begun")
         begun.release()
-        return end.wait(10)
+        ended = end.acquire(timeout=DEADLINE)
+        seen.append("ended")
+        end.release()
+        return ended
 
-    async def main() -> list[bool]:
-        runs = [asyncio.ensure_future(threads.run(work)) for _ in range(THREADS + 1)]
-        for _ in range(THREADS):
-            assert await asyncio.to_thread(begun.acquire, timeout=10)
-        assert not await asyncio.to_thread(begun.acquire, timeout=0.1)
-        end.set()
-        return await asyncio.gather(*runs)
-
-    assert asyncio.run(main()) == [True] * (THREADS + 1)
+    runs = [asyncio.ensure_future(threads.run(work)) for _ in range(THREADS + 1)]
+    for _ in range(THREADS):
+        assert await asyncio.to_thread(begun.acquire, timeout=DEADLINE)
+    end.release()
+    assert await asyncio.gather(*runs) == [True] * (THREADS + 1)
+    assert seen[: THREADS + 1] == ["begun"] * THREADS + ["ended"]
+    assert seen.count("begun") == THREADS + 1
 
 
-def test_a_caller_that_is_cancelled_leaves_the_function_behind() -> None:
-    ended = threading.Event()
+async def test_a_caller_that_is_cancelled_leaves_the_function_behind() -> None:
+    begun, end, ended = threading.Event(), threading.Event(), threading.Event()
 
-    async def main() -> None:
-        def work() -> None:
-            time.sleep(0.05)
-            ended.set()
+    def work() -> None:
+        begun.set()
+        end.wait(DEADLINE)
+        ended.set()
 
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(threads.run(work), 0.01)
-
-    asyncio.run(main())
-    assert ended.wait(5)
+    caller = asyncio.ensure_future(threads.run(work))
+    assert await asyncio.to_thread(begun.wait, DEADLINE)
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    assert not ended.is_set()
+    end.set()
+    assert await asyncio.to_thread(ended.wait, DEADLINE)
 
 
 def test_a_function_that_hangs_does_not_keep_a_server_whose_client_is_gone() -> None:
@@ -126,15 +126,15 @@ def test_a_function_that_hangs_does_not_keep_a_server_whose_client_is_gone() -> 
         '{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "hang"}}\n'
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], input=lines.encode(), capture_output=True, timeout=30
+        [sys.executable, "-c", program], input=lines.encode(), capture_output=True, timeout=DEADLINE
     )
     assert done.returncode == 0, done.stderr
     assert b'"id":1' in done.stdout
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_process_begins_without_the_threads_of_its_parent() -> None:
-    asyncio.run(threads.run(int))  # leaves a thread that waits for the next function
+async def test_a_forked_process_begins_without_the_threads_of_its_parent() -> None:
+    await threads.run(int)
     context = multiprocessing.get_context("fork")
     child = context.Process(target=_run_one)
     child.start()

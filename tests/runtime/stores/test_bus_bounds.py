@@ -31,7 +31,7 @@ def size_of_files(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.iterdir())
 
 
-def test_a_flood_of_messages_does_not_fill_the_disk(tmp_path: Path) -> None:
+async def test_a_flood_of_messages_does_not_fill_the_disk(tmp_path: Path) -> None:
     async def main() -> int:
         path, heard = str(tmp_path / "store.db"), list[int]()
         limits = Limits(bus_bytes=2 * MIB)
@@ -46,22 +46,19 @@ def test_a_flood_of_messages_does_not_fill_the_disk(tmp_path: Path) -> None:
             assert rows == (4, 100 * (MIB // 2 + 1 + EVENT_OVERHEAD))
         return size_of_files(tmp_path)
 
-    assert asyncio.run(main()) < 8 * MIB
+    assert await main() < 8 * MIB
 
 
-def test_a_file_shrinks_when_its_sessions_are_forgotten(tmp_path: Path) -> None:
-    async def main() -> None:
-        async with SQLiteStore(str(tmp_path / "store.db"), Limits(event_bytes=32 * MIB)) as store:
-            for number in range(10):
-                await store.events.append("a", "1", number, [bytes(2 * MIB)], b"")
-            pages = await _pages(store)
-            await store.events.forget("a")
-            assert await _pages(store) < pages / 8
-
-    asyncio.run(main())
+async def test_a_file_shrinks_when_its_sessions_are_forgotten(tmp_path: Path) -> None:
+    async with SQLiteStore(str(tmp_path / "store.db"), Limits(event_bytes=32 * MIB)) as store:
+        for number in range(10):
+            await store.events.append("a", "1", number, [bytes(2 * MIB)], b"")
+        pages = await _pages(store)
+        await store.events.forget("a")
+        assert await _pages(store) < pages / 8
 
 
-def test_a_file_of_an_older_version_shrinks_too(tmp_path: Path) -> None:
+async def test_a_file_of_an_older_version_shrinks_too(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with sqlite3.connect(path) as old:
         old.execute(
@@ -74,7 +71,7 @@ def test_a_file_of_an_older_version_shrinks_too(tmp_path: Path) -> None:
         async with SQLiteStore(str(path)) as store:
             return await _pages(store)
 
-    assert asyncio.run(main()) < 100
+    assert await main() < 100
 
 
 async def _pages(store: SQLiteStore) -> int:
@@ -82,19 +79,16 @@ async def _pages(store: SQLiteStore) -> int:
     return pages
 
 
-def test_many_small_messages_that_wait_are_bounded_too() -> None:
+async def test_many_small_messages_that_wait_are_bounded_too() -> None:
     class Away(QueuedBus):
         async def _send(self, messages: Any) -> None: ...
         async def _receive(self) -> None: ...
         async def _topics_changed(self) -> None: ...
 
-    async def main() -> None:
-        bus = Away(Limits(bus_bytes=10 * (EVENT_OVERHEAD + 1)))
-        for _ in range(15):
-            bus.publish("t", b"")
-        assert (len(bus._waiting), bus.dropped) == (10, 5)
-
-    asyncio.run(main())
+    bus = Away(Limits(bus_bytes=10 * (EVENT_OVERHEAD + 1)))
+    for _ in range(15):
+        bus.publish("t", b"")
+    assert (len(bus._waiting), bus.dropped) == (10, 5)
 
 
 ODD_ROWS: Final = [
@@ -109,7 +103,7 @@ ODD_ROWS: Final = [
 
 
 @pytest.mark.parametrize("row", ODD_ROWS, ids=repr)
-def test_a_row_of_odd_form_is_ignored_and_the_next_is_heard(
+async def test_a_row_of_odd_form_is_ignored_and_the_next_is_heard(
     row: tuple[object, object], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def main() -> None:
@@ -122,12 +116,12 @@ def test_a_row_of_odd_form_is_ignored_and_the_next_is_heard(
             await until(lambda: heard == [b"after"])
 
     with caplog.at_level(logging.WARNING, "mcp_runtime.stores"):
-        asyncio.run(main())
+        await main()
     assert "ignored a message of another process" in caplog.text or row[0] == 7
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyError, RecursionError, OSError])
-def test_a_receiver_that_fails_does_not_end_the_bus(
+async def test_a_receiver_that_fails_does_not_end_the_bus(
     error: type[Exception], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     heard = list[bytes]()
@@ -137,34 +131,28 @@ def test_a_receiver_that_fails_does_not_end_the_bus(
             raise error("poison")
         heard.append(data)
 
-    async def main() -> None:
-        store = SQLiteStore(str(tmp_path / "store.db"))
-        async with store, store.bus.subscribed("t", receive):
-            for data in (b"bad", b"good"):
-                store.bus.publish("t", data)
-            await until(lambda: heard == [b"good"])
-
-    asyncio.run(main())
+    store = SQLiteStore(str(tmp_path / "store.db"))
+    async with store, store.bus.subscribed("t", receive):
+        for data in (b"bad", b"good"):
+            store.bus.publish("t", data)
+        await until(lambda: heard == [b"good"])
     assert "a message of another process cannot be handled: b'bad'" in caplog.text
 
 
-def test_a_message_that_cannot_be_sent_does_not_end_the_bus(
+async def test_a_message_that_cannot_be_sent_does_not_end_the_bus(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def main() -> None:
-        heard = list[bytes]()
-        store = SQLiteStore(str(tmp_path / "store.db"))
-        async with store, store.bus.subscribed("t", heard.append):
-            store.bus.publish("\ud800", b"poison")
-            await until(lambda: not store.bus._waiting)
-            store.bus.publish("t", b"after")
-            await until(lambda: heard == [b"after"])
-
-    asyncio.run(main())
+    heard = list[bytes]()
+    store = SQLiteStore(str(tmp_path / "store.db"))
+    async with store, store.bus.subscribed("t", heard.append):
+        store.bus.publish("\ud800", b"poison")
+        await until(lambda: not store.bus._waiting)
+        store.bus.publish("t", b"after")
+        await until(lambda: heard == [b"after"])
     assert "1 messages to other processes cannot be sent" in caplog.text
 
 
-def test_the_receiver_begins_again_after_any_exception(
+async def test_the_receiver_begins_again_after_any_exception(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def main() -> None:
@@ -183,7 +171,7 @@ def test_the_receiver_begins_again_after_any_exception(
                 store.bus.publish("t", b"after")
                 await until(lambda: heard == [b"after"])
 
-    asyncio.run(main())
+    await main()
     assert caplog.text.count("the bus is interrupted, and begins again") == 2
 
 
@@ -199,53 +187,48 @@ def test_the_receiver_begins_again_after_any_exception(
         (0, b"{}"),
     ],
 )
-def test_a_record_of_odd_form_is_none(version: object, record: object, tmp_path: Path) -> None:
-    async def main() -> None:
-        async with SQLiteStore(str(tmp_path / "store.db")) as store:
+async def test_a_record_of_odd_form_is_none(
+    version: object, record: object, tmp_path: Path
+) -> None:
+    async with SQLiteStore(str(tmp_path / "store.db")) as store:
 
-            def spoil(db: sqlite3.Connection) -> None:
-                db.execute("insert into sessions values ('a', ?, ?, 1e12)", (version, record))
-                row = (version, record)
-                db.execute("insert into tasks values ('o', 'a', ?, ?, 1e12)", row)
-                row = ("a", "1", 1, record)
-                db.execute("insert into events values (?, ?, ?, ?, x'', 0)", row)
+        def spoil(db: sqlite3.Connection) -> None:
+            db.execute("insert into sessions values ('a', ?, ?, 1e12)", (version, record))
+            row = (version, record)
+            db.execute("insert into tasks values ('o', 'a', ?, ?, 1e12)", row)
+            row = ("a", "1", 1, record)
+            db.execute("insert into events values (?, ?, ?, ?, x'', 0)", row)
 
-            await store._database.run(spoil)
-            assert await store.sessions.get("a") is None
-            assert await store.tasks.get("o", "a") is None
-            if not isinstance(record, bytes):
-                with pytest.raises(NoSuchEvent):
-                    await store.events.after("a", "1", 1)
-            assert await store.sessions.put("b", b"record", 0)
-            assert await store.sessions.get("b") == Kept(1, b"record")
-
-    asyncio.run(main())
+        await store._database.run(spoil)
+        assert await store.sessions.get("a") is None
+        assert await store.tasks.get("o", "a") is None
+        if not isinstance(record, bytes):
+            with pytest.raises(NoSuchEvent):
+                await store.events.after("a", "1", 1)
+        assert await store.sessions.put("b", b"record", 0)
+        assert await store.sessions.get("b") == Kept(1, b"record")
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("engine", ["memory", "sqlite"])
-def test_a_full_table_of_sessions_forgets_the_idlest_and_never_used_ones_first(
+async def test_a_full_table_of_sessions_forgets_the_idlest_and_never_used_ones_first(
     engine: str, tmp_path: Path
 ) -> None:
-    async def main() -> None:
-        limits = Limits(sessions=4)
-        path = str(tmp_path / "store.db")
-        store = MemoryStore(limits) if engine == "memory" else SQLiteStore(path, limits)
-        async with store:
-            for name in ("old", "used"):
-                assert await store.sessions.put(name, b"begun", 0)
-                assert await store.sessions.put(name, b"open", 1)
-            for number in range(50):
-                assert await store.sessions.put(f"flood {number}", b"begun", 0)
-                assert await store.sessions.get(f"flood {number}") is not None
-            for name in ("old", "used"):
-                assert await store.sessions.get(name) == Kept(2, b"open")
-            assert await store.sessions.get("flood 0") is None
-            for name in ("a", "b", "c"):
-                assert await store.sessions.put(name, b"begun", 0)
-                assert await store.sessions.put(name, b"open", 1)
-            kept = [
-                name for name in ("old", "used", "a", "b", "c") if await store.sessions.get(name)
-            ]
-            assert kept == ["used", "a", "b", "c"]
-
-    asyncio.run(main())
+    limits = Limits(sessions=4)
+    path = str(tmp_path / "store.db")
+    store = MemoryStore(limits) if engine == "memory" else SQLiteStore(path, limits)
+    async with store:
+        for name in ("old", "used"):
+            assert await store.sessions.put(name, b"begun", 0)
+            assert await store.sessions.put(name, b"open", 1)
+        for number in range(50):
+            assert await store.sessions.put(f"flood {number}", b"begun", 0)
+            assert await store.sessions.get(f"flood {number}") is not None
+        for name in ("old", "used"):
+            assert await store.sessions.get(name) == Kept(2, b"open")
+        assert await store.sessions.get("flood 0") is None
+        for name in ("a", "b", "c"):
+            assert await store.sessions.put(name, b"begun", 0)
+            assert await store.sessions.put(name, b"open", 1)
+        kept = [name for name in ("old", "used", "a", "b", "c") if await store.sessions.get(name)]
+        assert kept == ["used", "a", "b", "c"]

@@ -29,7 +29,7 @@ from tests.support.patience import until
 from tests.support.redis_server import RedisServer
 
 
-@pytest.fixture(params=["memory", "sqlite", "redis"])
+@pytest.fixture(params=["memory", "sqlite", pytest.param("redis", marks=pytest.mark.real_time)])
 def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> OpenStore:
     if request.param == "memory":
         shared: list[MemoryStore] = []
@@ -46,8 +46,8 @@ def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> OpenStore:
 
 
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
-def test_every_store_passes_the_contract(check: Check, open_store: OpenStore) -> None:
-    asyncio.run(check(open_store))
+async def test_every_store_passes_the_contract(check: Check, open_store: OpenStore) -> None:
+    await check(open_store)
 
 
 # ---- the contract finds what is wrong
@@ -153,8 +153,8 @@ BROKEN = {
 
 @pytest.mark.wide
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: broken.__name__)
-def test_a_store_that_breaks_the_contract_is_found(broken: type) -> None:
-    def failed(check: Check) -> bool:
+async def test_a_store_that_breaks_the_contract_is_found(broken: type) -> None:
+    async def failed(check: Check) -> bool:
         opened: list[MemoryStore] = []
 
         def store(limits: Limits) -> MemoryStore:
@@ -165,33 +165,30 @@ def test_a_store_that_breaks_the_contract_is_found(broken: type) -> None:
             return opened[0]
 
         try:
-            asyncio.run(check(store))
+            await check(store)
         except (AssertionError, TimeoutError, NoSuchEvent, TooManyTasks):
             return True
         return False
 
-    assert any(map(failed, CHECKS.values()))
+    assert any([await failed(check) for check in CHECKS.values()])
 
 
 LIMITED = (ForgetsVersions, UndoesDeletes, KeepsForEver, TakesAnyNumber)
 
 
-def test_a_memory_of_tasks_gives_back_what_is_over() -> None:
+async def test_a_memory_of_tasks_gives_back_what_is_over() -> None:
     now = [0.0]
 
-    async def main() -> None:
-        tasks = MemoryTasks(Limits(tasks=2), clock=lambda: now[0])
-        for owner, seconds in (("a", 1.0), ("a", 3.0), ("b", 1.0)):
-            assert await tasks.put(owner, str(seconds), b"", 0, seconds)
-        with pytest.raises(TooManyTasks):
-            await tasks.put("a", "third", b"", 0, 1)
-        assert await tasks.put("b", "1.0", b"", 1, 2)
-        for now[0], left in ((0.5, 3), (1.0, 2), (2.0, 1), (3.0, 0)):
-            assert len(tasks) == left
-        assert not tasks._owners
-        assert not tasks._ends
-
-    asyncio.run(main())
+    tasks = MemoryTasks(Limits(tasks=2), clock=lambda: now[0])
+    for owner, seconds in (("a", 1.0), ("a", 3.0), ("b", 1.0)):
+        assert await tasks.put(owner, str(seconds), b"", 0, seconds)
+    with pytest.raises(TooManyTasks):
+        await tasks.put("a", "third", b"", 0, 1)
+    assert await tasks.put("b", "1.0", b"", 1, 2)
+    for now[0], left in ((0.5, 3), (1.0, 2), (2.0, 1), (3.0, 0)):
+        assert len(tasks) == left
+    assert not tasks._owners
+    assert not tasks._ends
 
 
 # ---- opening
@@ -233,173 +230,151 @@ def test_a_url_that_is_refused_is_not_said_with_its_password(url: str) -> None:
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
-def test_a_store_that_cannot_be_reached_says_so_at_once(tmp_path: Path) -> None:
+@pytest.mark.real_time
+async def test_a_store_that_cannot_be_reached_says_so_at_once(tmp_path: Path) -> None:
     async def main(url: str, place: str) -> None:
         async with asyncio.timeout(5):
             with pytest.raises(StoreUnavailable, match=place):
                 async with store_at(url, Limits(store_wait=1)):
                     pass
 
-    asyncio.run(main(f"sqlite:///{tmp_path}/no/such/folder/store.db", "unable to open"))
-    asyncio.run(main("redis://127.0.0.1:1/0", r"Redis: .*127\.0\.0\.1:1\b"))
+    await main(f"sqlite:///{tmp_path}/no/such/folder/store.db", "unable to open")
+    await main("redis://127.0.0.1:1/0", r"Redis: .*127\.0\.0\.1:1\b")
 
 
-def test_a_store_that_does_not_answer_is_given_up() -> None:
-    async def main() -> None:
-        with socket.create_server(("127.0.0.1", 0)) as silent:
-            url = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
-            async with asyncio.timeout(5):
-                with pytest.raises(StoreUnavailable):
-                    async with store_at(url, Limits(store_wait=0.2)):
-                        pass
-
-    asyncio.run(main())
+@pytest.mark.real_time
+async def test_a_store_that_does_not_answer_is_given_up() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
+        async with asyncio.timeout(5):
+            with pytest.raises(StoreUnavailable):
+                async with store_at(url, Limits(store_wait=0.2)):
+                    pass
 
 
-def test_a_locked_sqlite_file_is_given_up(tmp_path: Path) -> None:
-    async def main() -> None:
-        store = store_at(f"sqlite:///{tmp_path}/store.db", Limits(store_wait=3))
-        async with store:
-            with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as other:
-                other.execute("begin exclusive")
-                with pytest.raises(StoreUnavailable):
-                    await store.sessions.put("a", b"", 0)
-                other.execute("commit")
-            assert await store.sessions.put("b", b"", 0)
-
-    asyncio.run(main())
+async def test_a_locked_sqlite_file_is_given_up(tmp_path: Path) -> None:
+    store = store_at(f"sqlite:///{tmp_path}/store.db", Limits(store_wait=3))
+    async with store:
+        with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as other:
+            other.execute("begin exclusive")
+            with pytest.raises(StoreUnavailable):
+                await store.sessions.put("a", b"", 0)
+            other.execute("commit")
+        assert await store.sessions.put("b", b"", 0)
 
 
-def test_a_sqlite_store_survives_a_restart(tmp_path: Path) -> None:
-    async def main() -> None:
-        url = f"sqlite:///{tmp_path}/store.db"
-        async with store_at(url) as _, store_at(url) as _:
-            pass
-        store = store_at(url)
-        async with store:
-            assert await store.sessions.put("a", b"record", 0)
-            await store.events.append("a", "1", 0, [b"first"], b"note")
-            await store.events.append("a", "1", 1, [b"second"], b"note")
-            assert await store.tasks.put("owner", "task", b"record", 0, 60)
-        again = store_at(url)
-        async with again:
-            assert await again.sessions.get("a") == Kept(1, b"record")
-            assert await again.tasks.get("owner", "task") == Kept(1, b"record")
-            assert await again.events.after("a", "1", 1) == Stored([b"second"], b"note")
-        with pytest.raises(StoreUnavailable):
-            await again.sessions.get("a")
-
-    asyncio.run(main())
+async def test_a_sqlite_store_survives_a_restart(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/store.db"
+    async with store_at(url) as _, store_at(url) as _:
+        pass
+    store = store_at(url)
+    async with store:
+        assert await store.sessions.put("a", b"record", 0)
+        await store.events.append("a", "1", 0, [b"first"], b"note")
+        await store.events.append("a", "1", 1, [b"second"], b"note")
+        assert await store.tasks.put("owner", "task", b"record", 0, 60)
+    again = store_at(url)
+    async with again:
+        assert await again.sessions.get("a") == Kept(1, b"record")
+        assert await again.tasks.get("owner", "task") == Kept(1, b"record")
+        assert await again.events.after("a", "1", 1) == Stored([b"second"], b"note")
+    with pytest.raises(StoreUnavailable):
+        await again.sessions.get("a")
 
 
 # ---- outages
 
 
-def test_what_sqlite_keeps_is_its_owners_alone(tmp_path: Path) -> None:
+async def test_what_sqlite_keeps_is_its_owners_alone(tmp_path: Path) -> None:
     """Sessions and events have what all users of a server were answered."""
 
-    async def main() -> None:
-        async with store_at(f"sqlite:///{tmp_path}/store.db") as store:
-            assert isinstance(store, SQLiteStore)
-            await store.sessions.put("id", b"record", 0)
-            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
-            assert modes == dict.fromkeys(("store.db", "store.db-wal", "store.db-shm"), 0o600)
-
-    asyncio.run(main())
+    async with store_at(f"sqlite:///{tmp_path}/store.db") as store:
+        assert isinstance(store, SQLiteStore)
+        await store.sessions.put("id", b"record", 0)
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+        assert modes == dict.fromkeys(("store.db", "store.db-wal", "store.db-shm"), 0o600)
 
 
-def test_sqlite_in_memory_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def main() -> None:
-        async with SQLiteStore(":memory:") as store:
-            assert await store.sessions.put("id", b"record", 0)
-
+async def test_sqlite_in_memory_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    asyncio.run(main())
+    async with SQLiteStore(":memory:") as store:
+        assert await store.sessions.put("id", b"record", 0)
     assert not [*tmp_path.iterdir()]
 
 
-def test_a_sqlite_file_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
-    async def main() -> None:
-        path = tmp_path / "store.db"
-        path.touch()
-        path.chmod(0o660)
-        async with store_at(f"sqlite:///{path}"):
-            assert stat.S_IMODE(path.stat().st_mode) == 0o660
-
-    asyncio.run(main())
+async def test_a_sqlite_file_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    path.touch()
+    path.chmod(0o660)
+    async with store_at(f"sqlite:///{path}"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o660
 
 
-def test_a_redis_that_is_away_is_an_error_at_once_and_is_used_again_when_it_is_back(
+@pytest.mark.real_time
+async def test_a_redis_that_is_away_is_an_error_at_once_and_is_used_again_when_it_is_back(
     redis: RedisServer,
 ) -> None:
-    async def main() -> None:
-        store, received = store_at(redis.url, Limits(store_wait=1, bus_bytes=1500)), list[bytes]()
-        async with store, store.bus.subscribed("all", received.append):
-            store.bus.publish("all", b"before")
-            await until(lambda: received == [b"before"])
-            redis.stop()
-            for _ in range(20):
-                async with asyncio.timeout(3):
-                    with pytest.raises(StoreUnavailable):
-                        await store.sessions.get("a")
-                    with pytest.raises(StoreUnavailable):
-                        await store.events.append("a", "1", 0, [b""], b"")
-                store.bus.publish("all", b"0123456789")
-            assert store.bus.dropped >= 10
-            redis.start()
-            assert await store.sessions.put("a", b"record", 0)
-            async with asyncio.timeout(10):
-                while received[-1] != b"after":
-                    store.bus.publish("all", b"after")
-                    await asyncio.sleep(0.05)
-
-    asyncio.run(main())
+    store, received = store_at(redis.url, Limits(store_wait=1, bus_bytes=1500)), list[bytes]()
+    async with store, store.bus.subscribed("all", received.append):
+        store.bus.publish("all", b"before")
+        await until(lambda: received == [b"before"])
+        redis.stop()
+        for _ in range(20):
+            async with asyncio.timeout(3):
+                with pytest.raises(StoreUnavailable):
+                    await store.sessions.get("a")
+                with pytest.raises(StoreUnavailable):
+                    await store.events.append("a", "1", 0, [b""], b"")
+            store.bus.publish("all", b"0123456789")
+        assert store.bus.dropped >= 10
+        redis.start()
+        assert await store.sessions.put("a", b"record", 0)
+        async with asyncio.timeout(10):
+            while received[-1] != b"after":
+                store.bus.publish("all", b"after")
+                await asyncio.sleep(0.05)
 
 
-def test_databases_of_one_redis_do_not_hear_each_other(redis: RedisServer) -> None:
-    async def main() -> None:
-        url, received = redis.url.removesuffix("/0"), list[bytes]()
-        async with store_at(f"{url}/1") as one, store_at(f"{url}/2") as other:
-            async with other.bus.subscribed("changes", received.append):
-                one.bus.publish("changes", b"of another server")
-                async with one.bus.subscribed("changes", lambda _: None):
-                    other.bus.publish("changes", b"ours")
-                    await until(lambda: bool(received))
-            assert received == [b"ours"]
-
-    asyncio.run(main())
+@pytest.mark.real_time
+async def test_databases_of_one_redis_do_not_hear_each_other(redis: RedisServer) -> None:
+    url, received = redis.url.removesuffix("/0"), list[bytes]()
+    async with store_at(f"{url}/1") as one, store_at(f"{url}/2") as other:
+        async with other.bus.subscribed("changes", received.append):
+            one.bus.publish("changes", b"of another server")
+            async with one.bus.subscribed("changes", lambda _: None):
+                other.bus.publish("changes", b"ours")
+                await until(lambda: bool(received))
+        assert received == [b"ours"]
 
 
-def test_keys_of_redis_expire_by_themselves(redis: RedisServer) -> None:
-    async def main() -> None:
-        store = store_at(redis.url, Limits(session_idle=60))
-        async with store:
-            client = store._server.client
-            await client.flushdb()
-            assert await store.sessions.put("a", b"record", 0)
-            await store.sessions.delete("b")
-            await store.events.append("a", "1", 0, [b"data"], b"note")
-            await store.leases.hold("process", 60)
-            assert await store.tasks.put("owner", "task", b"record", 0, 60)
-            left = [await client.pttl(key) for key in await client.keys()]
-            assert len(left) == 7
-            assert all(0 < milliseconds <= 60_000 for milliseconds in left), left
-
-    asyncio.run(main())
+@pytest.mark.real_time
+async def test_keys_of_redis_expire_by_themselves(redis: RedisServer) -> None:
+    store = store_at(redis.url, Limits(session_idle=60))
+    async with store:
+        client = store._server.client
+        await client.flushdb()
+        assert await store.sessions.put("a", b"record", 0)
+        await store.sessions.delete("b")
+        await store.events.append("a", "1", 0, [b"data"], b"note")
+        await store.leases.hold("process", 60)
+        assert await store.tasks.put("owner", "task", b"record", 0, 60)
+        left = [await client.pttl(key) for key in await client.keys()]
+        assert len(left) == 7
+        assert all(0 < milliseconds <= 60_000 for milliseconds in left), left
 
 
-def test_events_in_redis_live_as_long_as_their_session_is_used(redis: RedisServer) -> None:
-    async def main() -> None:
-        one, other = (store_at(redis.url, Limits(session_idle=idle)) for idle in (60, 600))
-        async with one, other:
-            client = one._server.client
-            await client.flushdb()
-            assert await one.sessions.put("a", b"record", 0)
-            for count in range(2):
-                await one.events.append("a", "1", count, [b"data"], b"note")
-            keys = await client.keys("mcp:{a}:*")
-            assert [await client.pttl(key) <= 60_000 for key in keys] == [True] * 3
-            await other.sessions.get("a")
-            assert [await client.pttl(key) > 60_000 for key in keys] == [True] * 3
-
-    asyncio.run(main())
+@pytest.mark.real_time
+async def test_events_in_redis_live_as_long_as_their_session_is_used(redis: RedisServer) -> None:
+    one, other = (store_at(redis.url, Limits(session_idle=idle)) for idle in (60, 600))
+    async with one, other:
+        client = one._server.client
+        await client.flushdb()
+        assert await one.sessions.put("a", b"record", 0)
+        for count in range(2):
+            await one.events.append("a", "1", count, [b"data"], b"note")
+        keys = await client.keys("mcp:{a}:*")
+        assert [await client.pttl(key) <= 60_000 for key in keys] == [True] * 3
+        await other.sessions.get("a")
+        assert [await client.pttl(key) > 60_000 for key in keys] == [True] * 3

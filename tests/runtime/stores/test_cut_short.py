@@ -214,25 +214,26 @@ async def opened(
 
 @pytest.mark.parametrize(
     ("engine", "fault"),
-    [(engine, fault) for engine, faults in FAULTS.items() for fault in faults],
+    [
+        pytest.param(engine, fault, marks=[pytest.mark.real_time] if engine == "redis" else [])
+        for engine, faults in FAULTS.items()
+        for fault in faults
+    ],
     ids=lambda value: value if isinstance(value, str) else value.__name__,
 )
-def test_whichever_operation_is_cut_short_all_others_are_exact(
+async def test_whichever_operation_is_cut_short_all_others_are_exact(
     engine: str, fault: Fault, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     seed = secrets.randbits(32)
     sys.stdout.write(f"schedules are drawn with the seed {seed}\n")
 
-    async def main() -> None:
-        random = Random(seed)
-        async with AsyncExitStack() as stack:
-            one, other = await stack.enter_async_context(opened(engine, tmp_path, request))
-            for _ in range(_SCHEDULES):
-                operations = schedule(random)
-                for at in range(_LENGTH):
-                    await _check(one, other, operations, at, fault, random)
-
-    asyncio.run(main())
+    random = Random(seed)
+    async with AsyncExitStack() as stack:
+        one, other = await stack.enter_async_context(opened(engine, tmp_path, request))
+        for _ in range(_SCHEDULES):
+            operations = schedule(random)
+            for at in range(_LENGTH):
+                await _check(one, other, operations, at, fault, random)
 
 
 async def _check(

@@ -20,6 +20,8 @@ from mcp_runtime.transports.child_process import INHERITED, Child, spawn
 from tests.support.patience import until
 from tests.support.wires import Taker, python
 
+pytestmark = pytest.mark.real_time
+
 CAT: Final = ("/bin/cat",)
 STUBBORN: Final = """
 import os, signal, subprocess, sys, time
@@ -61,25 +63,22 @@ async def closed(child: Child) -> float:
     return time.monotonic() - start
 
 
-def test_a_child_takes_what_is_written_and_its_output_comes() -> None:
-    async def main() -> None:
-        child = await spawn(CAT)
-        taker = Taker(child)
-        child.write(b"one\n")
-        child.write(b"two\n")
-        assert await taker.until_taken(8) == b"one\ntwo\n"
-        assert child.returncode is None
-        assert await closed(child) < 0.5
-        assert child.returncode == 0
-        assert len(taker.ends) == 1
-        child.write(b"too late")
-        await child.drain()
-        await child.close()
-
-    asyncio.run(main())
+async def test_a_child_takes_what_is_written_and_its_output_comes() -> None:
+    child = await spawn(CAT)
+    taker = Taker(child)
+    child.write(b"one\n")
+    child.write(b"two\n")
+    assert await taker.until_taken(8) == b"one\ntwo\n"
+    assert child.returncode is None
+    assert await closed(child) < 0.5
+    assert child.returncode == 0
+    assert len(taker.ends) == 1
+    child.write(b"too late")
+    await child.drain()
+    await child.close()
 
 
-def test_servers_of_all_kinds_are_gone_in_their_time() -> None:
+async def test_servers_of_all_kinds_are_gone_in_their_time() -> None:
     async def obeys() -> None:
         child = await python("import sys; sys.stdin.read(); print('bye')")
         taker = Taker(child)
@@ -118,46 +117,37 @@ def test_servers_of_all_kinds_are_gone_in_their_time() -> None:
         child.write(b"x" * 1_000_000)
         assert 1 <= await closed(child) < 2
 
-    async def main() -> None:
-        await asyncio.gather(
-            obeys(), ignores_eof(), ignores_all(), leaves_one_that_ignores(), reads_nothing()
-        )
-
-    asyncio.run(main())
+    await asyncio.gather(
+        obeys(), ignores_eof(), ignores_all(), leaves_one_that_ignores(), reads_nothing()
+    )
 
 
-def test_a_death_ends_the_wire_within_20_ms_though_a_grandchild_holds_the_pipe() -> None:
-    async def main() -> None:
-        delays: list[float] = []
-        for _ in range(5):
-            child = await python(STUBBORN)
-            taker = Taker(child)
-            await taker.until_taken(6)
-            child.write(b"a call")
-            killed = time.monotonic()
-            os.kill(child.pid, signal.SIGKILL)
-            delays.append(await taker.until_ended() - killed)
-            assert len(group(child.pid)) == 1
-            closing.append(asyncio.create_task(closed(child)))
-        await asyncio.gather(*closing)
-        assert sorted(delays)[2] < 0.02, delays
-
+async def test_a_death_ends_the_wire_within_20_ms_though_a_grandchild_holds_the_pipe() -> None:
     closing: list[asyncio.Task[float]] = []
-    asyncio.run(main())
+    delays: list[float] = []
+    for _ in range(5):
+        child = await python(STUBBORN)
+        taker = Taker(child)
+        await taker.until_taken(6)
+        child.write(b"a call")
+        killed = time.monotonic()
+        os.kill(child.pid, signal.SIGKILL)
+        delays.append(await taker.until_ended() - killed)
+        assert len(group(child.pid)) == 1
+        closing.append(asyncio.create_task(closed(child)))
+    await asyncio.gather(*closing)
+    assert sorted(delays)[2] < 0.02, delays
 
 
-def test_what_a_server_leaves_running_is_ended_though_nobody_closes_it() -> None:
-    async def main() -> None:
-        child = await python(LEAVES_ONE)
-        await Taker(child).until_ended()
-        await until(lambda: group(child.pid) == [])
-        assert await closed(child) < 0.5
-        assert child.returncode == 0
-
-    asyncio.run(main())
+async def test_what_a_server_leaves_running_is_ended_though_nobody_closes_it() -> None:
+    child = await python(LEAVES_ONE)
+    await Taker(child).until_ended()
+    await until(lambda: group(child.pid) == [])
+    assert await closed(child) < 0.5
+    assert child.returncode == 0
 
 
-def test_the_dead_that_nobody_reaps_hold_nothing_up() -> None:
+async def test_the_dead_that_nobody_reaps_hold_nothing_up() -> None:
     text = f"""
 import asyncio, ctypes, sys, time
 assert ctypes.CDLL(None).prctl(36, 1) == 0  # PR_SET_CHILD_SUBREAPER: orphans come here, and stay
@@ -170,64 +160,52 @@ async def main():
 asyncio.run(main())
 """
 
-    async def main() -> None:
-        child = await python(text)
-        taker = Taker(child)
-        await taker.until_ended()
-        await child.close()
-        assert taker.taken == b"True\n", child.stderr
-
-    asyncio.run(main())
+    child = await python(text)
+    taker = Taker(child)
+    await taker.until_ended()
+    await child.close()
+    assert taker.taken == b"True\n", child.stderr
 
 
-def test_the_last_words_of_a_server_that_dies_at_once_arrive() -> None:
-    async def main() -> None:
-        child = await python(
-            "import os, sys; os.write(2, b'why'); os.write(1, b'x' * 50_000); os._exit(3)"
-        )
-        await asyncio.sleep(0.2)
-        child.write(b"a call")
-        await asyncio.sleep(0)
-        taker = Taker(child)
-        await taker.until_ended()
-        assert taker.taken == b"x" * 50_000
-        assert child.stderr == b"why"
-        assert await closed(child) < 0.5
-        assert child.returncode == 3
-
-    asyncio.run(main())
+async def test_the_last_words_of_a_server_that_dies_at_once_arrive() -> None:
+    child = await python(
+        "import os, sys; os.write(2, b'why'); os.write(1, b'x' * 50_000); os._exit(3)"
+    )
+    await asyncio.sleep(0.2)
+    child.write(b"a call")
+    await asyncio.sleep(0)
+    taker = Taker(child)
+    await taker.until_ended()
+    assert taker.taken == b"x" * 50_000
+    assert child.stderr == b"why"
+    assert await closed(child) < 0.5
+    assert child.returncode == 3
 
 
-def test_the_end_of_standard_output_ends_the_wire_of_a_server_that_lives() -> None:
-    async def main() -> None:
-        child = await python("import os, sys; os.close(1); sys.stdin.read()")
-        await Taker(child).until_ended()
-        assert child.returncode is None
-        await closed(child)
-
-    asyncio.run(main())
+async def test_the_end_of_standard_output_ends_the_wire_of_a_server_that_lives() -> None:
+    child = await python("import os, sys; os.close(1); sys.stdin.read()")
+    await Taker(child).until_ended()
+    assert child.returncode is None
+    await closed(child)
 
 
-def test_a_cancelled_close_kills_at_once_and_waits_for_the_death() -> None:
-    async def main() -> None:
-        child = await python(STUBBORN)
-        await Taker(child).until_taken(6)
-        closing = asyncio.create_task(child.close())
-        await asyncio.sleep(0.01)
-        start = time.monotonic()
-        closing.cancel()
-        await asyncio.sleep(0)
-        closing.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await closing
-        assert time.monotonic() - start < 0.5
-        assert group(child.pid) == []
-        assert child.returncode == -signal.SIGKILL
-
-    asyncio.run(main())
+async def test_a_cancelled_close_kills_at_once_and_waits_for_the_death() -> None:
+    child = await python(STUBBORN)
+    await Taker(child).until_taken(6)
+    closing = asyncio.create_task(child.close())
+    await asyncio.sleep(0.01)
+    start = time.monotonic()
+    closing.cancel()
+    await asyncio.sleep(0)
+    closing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await closing
+    assert time.monotonic() - start < 0.5
+    assert group(child.pid) == []
+    assert child.returncode == -signal.SIGKILL
 
 
-def test_a_close_in_a_task_that_is_being_cancelled_ends_the_server() -> None:
+async def test_a_close_in_a_task_that_is_being_cancelled_ends_the_server() -> None:
     pids: list[int] = []
 
     async def serve() -> None:
@@ -238,94 +216,81 @@ def test_a_close_in_a_task_that_is_being_cancelled_ends_the_server() -> None:
         finally:
             await child.close()
 
-    async def main() -> None:
-        serving = asyncio.create_task(serve())
-        await until(lambda: bool(pids))
-        assert not serving.done()
-
-    asyncio.run(main())
+    serving = asyncio.create_task(serve())
+    await until(lambda: bool(pids))
+    assert not serving.done()
+    serving.cancel()
+    await asyncio.wait({serving})
+    assert serving.cancelled()
     assert group(pids[0]) == []
 
 
-def test_without_pidfd_a_thread_sees_the_death(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_pidfd_a_thread_sees_the_death(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "pidfd_open")
 
-    async def main() -> None:
-        child = await spawn(CAT)
-        taker = Taker(child)
-        killed = time.monotonic()
-        os.kill(child.pid, signal.SIGKILL)
-        assert await taker.until_ended() - killed < 0.2
-        assert await closed(child) < 0.5
-        assert child.returncode == -signal.SIGKILL
-
-    asyncio.run(main())
+    child = await spawn(CAT)
+    taker = Taker(child)
+    killed = time.monotonic()
+    os.kill(child.pid, signal.SIGKILL)
+    assert await taker.until_ended() - killed < 0.2
+    assert await closed(child) < 0.5
+    assert child.returncode == -signal.SIGKILL
 
 
-def test_standard_error_is_kept_to_its_limit_and_given_as_it_comes() -> None:
+async def test_standard_error_is_kept_to_its_limit_and_given_as_it_comes() -> None:
     text = "import os\nfor i in range(300): os.write(2, b'%07d\\n' % i)"
 
-    async def main() -> None:
-        given = bytearray()
-        limits = Limits(stderr_bytes=800)
-        for stderr, expected in [
-            ("capture", b"".join(b"%07d\n" % number for number in range(200, 300))),
-            ("drop", b""),
-            (given.extend, b"".join(b"%07d\n" % number for number in range(200, 300))),
-        ]:
-            child = await python(text, stderr=stderr, limits=limits)
-            await Taker(child).until_ended()
-            await child.close()
-            assert child.stderr == expected
-        assert given == b"".join(b"%07d\n" % number for number in range(300))
-
-    asyncio.run(main())
-
-
-def test_standard_error_is_ours_unless_told_otherwise(capfd: pytest.CaptureFixture[str]) -> None:
-    async def main() -> None:
-        child = await spawn([sys.executable, "-c", "import os; os.write(2, b'to ours')"])
+    given = bytearray()
+    limits = Limits(stderr_bytes=800)
+    for stderr, expected in [
+        ("capture", b"".join(b"%07d\n" % number for number in range(200, 300))),
+        ("drop", b""),
+        (given.extend, b"".join(b"%07d\n" % number for number in range(200, 300))),
+    ]:
+        child = await python(text, stderr=stderr, limits=limits)
         await Taker(child).until_ended()
         await child.close()
-        assert child.stderr == b""
+        assert child.stderr == expected
+    assert given == b"".join(b"%07d\n" % number for number in range(300))
 
-    asyncio.run(main())
+
+async def test_standard_error_is_ours_unless_told_otherwise(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    child = await spawn([sys.executable, "-c", "import os; os.write(2, b'to ours')"])
+    await Taker(child).until_ended()
+    await child.close()
+    assert child.stderr == b""
     assert capfd.readouterr().err == "to ours"
 
 
-def test_the_environment_is_the_named_part_of_ours_and_what_is_given(
+async def test_the_environment_is_the_named_part_of_ours_and_what_is_given(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "abc")
     monkeypatch.setenv("LC_TIME", "C")
     monkeypatch.setenv("TERM", "() { echo a shell function; }")
 
-    async def main() -> None:
-        child = await spawn(["/usr/bin/env", "-0"], env={"GIVEN": "1", "HOME": "/given"})
-        taker = Taker(child)
-        await taker.until_ended()
-        await child.close()
-        theirs = dict(line.split("=", 1) for line in taker.taken.decode().split("\0") if line)
-        assert theirs["GIVEN"] == "1"
-        assert theirs["HOME"] == "/given"
-        assert theirs["PATH"] == os.environ["PATH"]
-        assert theirs["LC_TIME"] == "C"
-        assert set(theirs) - {"GIVEN"} <= {*INHERITED, *(n for n in os.environ if n[:3] == "LC_")}
-        assert "TERM" not in theirs
-
-    asyncio.run(main())
+    child = await spawn(["/usr/bin/env", "-0"], env={"GIVEN": "1", "HOME": "/given"})
+    taker = Taker(child)
+    await taker.until_ended()
+    await child.close()
+    theirs = dict(line.split("=", 1) for line in taker.taken.decode().split("\0") if line)
+    assert theirs["GIVEN"] == "1"
+    assert theirs["HOME"] == "/given"
+    assert theirs["PATH"] == os.environ["PATH"]
+    assert theirs["LC_TIME"] == "C"
+    assert set(theirs) - {"GIVEN"} <= {*INHERITED, *(n for n in os.environ if n[:3] == "LC_")}
+    assert "TERM" not in theirs
 
 
-def test_it_leads_a_session_of_its_own_in_the_folder_that_is_named(tmp_path: Path) -> None:
-    async def main() -> None:
-        text = "import os; print(os.getpid() == os.getsid(0) == os.getpgrp(), os.getcwd())"
-        child = await spawn([sys.executable, "-c", text], cwd=tmp_path)
-        taker = Taker(child)
-        await taker.until_ended()
-        await child.close()
-        assert taker.taken.decode() == f"True {tmp_path}\n"
-
-    asyncio.run(main())
+async def test_it_leads_a_session_of_its_own_in_the_folder_that_is_named(tmp_path: Path) -> None:
+    text = "import os; print(os.getpid() == os.getsid(0) == os.getpgrp(), os.getcwd())"
+    child = await spawn([sys.executable, "-c", text], cwd=tmp_path)
+    taker = Taker(child)
+    await taker.until_ended()
+    await child.close()
+    assert taker.taken.decode() == f"True {tmp_path}\n"
 
 
 @pytest.mark.parametrize(
@@ -345,7 +310,7 @@ def test_it_leads_a_session_of_its_own_in_the_folder_that_is_named(tmp_path: Pat
         ("/bin/cat --token=secret", None, "'/bin/cat': a command is a list of words; split it"),
     ],
 )
-def test_what_cannot_be_started_says_why_and_what_to_do(
+async def test_what_cannot_be_started_says_why_and_what_to_do(
     tmp_path: Path, command: list[str] | str, cwd: str | None, said: str
 ) -> None:
     (tmp_path / "plain").write_text("text")
@@ -355,7 +320,7 @@ def test_what_cannot_be_started_says_why_and_what_to_do(
         command = [word.replace("{tmp}", str(tmp_path)) for word in command]
     before = len(os.listdir("/proc/self/fd"))
     with pytest.raises(NotStarted) as caught:
-        asyncio.run(spawn(command, cwd=cwd))
+        await spawn(command, cwd=cwd)
     assert isinstance(caught.value, LocalError)
     assert said in str(caught.value)
     assert "secret" not in str(caught.value)
@@ -364,37 +329,34 @@ def test_what_cannot_be_started_says_why_and_what_to_do(
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-def test_a_system_without_process_groups_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_system_without_process_groups_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(module.os, "killpg")
     with pytest.raises(NotStarted, match="no process groups"):
-        asyncio.run(spawn(CAT))
+        await spawn(CAT)
 
 
-def test_a_server_that_reads_nothing_holds_drain_and_then_its_own_output() -> None:
+async def test_a_server_that_reads_nothing_holds_drain_and_then_its_own_output() -> None:
     limits = Limits(outgoing_bytes=100_000)
 
-    async def main() -> None:
-        child = await python("import os\nwhile True: os.write(1, b'x' * 1000)", limits=limits)
-        taker = Taker(child)
-        await taker.until_taken(1)
-        child.write(b"y" * 90_000)
-        await asyncio.wait_for(child.drain(), 1)
-        child.write(b"y" * 90_000)
-        waiting = asyncio.create_task(child.drain())
-        before = len(taker.taken)
-        await until(lambda: len(taker.taken) > before)
-        assert not waiting.done()
-        child.write(b"y" * 300_000)
-        before = len(taker.taken)
-        await asyncio.sleep(0.05)
-        assert len(taker.taken) == before
-        await child.close()
-        assert waiting.done()
-
-    asyncio.run(main())
+    child = await python("import os\nwhile True: os.write(1, b'x' * 1000)", limits=limits)
+    taker = Taker(child)
+    await taker.until_taken(1)
+    child.write(b"y" * 90_000)
+    await asyncio.wait_for(child.drain(), 1)
+    child.write(b"y" * 90_000)
+    waiting = asyncio.create_task(child.drain())
+    before = len(taker.taken)
+    await until(lambda: len(taker.taken) > before)
+    assert not waiting.done()
+    child.write(b"y" * 300_000)
+    before = len(taker.taken)
+    await asyncio.sleep(0.05)
+    assert len(taker.taken) == before
+    await child.close()
+    assert waiting.done()
 
 
-def test_fifty_children_leave_no_descriptor_and_no_task() -> None:
+async def test_fifty_children_leave_no_descriptor_and_no_task() -> None:
     async def one(number: int) -> None:
         child = await spawn(CAT, stderr="capture")
         taker = Taker(child)
@@ -404,16 +366,13 @@ def test_fifty_children_leave_no_descriptor_and_no_task() -> None:
             os.kill(child.pid, signal.SIGKILL)
         await child.close()
 
-    async def main() -> None:
-        await one(0)
-        gc.collect()
-        before = sorted(os.listdir("/proc/self/fd"))
-        for start in range(0, 50, 10):
-            await asyncio.gather(*(one(number) for number in range(start, start + 10)))
-        assert sorted(os.listdir("/proc/self/fd")) == before
-        assert len(asyncio.all_tasks()) == 1
-
-    asyncio.run(main())
+    await one(0)
+    gc.collect()
+    before, tasks = sorted(os.listdir("/proc/self/fd")), asyncio.all_tasks()
+    for start in range(0, 50, 10):
+        await asyncio.gather(*(one(number) for number in range(start, start + 10)))
+    assert sorted(os.listdir("/proc/self/fd")) == before
+    assert asyncio.all_tasks() == tasks
 
 
 @pytest.mark.parametrize(
@@ -427,12 +386,12 @@ def test_fifty_children_leave_no_descriptor_and_no_task() -> None:
         ("nowhere.py", "give its full path, or add its folder to PATH"),
     ],
 )
-def test_a_script_or_an_address_instead_of_a_command_says_what_to_type(
+async def test_a_script_or_an_address_instead_of_a_command_says_what_to_type(
     program: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("server.py", "server.js"):
         (tmp_path / name).write_text("", "utf-8")
     with pytest.raises(NotStarted) as raised:
-        asyncio.run(spawn([program]))
+        await spawn([program])
     assert str(raised.value).endswith(f"; {remedy}")

@@ -120,40 +120,36 @@ def waiting(limits: Limits) -> tuple[Server, asyncio.Event]:
     return server, may_end
 
 
-def test_ten_thousand_calls_in_flight_are_each_answered() -> None:
-    async def main() -> None:
-        limits = Limits(in_flight=CALLS)
-        server, may_end = waiting(limits)
-        async with Client(server, limits=limits) as client:
-            calls = [
-                asyncio.create_task(client.call_tool("wait", {"number": number}))
-                for number in range(CALLS)
-            ]
-            await asyncio.sleep(0)
-            with pytest.raises(TooMuch):
-                await client.list_tools()
-            may_end.set()
-            results = await asyncio.gather(*calls)
-            contents = [result.structured_content for result in results]
-            assert contents == [{"result": number} for number in range(CALLS)]
-
-    asyncio.run(main())
+async def test_ten_thousand_calls_in_flight_are_each_answered() -> None:
+    limits = Limits(in_flight=CALLS)
+    server, may_end = waiting(limits)
+    async with Client(server, limits=limits) as client:
+        calls = [
+            asyncio.create_task(client.call_tool("wait", {"number": number}))
+            for number in range(CALLS)
+        ]
+        await asyncio.sleep(0)
+        with pytest.raises(TooMuch):
+            await client.list_tools()
+        may_end.set()
+        results = await asyncio.gather(*calls)
+        contents = [result.structured_content for result in results]
+        assert contents == [{"result": number} for number in range(CALLS)]
 
 
-def test_of_ten_thousand_calls_those_over_the_limit_are_told_so_and_the_others_answered() -> None:
-    async def main() -> None:
-        server, may_end = waiting(Limits())
-        async with connected(server, SHAKEN) as peer:
-            params = {"name": "wait", "arguments": {"number": 1}}
-            peer.say(*(request(number, "tools/call", params) for number in range(CALLS)))
-            busy = [await peer.hears() for _ in range(CALLS - Limits().in_flight)]
-            assert {message["error"]["code"] for message in busy} == {-32000}
-            may_end.set()
-            done = [await peer.hears() for _ in range(Limits().in_flight)]
-            assert all("result" in message for message in done)
-            assert len(Counter(message["id"] for message in busy + done)) == CALLS
-
-    asyncio.run(main())
+async def test_of_ten_thousand_calls_those_over_the_limit_are_refused_and_the_others_answered() -> (
+    None
+):
+    server, may_end = waiting(Limits())
+    async with connected(server, SHAKEN) as peer:
+        params = {"name": "wait", "arguments": {"number": 1}}
+        peer.say(*(request(number, "tools/call", params) for number in range(CALLS)))
+        busy = [await peer.hears() for _ in range(CALLS - Limits().in_flight)]
+        assert {message["error"]["code"] for message in busy} == {-32000}
+        may_end.set()
+        done = [await peer.hears() for _ in range(Limits().in_flight)]
+        assert all("result" in message for message in done)
+        assert len(Counter(message["id"] for message in busy + done)) == CALLS
 
 
 # ---- peers that are gone
@@ -194,7 +190,7 @@ def half_answer(id: Any, method: str) -> bytes:
 
 
 @pytest.mark.parametrize("method", ["initialize", "tools/list"])
-def test_a_server_that_is_gone_at_any_byte_of_an_answer_is_an_error_of_its_kind(
+async def test_a_server_that_is_gone_at_any_byte_of_an_answer_is_an_error_of_its_kind(
     method: str,
 ) -> None:
     whole = len(half_answer(1, method))
@@ -214,30 +210,24 @@ def test_a_server_that_is_gone_at_any_byte_of_an_answer_is_an_error_of_its_kind(
         except Disconnected:
             return False
 
-    async def main() -> None:
-        before = asyncio.all_tasks()
-        async with asyncio.timeout(20):
-            whole_ones = [count for count in range(whole + 1) if await one(count)]
-        assert whole_ones == [whole]
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        assert asyncio.all_tasks() == before
-
-    asyncio.run(main())
+    before = asyncio.all_tasks()
+    async with asyncio.timeout(20):
+        whole_ones = [count for count in range(whole + 1) if await one(count)]
+    assert whole_ones == [whole]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert asyncio.all_tasks() == before
 
 
-def test_a_client_that_is_gone_at_any_byte_of_an_answer_leaves_nothing_behind() -> None:
+async def test_a_client_that_is_gone_at_any_byte_of_an_answer_leaves_nothing_behind() -> None:
     server, may_end = waiting(Limits())
     may_end.set()
     params = {"name": "wait", "arguments": {"number": 1}}
     frames = request(1, "tools/call", params) + b"\n" + request(2, "ping") + b"\n"
 
-    async def main() -> None:
-        for count in range(len(frames) + 1):
-            async with connected(server, SHAKEN) as peer:
-                peer.wire.write(frames[:count])
-
-    asyncio.run(main())
+    for count in range(len(frames) + 1):
+        async with connected(server, SHAKEN) as peer:
+            peer.wire.write(frames[:count])
 
 
 PROGRAM: Final = """
@@ -258,14 +248,12 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("count", [0, 1, 20, 45, 46])
-def test_a_child_that_is_gone_in_mid_answer_is_an_error_of_its_kind(count: int) -> None:
-    async def main() -> None:
-        command = [sys.executable, "-S", "-c", PROGRAM, SHAKEN, "tools/list", str(count)]
-        async with Client.stdio(command, revisions=[SHAKEN]) as client:
-            with pytest.raises(Disconnected):
-                await client.list_tools()
-            with pytest.raises(Exception, match="closed"):
-                await client.request("ping", UNSET)
-
-    asyncio.run(main())
+async def test_a_child_that_is_gone_in_mid_answer_is_an_error_of_its_kind(count: int) -> None:
+    command = [sys.executable, "-S", "-c", PROGRAM, SHAKEN, "tools/list", str(count)]
+    async with Client.stdio(command, revisions=[SHAKEN]) as client:
+        with pytest.raises(Disconnected):
+            await client.list_tools()
+        with pytest.raises(Exception, match="closed"):
+            await client.request("ping", UNSET)

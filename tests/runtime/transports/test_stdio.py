@@ -91,7 +91,8 @@ def test_handlers_read_nothing_from_the_wire() -> None:
     assert (done.stdout, done.stderr) == (b"a call\n", b"")
 
 
-def test_a_child_that_outlives_the_serving_does_not_hold_it_up() -> None:
+@pytest.mark.real_time
+async def test_a_child_that_outlives_the_serving_does_not_hold_it_up() -> None:
     text = f"""{SERVER}
 import subprocess
 def hook(wire):
@@ -99,15 +100,12 @@ def hook(wire):
 {RUN}"""
     text = text.replace("sleeper =", "global sleeper; sleeper =")
 
-    async def main() -> None:
-        child = await python(text)
-        taker = Taker(child)
-        child.write(b"a call\n")
-        await taker.until_taken(7)
-        await asyncio.wait_for(child.close(), 1)
-        assert child.returncode == 0
-
-    asyncio.run(main())
+    child = await python(text)
+    taker = Taker(child)
+    child.write(b"a call\n")
+    await taker.until_taken(7)
+    await asyncio.wait_for(child.close(), 1)
+    assert child.returncode == 0
 
 
 def test_files_are_read_and_written(tmp_path: Path) -> None:
@@ -196,7 +194,8 @@ def test_a_client_that_reads_no_more_ends_the_server_quietly() -> None:
         assert process.stderr.read() == b""
 
 
-def test_a_client_that_reads_nothing_cannot_make_the_server_grow() -> None:
+@pytest.mark.real_time
+async def test_a_client_that_reads_nothing_cannot_make_the_server_grow() -> None:
     text = f"""{SERVER.replace("own_pipes()", "own_pipes(limits)")}
 import resource
 from mcp_runtime.limits import Limits
@@ -206,37 +205,32 @@ before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, file=sys.stderr)
 """
 
-    async def main() -> None:
-        child = await python(text, limits=Limits(outgoing_bytes=100_000_000))
-        child.write(b"x" * 50_000_000)
-        await asyncio.sleep(0.5)
-        taker = Taker(child)
-        await taker.until_taken(50_000_000)
-        await child.close()
-        assert int(child.stderr) < 8_000  # KiB
-
-    asyncio.run(main())
+    child = await python(text, limits=Limits(outgoing_bytes=100_000_000))
+    child.write(b"x" * 50_000_000)
+    await asyncio.sleep(0.5)
+    taker = Taker(child)
+    await taker.until_taken(50_000_000)
+    await child.close()
+    assert int(child.stderr) < 8_000  # KiB
 
 
-def test_a_client_that_takes_nothing_is_given_up_when_the_server_ends() -> None:
+@pytest.mark.real_time
+async def test_a_client_that_takes_nothing_is_given_up_when_the_server_ends() -> None:
     text = f"{SERVER}\ndef hook(wire):\n    wire.write(b'y' * 1_000_000)\n{RUN}"
 
-    async def main() -> None:
-        child = await python(text)
-        child.write(b"a call\n")
-        await asyncio.sleep(0.2)
-        child._outlet.finish()
-        await asyncio.sleep(0.1)
-        start = asyncio.get_running_loop().time()
-        os.set_blocking(0, True)
-        await until(
-            lambda: os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-        )
-        assert asyncio.get_running_loop().time() - start < 2
-        await child.close()
-        assert child.returncode == 0
-
-    asyncio.run(main())
+    child = await python(text)
+    child.write(b"a call\n")
+    await asyncio.sleep(0.2)
+    child._outlet.finish()
+    await asyncio.sleep(0.1)
+    start = asyncio.get_running_loop().time()
+    os.set_blocking(0, True)
+    await until(
+        lambda: os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    )
+    assert asyncio.get_running_loop().time() - start < 2
+    await child.close()
+    assert child.returncode == 0
 
 
 def test_a_full_disk_ends_the_server_quietly() -> None:
@@ -267,7 +261,8 @@ asyncio.run(often())
         assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_a_receiver_that_fails_does_not_keep_the_wire_from_ending(
+@pytest.mark.real_time
+async def test_a_receiver_that_fails_does_not_keep_the_wire_from_ending(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     class Failing(Taker):
@@ -275,14 +270,11 @@ def test_a_receiver_that_fails_does_not_keep_the_wire_from_ending(
             super().received(chunk)
             raise ValueError("a fault of the receiver")
 
-    async def main() -> None:
-        child = await python("print('a'); import time; time.sleep(0.1); print('b')")
-        taker = Failing(child)
-        await taker.until_ended()
-        await child.close()
-        assert taker.taken == b"a\nb\n"
-
-    asyncio.run(main())
+    child = await python("print('a'); import time; time.sleep(0.1); print('b')")
+    taker = Failing(child)
+    await taker.until_ended()
+    await child.close()
+    assert taker.taken == b"a\nb\n"
     assert "a fault of the receiver" in caplog.text
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
+from mcp_runtime.auth.addresses import shown_host
 from mcp_runtime.auth.challenge import Challenge, challenges
 from mcp_runtime.auth.client.discovery import Discovered, canonical
 from mcp_runtime.auth.client.oauth import OAuth
@@ -21,7 +22,7 @@ from mcp_runtime.auth.client.refusal import asking_once
 from mcp_runtime.auth.client.storage import SharedStorage
 from mcp_runtime.auth.client.token_source import TokenSource, decoded
 from mcp_runtime.auth.client.tokens import TokenSet
-from mcp_runtime.auth.errors import AuthorizationError, TokenRefused
+from mcp_runtime.auth.errors import AuthorizationError, LoginNeeded, TokenRefused
 from mcp_runtime.auth.messages import AuthResponse, Fetch
 from mcp_runtime.errors import Disconnected
 
@@ -203,7 +204,10 @@ class Authorizer:
             raise TokenRefused(
                 f"{self._url} refuses the token that {self._issuer} has just issued for it{why}"
             )
-        discovery = await self._source.discovered(challenge, self._tokens)
+        tokens = self._tokens
+        if not self._source.can_ask and (tokens is None or tokens.refresh_token is None):
+            raise LoginNeeded(shown_host(self._url))
+        discovery = await self._source.discovered(challenge, tokens)
         await self._obtain(discovery, (*(challenge.scopes or discovery.scopes or ()),))
 
     async def _step_up(self, challenge: Challenge) -> None:

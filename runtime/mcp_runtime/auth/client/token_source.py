@@ -61,6 +61,11 @@ class TokenSource:
         self._paused = paused
         self.key: DpopKey | None = None
 
+    @property
+    def can_ask(self) -> bool:
+        """Whether there is a person, or a grant, to get new tokens by."""
+        return self._settings.redirect is not None or self._settings.grant is not None
+
     async def discovered(self, challenge: Challenge, before: TokenSet | None) -> Discovered:
         """Who issues tokens for the server now; `before` are the tokens that we have.
 

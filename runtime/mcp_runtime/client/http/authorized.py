@@ -104,16 +104,22 @@ def authorized(
     http: HttpSender,
     auth: OAuth,
     tls: ssl.SSLContext | None,
+    proxy_of: Callable[[str], str | None],
     limits: Limits,
     connection: Callable[[], Waits],
 ) -> AuthorizedHttpClient:
     """Sends by `http`, authorized as `auth` says, for the requests of a connection.
 
-    Their clocks stand still while a person signs in; what machines take counts.
+    Their clocks stand still while a person signs in; what machines take counts. `proxy_of` says by
+    which proxy a URL is asked.
     """
     url = str(http.url)
     fetch = GuardedFetch(
-        url, tls=tls, body_bytes=limits.authorization_bytes, seconds=limits.deadline
+        url,
+        tls=tls,
+        proxy_of=proxy_of,
+        body_bytes=limits.authorization_bytes,
+        seconds=limits.deadline,
     )
     authorizer = Authorizer(auth, url, fetch, lambda: connection().deadlines_paused())
     return AuthorizedHttpClient(http, authorizer, lambda: connection().authorizing())

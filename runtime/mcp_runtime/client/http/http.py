@@ -1,6 +1,6 @@
 """An HTTP client for one server: requests, responses in chunks, and limits on both.
 
-Nothing is taken from the environment: no proxy, no certificates, no `.netrc`. Certificates are
+Nothing is taken from the environment here: no proxy, no certificates, no `.netrc`. Certificates are
 checked against those of the system. Redirects are followed within the origin, with method and body.
 """
 
@@ -11,6 +11,7 @@ import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from http.cookiejar import Cookie, CookieJar
+from importlib.util import find_spec
 from typing import Final, Protocol
 
 from mcp_runtime.core.http_rules import media_type
@@ -159,7 +160,7 @@ class HttpClient:
         self._client = httpx2.AsyncClient(
             headers={"Accept-Encoding": "identity", **headers},
             verify=True if tls is None else tls,
-            proxy=proxy,
+            proxy=None if proxy is None else _proxy(proxy),
             cookies=LimitedCookieJar(limits),
             trust_env=False,
             timeout=httpx2.Timeout(None, connect=limits.deadline),
@@ -194,6 +195,16 @@ class HttpClient:
 
     async def close(self) -> None:
         await self._client.aclose()
+
+
+def _proxy(url: str) -> httpx2.Proxy:
+    """Raises ValueError for what is no proxy, and NotInstalled for one that needs a package."""
+    from mcp_runtime.client.http.environment import require_proxy
+
+    require_proxy(url, "`proxy`")
+    if url.lower().startswith("socks") and find_spec("socksio") is None:
+        raise NotInstalled("a SOCKS proxy", "socksio", "http")
+    return httpx2.Proxy(url)
 
 
 def _disconnected(method: str, url: httpx2.URL, error: Exception) -> Disconnected:

@@ -18,6 +18,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from mcp_runtime.client.connection import ClientConnection, ConnectionOwner
+from mcp_runtime.client.http import environment
 from mcp_runtime.client.http.connection import HttpConnection
 from mcp_runtime.client.http.http import HttpClient, HttpSender
 from mcp_runtime.client.http.server_facts import ServerFacts
@@ -33,20 +34,28 @@ def over_http(
     headers: Mapping[str, str] | None,
     tls: ssl.SSLContext | None,
     proxy: str | None,
+    trust_env: bool,
     auth: OAuth | None,
 ) -> TransportFactory:
-    """Reaches the server at `url`; `auth` authorizes the client where the server asks for it."""
+    """Reaches the server at `url`; `auth` authorizes the client where the server asks for it.
+
+    `trust_env` takes from the environment what `proxy` and `tls` do not say.
+    """
     facts = ServerFacts()
+
+    def proxy_of(place: str) -> str | None:
+        return environment.proxy_for(place) if proxy is None and trust_env else proxy
 
     async def connect(stack: AsyncExitStack, owner: ConnectionOwner) -> ClientConnection:
         limits = owner.settings.limits
+        checks = environment.trusted() if tls is None and trust_env else tls
         http: HttpSender = HttpClient(
-            url, headers=headers or {}, tls=tls, proxy=proxy, limits=limits
+            url, headers=headers or {}, tls=checks, proxy=proxy_of(url), limits=limits
         )
         if auth is not None:
             from mcp_runtime.client.http.authorized import authorized
 
-            http = authorized(http, auth, tls, limits, lambda: connection)
+            http = authorized(http, auth, checks, proxy_of, limits, lambda: connection)
         connection = HttpConnection(owner, http, facts)
         stack.push_async_callback(connection.close)
         return connection

@@ -15,6 +15,7 @@ from mcp_runtime.errors import BadStatus, Disconnected
 from mcp_runtime.limits import Limits
 from tests.support.json_peers import NEWEST
 from tests.support.raw_http_server import Asked, Reply, Server, answer, tool
+from tests.support.virtual_time import elapse, now
 
 SECONDS = 30.0
 
@@ -138,7 +139,7 @@ async def test_a_subscription_that_was_left_is_not_asked_for_again() -> None:
         async with client.listen(tools=True):
             await server.broken()
             await client.list_tools()
-        await asyncio.sleep(0.2)
+        await elapse(0.2)
     assert len(server.of("subscriptions/listen")) == 1
 
 
@@ -154,7 +155,7 @@ async def test_the_wait_for_another_stream_does_not_hold_a_client_that_is_closed
             await changes.__aenter__()
             await server.broken()
             await client.list_tools()
-            started = asyncio.get_running_loop().time()
+            started = now()
             if leaves:
                 await changes.__aexit__(None, None, None)
-        assert asyncio.get_running_loop().time() - started < 10
+        assert now() - started < 10

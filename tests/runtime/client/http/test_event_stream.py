@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +13,7 @@ from mcp_runtime.errors import BadAnswer, Disconnected, TimedOut, TooMuch
 from mcp_runtime.limits import Limits
 from tests.support.json_peers import NEWEST, since
 from tests.support.raw_http_server import Asked, Reply, Server, answer
+from tests.support.virtual_time import elapse, now
 
 STREAMABLE = since("2025-03-26")
 RESUMABLE = STREAMABLE[:-1]
@@ -143,7 +143,7 @@ async def test_what_a_modern_server_asks_on_a_stream_is_answered_by_nothing() ->
         await reply.stream()
         await reply.event({"jsonrpc": "2.0", "id": "q", "method": "roots/list"})
         await reply.event({"jsonrpc": "2.0", "id": "p", "method": "ping"})
-        await asyncio.sleep(0.05)
+        await elapse(0.05)
         await reply.event(answer(asked, server.called()))
         await reply.end()
 
@@ -216,10 +216,10 @@ async def test_a_stream_without_ids_that_ends_early_fails_its_call_at_once(
     async with server.running(), server.client() as client:
         whole = server.acts["tools/call"]
         server.acts["tools/call"] = broken
-        started = time.monotonic()
+        started = now()
         with pytest.raises(Disconnected):
             await client.call_tool("t")
-        assert time.monotonic() - started < 5  # not the deadline of 30 s
+        assert now() - started < 5  # not the deadline of 30 s
         server.acts["tools/call"] = whole
         await client.call_tool("t")
 
@@ -259,14 +259,14 @@ class Resumable(Server):
         self.open = asked
         await reply.stream()
         await reply.event(id="e1", retry=self.retry)
-        self.left = time.monotonic()
+        self.left = now()
         await reply.end()
 
     async def _resume(self, asked: Asked, reply: Reply) -> None:
         if "last-event-id" not in asked.headers:
             await reply.send(405)
             return
-        self.waits.append(time.monotonic() - self.left)
+        self.waits.append(now() - self.left)
         if self.fails:
             self.fails -= 1
             reply.drop()
@@ -292,7 +292,7 @@ async def test_a_stream_with_ids_is_taken_up_after_the_wait_that_was_asked_for(
     assert [asked.headers["last-event-id"] for asked in resumed] == ["e1"]
     assert resumed[0].headers["accept"] == "text/event-stream"
     assert resumed[0].headers["mcp-session-id"] == "s1"
-    assert 0.15 <= server.waits[0] < 0.6
+    assert server.waits == [pytest.approx(0.15)]
     assert len(server.of("tools/call")) == 1
 
 
@@ -310,7 +310,7 @@ async def test_a_stream_that_breaks_is_taken_up_after_its_last_whole_event(
         await reply.event(id="e1", retry=10)
         if half:
             await reply.raw(half)
-        await asyncio.sleep(0.02)
+        await elapse(0.02)
         reply.drop()
 
     server.acts["tools/call"] = broken
@@ -357,11 +357,11 @@ async def test_a_server_that_is_gone_fails_at_once_the_calls_whose_streams_it_co
     async with server.running(), server.client() as client:
         calls = [asyncio.ensure_future(client.call_tool("t")) for _ in range(5)]
         await server.until("tools/call", 5)
-        await asyncio.sleep(0.05)
-        started = time.monotonic()
+        await elapse(0.05)
+        started = now()
         await server.kill()
         errors = await asyncio.gather(*calls, return_exceptions=True)
-        assert time.monotonic() - started < 5  # not the deadline of 30 s
+        assert now() - started < 5  # not the deadline of 30 s
         assert {type(each) for each in errors} == {Disconnected}
         assert all(
             str(each).startswith(f"tools/call: GET http://127.0.0.1:{server.port}: no connection")
@@ -379,11 +379,11 @@ async def test_a_server_that_asked_to_be_polled_and_is_gone_is_given_its_time_an
     async with server.running(), server.client() as client:
         calling = asyncio.ensure_future(client.call_tool("t"))
         await server.until("tools/call")
-        await asyncio.sleep(0.05)
+        await elapse(0.05)
         await server.kill()
         with pytest.raises(Disconnected, match="tools/call: GET"):
             await calling
-        assert 0.3 <= time.monotonic() - server.left < 1
+        assert now() - server.left == pytest.approx(0.3)
 
 
 async def test_a_server_that_starts_anew_within_the_time_it_asked_for_answers_its_call() -> None:
@@ -391,11 +391,11 @@ async def test_a_server_that_starts_anew_within_the_time_it_asked_for_answers_it
     async with server.running(), server.client() as client:
         calling = asyncio.ensure_future(client.call_tool("t"))
         await server.until("tools/call")
-        await asyncio.sleep(0.05)
+        await elapse(0.05)
         await server.kill()
         await server.start()
         assert (await calling).content[0] == t.TextContent(text="done")
-        assert server.waits[0] >= 0.3
+        assert server.waits == [pytest.approx(0.3)]
         await server.kill()
 
 
@@ -491,7 +491,7 @@ async def test_a_server_without_a_stream_of_its_own_is_left_in_peace(status: int
     server.acts["GET"] = refuse
     async with server.running(), server.client(limits=QUICK) as client:
         await client.call_tool("t")
-        await asyncio.sleep(0.1)
+        await elapse(0.1)
     assert len(server.of("GET")) == 1
     assert len(server.of("initialize")) == 1
 
@@ -500,10 +500,10 @@ async def test_a_stream_that_does_not_open_holds_no_call_back_for_long() -> None
     server = Server("2025-11-25")
     del server.acts["GET"]
     async with server.running():
-        started = time.monotonic()
+        started = now()
         async with server.client(limits=Limits(stream_wait=0.1)) as client:
             await client.call_tool("t")
-            assert time.monotonic() - started < 1
+            assert now() - started < 1
 
 
 # ---- cancelling

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
 import pytest
 
@@ -11,6 +10,7 @@ from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, TimedOut
 from mcp_runtime.limits import Limits
 from tests.runtime.client.http.test_eras import Old
 from tests.support.raw_http_server import Asked, Reply, Server, answer
+from tests.support.virtual_time import elapse, now
 
 SOON = 1.5
 """Far less than the deadline of the calls here, in seconds."""
@@ -53,10 +53,10 @@ async def test_an_id_of_an_event_is_said_again_in_utf_8(id: str) -> None:
 async def test_an_id_that_no_header_can_hold_fails_its_call_alone() -> None:
     server = Resumed(b" begins with a space")
     async with server.running(), server.client(limits=Limits(resume_attempts=1)) as client:
-        started = time.monotonic()
+        started = now()
         with pytest.raises(Disconnected):
             await client.call_tool("t")
-        assert time.monotonic() - started < SOON
+        assert now() - started < SOON
         server.id = b"e1"
         await client.call_tool("t")
 
@@ -73,22 +73,22 @@ async def test_a_redirection_to_what_is_no_place_fails_its_call_at_once(to: str)
 
     server.acts["tools/call"] = moved
     async with server.running(), server.client() as client:
-        started = time.monotonic()
+        started = now()
         with pytest.raises(BadAnswer, match=r"the server (gave an invalid URL|points to)"):
             await client.call_tool("t")
-        assert time.monotonic() - started < SOON
+        assert now() - started < SOON
         server.acts["tools/call"] = serves
         await client.call_tool("t")
 
 
 @pytest.mark.parametrize("endpoint", ["javascript:1", "http://[::1", "data:,"])
 async def test_an_endpoint_that_is_no_place_ends_it_at_once(endpoint: str) -> None:
-    started = time.monotonic()
+    started = now()
     async with Old(endpoint).running() as server:
         with pytest.raises(BadAnswer, match="the server gave an invalid URL"):
             async with server.client():
                 pass
-    assert time.monotonic() - started < SOON
+    assert now() - started < SOON
 
 
 async def test_a_call_that_is_answered_on_another_stream_leaves_its_own() -> None:
@@ -157,7 +157,7 @@ async def test_a_flood_of_questions_is_answered_by_few_posts_at_a_time(own: bool
         nonlocal answering, most
         answering += 1
         most = max(most, answering)
-        await asyncio.sleep(0.002)
+        await elapse(0.002)
         answering -= 1
         await reply.send(202)
         if len(server.of("response")) == total:
@@ -239,7 +239,7 @@ async def test_before_another_session_a_client_waits_longer_each_time() -> None:
     opens = server.acts["initialize"]
 
     async def noted(asked: Asked, reply: Reply) -> None:
-        opened.append(time.monotonic())
+        opened.append(now())
         await opens(asked, reply)
 
     server.acts["initialize"] = noted

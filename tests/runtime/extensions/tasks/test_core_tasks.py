@@ -58,41 +58,35 @@ async def begun(peer: RawPeer, id: str, name: str, task: Any = None, **arguments
     "tasks.capability.declare",
     "tasks.security.no-list",
 )
-def test_the_server_declares_tasks_and_tools_say_what_they_support() -> None:
-    async def main() -> None:
-        place = Place()
-        async with peer_of(place) as (peer, declared):
-            assert declared["tasks"] == {"cancel": {}, "requests": {"tools": {"call": {}}}}
-            listed = await peer.asks("list", "tools/list")
-            support = {tool["name"]: tool["execution"] for tool in listed["result"]["tools"]}
-            assert support["greet"] == {"taskSupport": "forbidden"}
-            assert support["slow"] == {"taskSupport": "optional"}
-            assert support["failing"] == {"taskSupport": "required"}
-            refused = await peer.asks("all", "tasks/list")
+async def test_the_server_declares_tasks_and_tools_say_what_they_support() -> None:
+    place = Place()
+    async with peer_of(place) as (peer, declared):
+        assert declared["tasks"] == {"cancel": {}, "requests": {"tools": {"call": {}}}}
+        listed = await peer.asks("list", "tools/list")
+        support = {tool["name"]: tool["execution"] for tool in listed["result"]["tools"]}
+        assert support["greet"] == {"taskSupport": "forbidden"}
+        assert support["slow"] == {"taskSupport": "optional"}
+        assert support["failing"] == {"taskSupport": "required"}
+        refused = await peer.asks("all", "tasks/list")
+        assert refused["error"]["code"] == -32601
+    async with peer_of(place, "2025-06-18") as (peer, declared):
+        assert "tasks" not in declared
+        listed = await peer.asks("list", "tools/list")
+        assert not any("execution" in tool for tool in listed["result"]["tools"])
+        for method in ("tasks/get", "tasks/result", "tasks/cancel", "tasks/list"):
+            refused = await peer.asks(method, method, {"taskId": "x"})
             assert refused["error"]["code"] == -32601
-        async with peer_of(place, "2025-06-18") as (peer, declared):
-            assert "tasks" not in declared
-            listed = await peer.asks("list", "tools/list")
-            assert not any("execution" in tool for tool in listed["result"]["tools"])
-            for method in ("tasks/get", "tasks/result", "tasks/cancel", "tasks/list"):
-                refused = await peer.asks(method, method, {"taskId": "x"})
-                assert refused["error"]["code"] == -32601
-
-    asyncio.run(main())
 
 
-def test_a_server_of_that_revision_alone_has_its_tasks() -> None:
-    async def main() -> None:
-        place = Place(server={"revisions": [CORE]})
-        place.go.set()
-        async with peer_of(place) as (peer, declared):
-            assert declared["tasks"]
-            assert "extensions" not in declared
-            task = await begun(peer, "1", "slow")
-            result = (await peer.asks("2", "tasks/result", {"taskId": task}))["result"]
-            assert result["content"] == [{"type": "text", "text": "done"}]
-
-    asyncio.run(main())
+async def test_a_server_of_that_revision_alone_has_its_tasks() -> None:
+    place = Place(server={"revisions": [CORE]})
+    place.go.set()
+    async with peer_of(place) as (peer, declared):
+        assert declared["tasks"]
+        assert "extensions" not in declared
+        task = await begun(peer, "1", "slow")
+        result = (await peer.asks("2", "tasks/result", {"taskId": task}))["result"]
+        assert result["content"] == [{"type": "text", "text": "done"}]
 
 
 @pytest.mark.parametrize("spoken", [["2025-06-18"], ["2024-11-05", "2025-03-26"]])
@@ -117,82 +111,73 @@ def test_a_server_of_revisions_without_tasks_cannot_have_them(spoken: list[str])
     "tasks.related.receiver-ignores",
     "cancel.tasks-not-by-notification",
 )
-def test_a_task_is_polled_and_its_result_is_that_of_the_call() -> None:
-    async def main() -> None:
-        place = Place()
-        async with peer_of(place) as (peer, _):
-            answer = await called(peer, "1", "slow", {"ttl": 5000})
-            task = answer["result"]["task"]
-            assert (task["status"], task["ttl"]) == ("working", 5000)
-            peer.say(cancelled("1"))
-            asked = {"taskId": task["taskId"], "_meta": {RELATED: {"taskId": "another"}}}
-            state = (await peer.asks("2", "tasks/get", asked))["result"]
-            assert state["status"] == "working"
-            for time in (state["createdAt"], state["lastUpdatedAt"]):
-                assert datetime.fromisoformat(time).tzinfo is not None
-            assert state.keys() >= {"taskId", "status", "createdAt", "lastUpdatedAt", "ttl"}
-            place.go.set()
-            result = (await peer.asks("3", "tasks/result", {"taskId": task["taskId"]}))["result"]
-            assert result["content"] == [{"type": "text", "text": "done"}]
-            assert result["_meta"][RELATED] == {"taskId": task["taskId"]}
-            state = (await peer.asks("4", "tasks/get", {"taskId": task["taskId"]}))["result"]
-            assert (state["status"], RELATED in state.get("_meta", {})) == ("completed", False)
-            plain = await called(peer, "5", "slow")
-            assert plain["result"]["content"] == [{"type": "text", "text": "done"}]
-
-    asyncio.run(main())
+async def test_a_task_is_polled_and_its_result_is_that_of_the_call() -> None:
+    place = Place()
+    async with peer_of(place) as (peer, _):
+        answer = await called(peer, "1", "slow", {"ttl": 5000})
+        task = answer["result"]["task"]
+        assert (task["status"], task["ttl"]) == ("working", 5000)
+        peer.say(cancelled("1"))
+        asked = {"taskId": task["taskId"], "_meta": {RELATED: {"taskId": "another"}}}
+        state = (await peer.asks("2", "tasks/get", asked))["result"]
+        assert state["status"] == "working"
+        for time in (state["createdAt"], state["lastUpdatedAt"]):
+            assert datetime.fromisoformat(time).tzinfo is not None
+        assert state.keys() >= {"taskId", "status", "createdAt", "lastUpdatedAt", "ttl"}
+        place.go.set()
+        result = (await peer.asks("3", "tasks/result", {"taskId": task["taskId"]}))["result"]
+        assert result["content"] == [{"type": "text", "text": "done"}]
+        assert result["_meta"][RELATED] == {"taskId": task["taskId"]}
+        state = (await peer.asks("4", "tasks/get", {"taskId": task["taskId"]}))["result"]
+        assert (state["status"], RELATED in state.get("_meta", {})) == ("completed", False)
+        plain = await called(peer, "5", "slow")
+        assert plain["result"]["content"] == [{"type": "text", "text": "done"}]
 
 
 @pytest.mark.requirement(
     "tasks.tool.forbidden-error",
     "tasks.tool.required-error",
 )
-def test_a_tool_that_forbids_or_requires_tasks_refuses_the_other_call() -> None:
-    async def main() -> None:
-        place = Place()
-        async with peer_of(place) as (peer, _):
-            for id, name, wish in (("1", "greet", {}), ("2", "failing", None)):
-                refused = await called(peer, id, name, wish, kind="value")
-                assert refused["error"]["code"] == -32601
-            malformed: list[Any] = [
-                {"ttl": 0},
-                {"ttl": "1"},
-                {"ttl": 10**400},
-                {"ttl": -(10**400)},
-                [],
-            ]
-            for id, task in zip("34567", malformed, strict=True):
-                refused = await called(peer, id, "slow", task)
-                assert refused["error"]["code"] == -32602
-
-    asyncio.run(main())
+async def test_a_tool_that_forbids_or_requires_tasks_refuses_the_other_call() -> None:
+    place = Place()
+    async with peer_of(place) as (peer, _):
+        for id, name, wish in (("1", "greet", {}), ("2", "failing", None)):
+            refused = await called(peer, id, name, wish, kind="value")
+            assert refused["error"]["code"] == -32601
+        malformed: list[Any] = [
+            {"ttl": 0},
+            {"ttl": "1"},
+            {"ttl": 10**400},
+            {"ttl": -(10**400)},
+            [],
+        ]
+        for id, task in zip("34567", malformed, strict=True):
+            refused = await called(peer, id, "slow", task)
+            assert refused["error"]["code"] == -32602
 
 
 @pytest.mark.requirement("tasks.tool.forbidden-error")
-def test_a_tool_without_an_option_is_not_called_as_a_task() -> None:
-    async def main() -> None:
-        place = Place()
-        place.server.tool(name="ordinary")(_ordinary)
-        place.server.tool(options=[ToolOption()], name="dressed")(_ordinary)
-        async with peer_of(place) as (peer, _):
-            listed = (await peer.asks("list", "tools/list"))["result"]["tools"]
-            for name in ("ordinary", "dressed"):
-                assert ["execution" in tool for tool in listed if tool["name"] == name] == [False]
-                refused = (await called(peer, f"{name} as a task", name, {}))["error"]
-                assert refused["code"] == -32601
-                assert refused["message"] == f"the tool {name} is not called as a task"
-                plain = (await called(peer, name, name))["result"]
-                assert plain["content"] == [{"type": "text", "text": "ordinary"}]
-            unknown = await called(peer, "unknown", "unknown", {})
-            assert unknown["error"]["code"] == -32602
-        async with peer_of(place, "2025-06-18") as (peer, _):
-            assert "result" in await called(peer, "1", "ordinary", {})
-        more: Any = {"extra_": {"task": {}}}
-        async with Client(place.server) as client:
-            params = t.CallToolRequestParams(name="ordinary", meta=client.meta(), **more)
-            assert text(await client.request("tools/call", params)) == "ordinary"
-
-    asyncio.run(main())
+async def test_a_tool_without_an_option_is_not_called_as_a_task() -> None:
+    place = Place()
+    place.server.tool(name="ordinary")(_ordinary)
+    place.server.tool(options=[ToolOption()], name="dressed")(_ordinary)
+    async with peer_of(place) as (peer, _):
+        listed = (await peer.asks("list", "tools/list"))["result"]["tools"]
+        for name in ("ordinary", "dressed"):
+            assert ["execution" in tool for tool in listed if tool["name"] == name] == [False]
+            refused = (await called(peer, f"{name} as a task", name, {}))["error"]
+            assert refused["code"] == -32601
+            assert refused["message"] == f"the tool {name} is not called as a task"
+            plain = (await called(peer, name, name))["result"]
+            assert plain["content"] == [{"type": "text", "text": "ordinary"}]
+        unknown = await called(peer, "unknown", "unknown", {})
+        assert unknown["error"]["code"] == -32602
+    async with peer_of(place, "2025-06-18") as (peer, _):
+        assert "result" in await called(peer, "1", "ordinary", {})
+    more: Any = {"extra_": {"task": {}}}
+    async with Client(place.server) as client:
+        params = t.CallToolRequestParams(name="ordinary", meta=client.meta(), **more)
+        assert text(await client.request("tools/call", params)) == "ordinary"
 
 
 async def _ordinary() -> str:
@@ -205,21 +190,18 @@ async def _ordinary() -> str:
     "tasks.status.failed-meaning",
     "tasks.status.failed-message",
 )
-def test_failures_of_a_tool_and_of_the_protocol_are_failed_tasks() -> None:
-    async def main() -> None:
-        place = Place()
-        async with peer_of(place) as (peer, _):
-            task = await begun(peer, "1", "failing", kind="value")
-            result = await peer.asks("2", "tasks/result", {"taskId": task})
-            assert result["result"]["isError"] is True
-            state = (await peer.asks("3", "tasks/get", {"taskId": task}))["result"]
-            assert state["status"] == "failed"
-            assert state["statusMessage"]
-            task = await begun(peer, "4", "failing", kind="error")
-            result = await peer.asks("5", "tasks/result", {"taskId": task})
-            assert (result["error"]["code"], result["error"]["data"]) == (-32050, {"why": 1})
-
-    asyncio.run(main())
+async def test_failures_of_a_tool_and_of_the_protocol_are_failed_tasks() -> None:
+    place = Place()
+    async with peer_of(place) as (peer, _):
+        task = await begun(peer, "1", "failing", kind="value")
+        result = await peer.asks("2", "tasks/result", {"taskId": task})
+        assert result["result"]["isError"] is True
+        state = (await peer.asks("3", "tasks/get", {"taskId": task}))["result"]
+        assert state["status"] == "failed"
+        assert state["statusMessage"]
+        task = await begun(peer, "4", "failing", kind="error")
+        result = await peer.asks("5", "tasks/result", {"taskId": task})
+        assert (result["error"]["code"], result["error"]["data"]) == (-32050, {"why": 1})
 
 
 @pytest.mark.requirement(
@@ -229,25 +211,22 @@ def test_failures_of_a_tool_and_of_the_protocol_are_failed_tasks() -> None:
     "tasks.input.related",
     "tasks.input.status",
 )
-def test_a_task_asks_while_its_result_is_waited_for() -> None:
-    async def main() -> None:
-        place = Place()
-        async with peer_of(place) as (peer, _):
-            task = await begun(peer, "1", "twice")
-            async with asyncio.timeout(10):
-                state = {"status": "working"}
-                while state["status"] != "input_required":
-                    state = (await peer.asks("2", "tasks/get", {"taskId": task}))["result"]
-            waiting = asyncio.create_task(peer.asks("3", "tasks/result", {"taskId": task}))
-            for message in ("first?", "second?"):
-                question = await peer.hears(partial(_asks, message))
-                assert question["params"]["_meta"][RELATED] == {"taskId": task}
-                peer.say(answered(question["id"], {"action": "accept", "content": {"name": "Bo"}}))
-            result = await waiting
-            expected = "Name(name='Bo') Name(name='Bo')"
-            assert result["result"]["content"][0]["text"] == expected
-
-    asyncio.run(main())
+async def test_a_task_asks_while_its_result_is_waited_for() -> None:
+    place = Place()
+    async with peer_of(place) as (peer, _):
+        task = await begun(peer, "1", "twice")
+        async with asyncio.timeout(10):
+            state = {"status": "working"}
+            while state["status"] != "input_required":
+                state = (await peer.asks("2", "tasks/get", {"taskId": task}))["result"]
+        waiting = asyncio.create_task(peer.asks("3", "tasks/result", {"taskId": task}))
+        for message in ("first?", "second?"):
+            question = await peer.hears(partial(_asks, message))
+            assert question["params"]["_meta"][RELATED] == {"taskId": task}
+            peer.say(answered(question["id"], {"action": "accept", "content": {"name": "Bo"}}))
+        result = await waiting
+        expected = "Name(name='Bo') Name(name='Bo')"
+        assert result["result"]["content"][0]["text"] == expected
 
 
 @pytest.mark.requirement(
@@ -257,38 +236,32 @@ def test_a_task_asks_while_its_result_is_waited_for() -> None:
     "tasks.cancel.stops",
 )
 @pytest.mark.parametrize("waits", [False, True])
-def test_a_cancelled_task_is_cancelled_at_once_and_only_once(waits: bool) -> None:
-    async def main() -> None:
-        place = Place()
-        async with peer_of(place) as (peer, _):
-            task = await begun(peer, "1", "twice" if waits else "slow")
-            result = asyncio.create_task(peer.asks("2", "tasks/result", {"taskId": task}))
-            if waits:
-                await peer.hears(lambda frame: frame.get("method") == "elicitation/create")
-            state = (await peer.asks("3", "tasks/cancel", {"taskId": task}))["result"]
-            assert state["status"] == "cancelled"
-            assert (await result)["error"]["message"] == "the task was cancelled"
-            again = await peer.asks("4", "tasks/cancel", {"taskId": task})
-            assert again["error"]["code"] == -32602
-            await place.is_idle()
-
-    asyncio.run(main())
+async def test_a_cancelled_task_is_cancelled_at_once_and_only_once(waits: bool) -> None:
+    place = Place()
+    async with peer_of(place) as (peer, _):
+        task = await begun(peer, "1", "twice" if waits else "slow")
+        result = asyncio.create_task(peer.asks("2", "tasks/result", {"taskId": task}))
+        if waits:
+            await peer.hears(lambda frame: frame.get("method") == "elicitation/create")
+        state = (await peer.asks("3", "tasks/cancel", {"taskId": task}))["result"]
+        assert state["status"] == "cancelled"
+        assert (await result)["error"]["message"] == "the task was cancelled"
+        again = await peer.asks("4", "tasks/cancel", {"taskId": task})
+        assert again["error"]["code"] == -32602
+        await place.is_idle()
 
 
 @pytest.mark.requirement(
     "tasks.error.unknown-id",
     "tasks.error.telling",
 )
-def test_an_unknown_task_is_an_error() -> None:
-    async def main() -> None:
-        place = Place()
-        async with peer_of(place) as (peer, _):
-            for method in ("tasks/get", "tasks/result", "tasks/cancel"):
-                refused = await peer.asks(method, method, {"taskId": "x" * 43})
-                assert refused["error"]["code"] == -32602
-                assert "Unknown task" in refused["error"]["message"]
-
-    asyncio.run(main())
+async def test_an_unknown_task_is_an_error() -> None:
+    place = Place()
+    async with peer_of(place) as (peer, _):
+        for method in ("tasks/get", "tasks/result", "tasks/cancel"):
+            refused = await peer.asks(method, method, {"taskId": "x" * 43})
+            assert refused["error"]["code"] == -32602
+            assert "Unknown task" in refused["error"]["message"]
 
 
 @pytest.mark.requirement(
@@ -299,41 +272,35 @@ def test_an_unknown_task_is_an_error() -> None:
     "tasks.id.unique",
     "tasks.security.strong-ids",
 )
-def test_a_server_that_knows_its_clients_lists_their_tasks_in_pages() -> None:
-    async def main() -> None:
-        place = Place(Limits(page_size=2), server={"auth": known()})
-        async with peer_of(place) as (peer, declared):
-            assert declared["tasks"]["list"] == {}
-            ids = {await begun(peer, f"begin {number}", "slow") for number in range(5)}
-            assert {len(id) >= 22 for id in ids} == {True}
-            listed, params = list[str](), dict[str, Any]()
-            for sizes in (2, 2, 1):
-                page = (await peer.asks("list", "tasks/list", params))["result"]
-                assert len(page["tasks"]) == sizes
-                listed += [task["taskId"] for task in page["tasks"]]
-                params = {"cursor": page.get("nextCursor")}
-            assert (params, sorted(listed)) == ({"cursor": None}, sorted(ids))
-            refused = await peer.asks("bad", "tasks/list", {"cursor": "unknown"})
-            assert refused["error"]["code"] == -32602
-
-    asyncio.run(main())
+async def test_a_server_that_knows_its_clients_lists_their_tasks_in_pages() -> None:
+    place = Place(Limits(page_size=2), server={"auth": known()})
+    async with peer_of(place) as (peer, declared):
+        assert declared["tasks"]["list"] == {}
+        ids = {await begun(peer, f"begin {number}", "slow") for number in range(5)}
+        assert {len(id) >= 22 for id in ids} == {True}
+        listed, params = list[str](), dict[str, Any]()
+        for sizes in (2, 2, 1):
+            page = (await peer.asks("list", "tasks/list", params))["result"]
+            assert len(page["tasks"]) == sizes
+            listed += [task["taskId"] for task in page["tasks"]]
+            params = {"cursor": page.get("nextCursor")}
+        assert (params, sorted(listed)) == ({"cursor": None}, sorted(ids))
+        refused = await peer.asks("bad", "tasks/list", {"cursor": "unknown"})
+        assert refused["error"]["code"] == -32602
 
 
-def test_a_page_of_tasks_has_a_hundred_at_most() -> None:
-    async def main() -> None:
-        async with peer_of(Place(server={"auth": known()})) as (peer, _):
-            for number in range(101):
-                await begun(peer, f"begin {number}", "slow")
-            page = (await peer.asks("list", "tasks/list", {}))["result"]
-            assert len(page["tasks"]) == 100
-
-    asyncio.run(main())
+async def test_a_page_of_tasks_has_a_hundred_at_most() -> None:
+    async with peer_of(Place(server={"auth": known()})) as (peer, _):
+        for number in range(101):
+            await begun(peer, f"begin {number}", "slow")
+        page = (await peer.asks("list", "tasks/list", {}))["result"]
+        assert len(page["tasks"]) == 100
 
 
 @pytest.mark.requirement(
     "progress.task.same-token", "progress.task.token-lives-on", "progress.task.stops"
 )
-def test_progress_of_a_task_has_the_token_of_its_call() -> None:
+async def test_progress_of_a_task_has_the_token_of_its_call() -> None:
     async def main() -> None:
         place, reported = Place(), asyncio.Event()
 
@@ -359,7 +326,7 @@ def test_progress_of_a_task_has_the_token_of_its_call() -> None:
             await peer.settles()
             assert not [each for each in peer.came if "progress" in each.get("method", "")]
 
-    asyncio.run(main())
+    await main()
 
 
 class SlowTasks(MemoryTasks):
@@ -375,28 +342,25 @@ class SlowTasks(MemoryTasks):
         return await super().put(*args)
 
 
-def test_a_call_that_is_cancelled_while_its_task_is_stored_leaves_none_that_works() -> None:
-    async def main() -> None:
-        place, store, tasks = Place(server={"auth": known()}), MemoryStore(), SlowTasks()
-        store.tasks = tasks
-        async with place.server.sharing(store), peer_of(place) as (peer, _):
-            peer.say(request("1", "tools/call", {"name": "slow", "arguments": {}, "task": {}}))
-            await tasks.asked.wait()
-            peer.say(cancelled("1"))
-            await peer.settles()
-            tasks.may.set()
-            statuses = list[str]()
-            async with asyncio.timeout(10):
-                while statuses != ["cancelled"]:
-                    listed = (await peer.asks("2", "tasks/list"))["result"]["tasks"]
-                    statuses = [task["status"] for task in listed]
-            assert (place.tasks.running, place.log) == (0, [])
-
-    asyncio.run(main())
+async def test_a_call_that_is_cancelled_while_its_task_is_stored_leaves_none_that_works() -> None:
+    place, store, tasks = Place(server={"auth": known()}), MemoryStore(), SlowTasks()
+    store.tasks = tasks
+    async with place.server.sharing(store), peer_of(place) as (peer, _):
+        peer.say(request("1", "tools/call", {"name": "slow", "arguments": {}, "task": {}}))
+        await tasks.asked.wait()
+        peer.say(cancelled("1"))
+        await peer.settles()
+        tasks.may.set()
+        statuses = list[str]()
+        async with asyncio.timeout(10):
+            while statuses != ["cancelled"]:
+                listed = (await peer.asks("2", "tasks/list"))["result"]["tasks"]
+                statuses = [task["status"] for task in listed]
+        assert (place.tasks.running, place.log) == (0, [])
 
 
 @pytest.mark.requirement("tasks.receiver.undeclared-plain")
-def test_a_server_without_tasks_answers_in_the_ordinary_way() -> None:
+async def test_a_server_without_tasks_answers_in_the_ordinary_way() -> None:
     async def main() -> None:
         server = Server("plain", "1")
 
@@ -408,4 +372,4 @@ def test_a_server_without_tasks_answers_in_the_ordinary_way() -> None:
             answer = await called(peer, "1", "word", {})
             assert answer["result"]["content"] == [{"type": "text", "text": "word"}]
 
-    asyncio.run(main())
+    await main()

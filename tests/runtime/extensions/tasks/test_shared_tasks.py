@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -27,206 +26,171 @@ async def process(store: str, **options: Any) -> AsyncGenerator[Place]:
         yield place
 
 
-def test_processes_that_were_forked_from_one_have_names_of_their_own() -> None:
-    async def main() -> None:
-        table, store = Place().tasks._table, MemoryStore()
-        forked = copy.copy(table)
-        async with table.sharing(store), forked.sharing(store):
-            assert table.process != forked.process
-
-    asyncio.run(main())
+async def test_processes_that_were_forked_from_one_have_names_of_their_own() -> None:
+    table, store = Place().tasks._table, MemoryStore()
+    forked = copy.copy(table)
+    async with table.sharing(store), forked.sharing(store):
+        assert table.process != forked.process
 
 
-def test_two_applications_of_one_server_have_one_name() -> None:
-    async def main() -> None:
-        table, store = Place().tasks._table, MemoryStore()
+async def test_two_applications_of_one_server_have_one_name() -> None:
+    table, store = Place().tasks._table, MemoryStore()
+    async with table.sharing(store):
+        name = table.process
         async with table.sharing(store):
-            name = table.process
-            async with table.sharing(store):
-                assert table.process == name
-
-    asyncio.run(main())
+            assert table.process == name
 
 
-def test_tasks_stay_shared_while_one_application_of_two_is_left() -> None:
-    async def main() -> None:
-        table, store = Place().tasks._table, MemoryStore()
+async def test_tasks_stay_shared_while_one_application_of_two_is_left() -> None:
+    table, store = Place().tasks._table, MemoryStore()
+    async with table.sharing(store):
+        lease = f"tasks:{table.process}"
         async with table.sharing(store):
-            lease = f"tasks:{table.process}"
-            async with table.sharing(store):
-                pass
-            assert table.is_shared
-            assert await store.leases.is_held(lease)
-        assert not table.is_shared
-        assert not await store.leases.is_held(lease)
-
-    asyncio.run(main())
+            pass
+        assert table.is_shared
+        assert await store.leases.is_held(lease)
+    assert not table.is_shared
+    assert not await store.leases.is_held(lease)
 
 
-def test_any_process_answers_for_a_task(store: str) -> None:
-    async def main() -> None:
-        async with (
-            process(store) as one,
-            process(store) as other,
-            one.client() as (client, tasks),
-            other.client() as (elsewhere, _),
-        ):
-            handle = await started(client, tasks, "slow")
-            moved = TaskHandle(elsewhere, handle.id)
-            assert (await moved.state()).status == "working"
-            one.go.set()
-            assert text(await moved.result()) == "done"
-            handle = await started(client, tasks, "twice")
-            moved = TaskHandle(elsewhere, handle.id)
-            assert text(await moved.result()) == "Name(name='first?') Name(name='second?')"
-            assert (one.log, other.log) == ([], ["first?", "second?"])
-
-    asyncio.run(main())
+async def test_any_process_answers_for_a_task(store: str) -> None:
+    async with (
+        process(store) as one,
+        process(store) as other,
+        one.client() as (client, tasks),
+        other.client() as (elsewhere, _),
+    ):
+        handle = await started(client, tasks, "slow")
+        moved = TaskHandle(elsewhere, handle.id)
+        assert (await moved.state()).status == "working"
+        one.go.set()
+        assert text(await moved.result()) == "done"
+        handle = await started(client, tasks, "twice")
+        moved = TaskHandle(elsewhere, handle.id)
+        assert text(await moved.result()) == "Name(name='first?') Name(name='second?')"
+        assert (one.log, other.log) == ([], ["first?", "second?"])
 
 
-def test_any_process_cancels_a_task(store: str) -> None:
-    async def main() -> None:
-        async with (
-            process(store) as one,
-            process(store) as other,
-            one.client() as (client, tasks),
-            other.client() as (elsewhere, _),
-        ):
-            handle = await working(client, tasks)
-            await TaskHandle(elsewhere, handle.id).cancel()
-            with pytest.raises(TaskCancelled):
-                await handle.result()
-            await one.is_idle()
-            assert one.log == ["cancelled"]
-
-    asyncio.run(main())
-
-
-def test_a_subscriber_of_any_process_is_notified(store: str) -> None:
-    async def main() -> None:
-        async with (
-            process(store) as one,
-            process(store) as other,
-            one.client() as (client, tasks),
-            other.client() as (elsewhere, theirs),
-        ):
-            notified = list[Any]()
-            theirs.notified = lambda method, params: notified.append(params)  # type: ignore[method-assign]
-            handle = await started(client, tasks, "slow")
-            async with elsewhere.listen(more={"taskIds": [handle.id]}):
-                one.go.set()
-                await until(lambda: [each.status for each in notified][-1:] == ["completed"])
-            assert notified[-1].result["content"] == [{"type": "text", "text": "done"}]
-
-    asyncio.run(main())
-
-
-def test_a_task_that_is_over_survives_a_restart(store: str) -> None:
-    async def main() -> None:
-        async with process(store) as before, before.client() as (client, tasks):
-            before.go.set()
-            handle = await started(client, tasks, "slow")
+async def test_any_process_cancels_a_task(store: str) -> None:
+    async with (
+        process(store) as one,
+        process(store) as other,
+        one.client() as (client, tasks),
+        other.client() as (elsewhere, _),
+    ):
+        handle = await working(client, tasks)
+        await TaskHandle(elsewhere, handle.id).cancel()
+        with pytest.raises(TaskCancelled):
             await handle.result()
-        async with process(store) as after, after.client() as (client, _):
-            assert text(await TaskHandle(client, handle.id).result()) == "done"
-
-    asyncio.run(main())
+        await one.is_idle()
+        assert one.log == ["cancelled"]
 
 
-def test_a_task_that_a_stop_cuts_off_has_failed(store: str) -> None:
-    async def main() -> None:
-        async with process(store) as before, before.client() as (client, tasks):
-            handle = await working(client, tasks)
-        assert before.log == ["cancelled"]
-        async with process(store) as after, after.client() as (client, _):
-            with pytest.raises(RemoteError, match="the server has ended"):
-                await TaskHandle(client, handle.id).result()
-
-    asyncio.run(main())
-
-
-def test_a_task_whose_process_holds_its_lease_no_more_has_failed(store: str) -> None:
-    async def main() -> None:
-        options = {"limits": Limits(lease=3600.0)}
-        async with (
-            process(store, **options) as one,
-            process(store, **options) as other,
-            one.client() as (client, tasks),
-            other.client() as (elsewhere, _),
-        ):
-            handle = await started(client, tasks, "slow")
-            moved = TaskHandle(elsewhere, handle.id)
-            assert (await moved.state()).status == "working"
-            shared = one.tasks._table._shared
-            assert shared is not None
-            await shared.leases.release(f"tasks:{one.tasks._table.process}")
-            with pytest.raises(RemoteError, match="the process that ran the task is gone"):
-                await moved.result()
+async def test_a_subscriber_of_any_process_is_notified(store: str) -> None:
+    async with (
+        process(store) as one,
+        process(store) as other,
+        one.client() as (client, tasks),
+        other.client() as (elsewhere, theirs),
+    ):
+        notified = list[Any]()
+        theirs.notified = lambda method, params: notified.append(params)  # type: ignore[method-assign]
+        handle = await started(client, tasks, "slow")
+        async with elsewhere.listen(more={"taskIds": [handle.id]}):
             one.go.set()
-            await one.is_idle()
-            assert (await moved.state()).status == "failed"
-
-    asyncio.run(main())
+            await until(lambda: [each.status for each in notified][-1:] == ["completed"])
+        assert notified[-1].result["content"] == [{"type": "text", "text": "done"}]
 
 
-def test_tasks_sealed_with_other_keys_are_unknown(store: str) -> None:
-    async def main() -> None:
-        async with (
-            process(store) as one,
-            process(store, keys=[b"o" * 32]) as other,
-            one.client() as (client, tasks),
-            other.client() as (elsewhere, _),
-        ):
-            handle = await started(client, tasks, "slow")
-            with pytest.raises(RemoteError, match="Unknown task"):
-                await TaskHandle(elsewhere, handle.id).state()
-            await handle.cancel()
-
-    asyncio.run(main())
+async def test_a_task_that_is_over_survives_a_restart(store: str) -> None:
+    async with process(store) as before, before.client() as (client, tasks):
+        before.go.set()
+        handle = await started(client, tasks, "slow")
+        await handle.result()
+    async with process(store) as after, after.client() as (client, _):
+        assert text(await TaskHandle(client, handle.id).result()) == "done"
 
 
-def test_a_record_that_was_moved_to_another_owner_is_not_read() -> None:
+async def test_a_task_that_a_stop_cuts_off_has_failed(store: str) -> None:
+    async with process(store) as before, before.client() as (client, tasks):
+        handle = await working(client, tasks)
+    assert before.log == ["cancelled"]
+    async with process(store) as after, after.client() as (client, _):
+        with pytest.raises(RemoteError, match="the server has ended"):
+            await TaskHandle(client, handle.id).result()
+
+
+async def test_a_task_whose_process_holds_its_lease_no_more_has_failed(store: str) -> None:
+    options = {"limits": Limits(lease=3600.0)}
+    async with (
+        process(store, **options) as one,
+        process(store, **options) as other,
+        one.client() as (client, tasks),
+        other.client() as (elsewhere, _),
+    ):
+        handle = await started(client, tasks, "slow")
+        moved = TaskHandle(elsewhere, handle.id)
+        assert (await moved.state()).status == "working"
+        shared = one.tasks._table._shared
+        assert shared is not None
+        await shared.leases.release(f"tasks:{one.tasks._table.process}")
+        with pytest.raises(RemoteError, match="the process that ran the task is gone"):
+            await moved.result()
+        one.go.set()
+        await one.is_idle()
+        assert (await moved.state()).status == "failed"
+
+
+async def test_tasks_sealed_with_other_keys_are_unknown(store: str) -> None:
+    async with (
+        process(store) as one,
+        process(store, keys=[b"o" * 32]) as other,
+        one.client() as (client, tasks),
+        other.client() as (elsewhere, _),
+    ):
+        handle = await started(client, tasks, "slow")
+        with pytest.raises(RemoteError, match="Unknown task"):
+            await TaskHandle(elsewhere, handle.id).state()
+        await handle.cancel()
+
+
+async def test_a_record_that_was_moved_to_another_owner_is_not_read() -> None:
     """Who can write to the store cannot make a task of one person that of another."""
 
-    async def main() -> None:
-        place, store = Place(), MemoryStore()
-        table = place.tasks._table
-        async with table.sharing(store), place.client() as (client, tasks):
-            handle = await started(client, tasks, "slow")
-            kept = await store.tasks.get("", handle.id)
-            assert kept is not None
-            assert await store.tasks.put("mallory", handle.id, kept.record, 0, 60)
-            assert (await table.find("", handle.id)).status == "working"
-            with pytest.raises(RpcError, match="Unknown task"):
-                await table.find("mallory", handle.id)
-            place.go.set()
-            assert text(await handle.result()) == "done"
-
-    asyncio.run(main())
+    place, store = Place(), MemoryStore()
+    table = place.tasks._table
+    async with table.sharing(store), place.client() as (client, tasks):
+        handle = await started(client, tasks, "slow")
+        kept = await store.tasks.get("", handle.id)
+        assert kept is not None
+        assert await store.tasks.put("mallory", handle.id, kept.record, 0, 60)
+        assert (await table.find("", handle.id)).status == "working"
+        with pytest.raises(RpcError, match="Unknown task"):
+            await table.find("mallory", handle.id)
+        place.go.set()
+        assert text(await handle.result()) == "done"
 
 
+@pytest.mark.real_time
 @pytest.mark.requirement(
     "tasks.error.internal",
 )
-def test_a_store_that_is_away_is_an_error_and_the_outcome_waits_for_it(
+async def test_a_store_that_is_away_is_an_error_and_the_outcome_waits_for_it(
     redis: RedisServer,
 ) -> None:
-    async def main() -> None:
-        place, opened = Place(), store_at(redis.url, Limits(store_wait=1.0))
-        async with opened, place.server.sharing(opened), place.client() as (client, tasks):
-            handle = await started(client, tasks, "slow")
-            redis.stop()
-            try:
-                with pytest.raises(RemoteError, match="cannot be reached"):
-                    await handle.state()
-                with pytest.raises(RemoteError, match="cannot be reached"):
-                    await client.call_tool("slow")
-                place.go.set()
-            finally:
-                redis.start()
-            with pytest.raises(RemoteError, match="Unknown task"):
-                await handle.result()  # that server keeps nothing over a restart
-            await place.is_idle()
-            assert text(await client.call_tool("slow")) == "done"
-
-    asyncio.run(main())
+    place, opened = Place(), store_at(redis.url, Limits(store_wait=1.0))
+    async with opened, place.server.sharing(opened), place.client() as (client, tasks):
+        handle = await started(client, tasks, "slow")
+        redis.stop()
+        try:
+            with pytest.raises(RemoteError, match="cannot be reached"):
+                await handle.state()
+            with pytest.raises(RemoteError, match="cannot be reached"):
+                await client.call_tool("slow")
+            place.go.set()
+        finally:
+            redis.start()
+        with pytest.raises(RemoteError, match="Unknown task"):
+            await handle.result()  # that server keeps nothing over a restart
+        await place.is_idle()
+        assert text(await client.call_tool("slow")) == "done"

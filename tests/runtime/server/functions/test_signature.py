@@ -220,7 +220,7 @@ def test_no_parameters_are_a_closed_object() -> None:
     [
         (Any, {}),
         (object, {"description": "Any JSON."}),
-        (list[Any], {"type": "array"}),
+        (list[Any], {"type": "array", "items": {}}),
         (int | None, {"anyOf": [{"type": "integer"}, {"type": "null"}]}),
         (Literal["a", "b"], {"enum": ["a", "b"], "type": "string"}),
         (Literal[1, 2], {"enum": [1, 2], "type": "integer"}),
