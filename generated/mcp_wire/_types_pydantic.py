@@ -47,6 +47,7 @@ __all__ = [
     "Tuple",
     "Unset",
     "name_unions",
+    "plainer",
 ]
 
 _T = TypeVar("_T")
@@ -57,10 +58,20 @@ Unset: TypeAlias = MISSING
 """The type of UNSET, as in `str | Unset`."""
 
 
+_OWN: Final[dict[tuple[object, object], tuple[str, ...]]] = {}
+"""The members of a model that a plainer one has not, by both."""
+
+
+def plainer(model: object, other: object, *own: str) -> None:
+    """Says that a value of either is one of `other`, unless it has one of these members."""
+    _OWN[model, other] = own
+
+
 class _Ordered:
     """Has a union take the first arm that accepts, as it is, and write what is there.
 
-    The arms stay exact where a lax model uses the union: true is not a number.
+    The arms stay exact where a lax model uses the union: true is not a number. A model that has a
+    plainer one after it is passed over by objects with none of its own members.
     """
 
     def __get_pydantic_core_schema__(
@@ -70,12 +81,28 @@ class _Ordered:
         if schema["type"] != "union":
             return schema
         arms: list[Any] = [_strict(arm) for arm in schema["choices"]]
+        classes = get_args(source)
+        for number, model in enumerate(classes if len(classes) == len(arms) else ()):
+            for other in classes[number + 1 :]:
+                if own := _OWN.get((model, other)):
+                    arms[number] = _having(own, arms[number])
         return {
             **schema,
             "choices": arms,
             "mode": "left_to_right",
             "serialization": _AS_IT_IS,
         }
+
+
+def _having(own: tuple[str, ...], schema: Any) -> CoreSchema:
+    """A model's schema that takes no object without one of these members."""
+
+    def look(value: object) -> object:
+        if isinstance(value, dict) and not any(name in value for name in own):
+            raise PydanticCustomError("plainer", "Input should be of a plainer model")
+        return value
+
+    return core_schema.no_info_before_validator_function(look, schema)
 
 
 def _strict(schema: Any) -> Any:

@@ -238,7 +238,7 @@ def test_a_method_may_have_a_reserved_name() -> None:
         ("interface A { [a: B]: 1 } type B = `b${string}`;", "not by string"),
         ("type A = [...string[], number];", "tuple"),
         ("interface A extends B, C { } interface B { x: 1 } interface C { x: 2 }", "disagree"),
-        ("interface A { a: { b: 1 } | { b: 1; } }", "tells apart"),
+        ("interface A { a: { b: `x${string}` } | { b: `y${string}` } }", "tells apart"),
         ("interface A extends B { } type B = string;", "not one object"),
         ("interface Ä { a: 1 }", "cannot be a Python class"),
     ],

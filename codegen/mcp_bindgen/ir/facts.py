@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -45,6 +45,8 @@ TEXT_TAGS: Final = frozenset(
 )
 
 _Json = dict[str, Any]
+_Coat: TypeAlias = Literal["declared", "tagged", "resolved"]
+"""A type as it is written, with its comments or with the tags in them alone, or worked out."""
 
 
 def facts(resolver: Resolver, methods: Sequence[Pair] | None = None, *, docs: bool = True) -> _Json:
@@ -143,15 +145,19 @@ def _declaration(resolver: Resolver, declaration: syntax.Declaration, docs: bool
         case syntax.Enum():
             return {"kind": "other", **head, "members": [list(m) for m in declaration.members]}
         case syntax.Alias():
-            body: _Json = {"kind": "alias", **head, "type": _type(declaration.type)}
+            # Without prose the flags of an alias's members are left out, as digests are pinned so.
+            written: _Coat = "declared" if docs else "tagged"
+            body: _Json = {"kind": "alias", **head, "type": _type(declaration.type, written, docs)}
         case syntax.Interface():
             bases = (
                 {"extends": [_type(base) for base in declaration.extends]}
                 if declaration.extends
                 else {}
             )
-            own = syntax.Inline(declaration.members, declaration.index, declaration.at)
-            body = {"kind": "interface", **head, **bases, **_body(own, True, docs)}
+            once = {member.name: member for member in reversed(declaration.members)}
+            members = sorted(once.values(), key=lambda member: member.at)
+            own = syntax.Inline(tuple(members), declaration.index, declaration.at)
+            body = {"kind": "interface", **head, **bases, **_body(own, "declared", docs)}
     if declaration.params:
         return body | {"typeParams": [_param(param) for param in declaration.params]}
     return body | {"resolved": _at_home(resolver, _resolved(resolver, declaration))}
@@ -159,7 +165,7 @@ def _declaration(resolver: Resolver, declaration: syntax.Declaration, docs: bool
 
 def _value(type: syntax.Type) -> Any:
     """What a constant holds: its literal, or the type of its array or object."""
-    return type.value if isinstance(type, syntax.Literal) else _type(type, True)
+    return type.value if isinstance(type, syntax.Literal) else _type(type, "declared")
 
 
 def _param(param: syntax.TypeParam) -> _Json:
@@ -170,75 +176,79 @@ def _param(param: syntax.TypeParam) -> _Json:
 def _resolved(resolver: Resolver, declaration: syntax.Interface | syntax.Alias) -> _Json:
     ref = syntax.Ref(declaration.name, (), declaration.at)
     shape = resolver.object_shape(ref)
-    body = {} if shape is None else _body(shape, False, False)
+    body = {} if shape is None else _body(shape, "resolved", False)
     if isinstance(declaration, syntax.Alias):
         return {"type": _type(resolver.opened(ref)), **body}
     return body
 
 
-def _body(shape: syntax.Inline, declared: bool, docs: bool) -> _Json:
-    body: _Json = {"members": [_member(m, declared, docs) for m in shape.members]}
+def _body(shape: syntax.Inline, coat: _Coat, docs: bool) -> _Json:
+    body: _Json = {"members": [_member(m, coat, docs) for m in shape.members]}
     if shape.index:
-        body["index"] = [_index(i, declared, docs) for i in shape.index]
+        body["index"] = [_index(i, coat, docs) for i in shape.index]
     return body
 
 
-def _member(member: syntax.Member, declared: bool, docs: bool) -> _Json:
+def _member(member: syntax.Member, coat: _Coat, docs: bool) -> _Json:
     body: _Json = {
         "name": member.name,
         "optional": member.optional,
-        "type": _type(member.type, declared, docs),
+        "type": _type(member.type, coat, docs),
     }
     if member.readonly:
         body["readonly"] = True
-    if declared:
-        body |= ({"quoted": True} if member.quoted else {}) | _doc(member.doc, docs)
+    if coat == "declared" and member.quoted:
+        body["quoted"] = True
+    if coat != "resolved":
+        body |= _doc(member.doc, docs)
     return body
 
 
-def _index(index: syntax.Index, declared: bool, docs: bool) -> _Json:
-    body: _Json = {"key": _type(index.key), "type": _type(index.type, declared, docs)}
+def _index(index: syntax.Index, coat: _Coat, docs: bool) -> _Json:
+    body: _Json = {"key": _type(index.key), "type": _type(index.type, coat, docs)}
     if index.readonly:
         body["readonly"] = True
-    if declared:
-        body |= {"name": index.param} | _doc(index.doc, docs)
+    if coat == "declared":
+        body["name"] = index.param
+    if coat != "resolved":
+        body |= _doc(index.doc, docs)
     return body
 
 
-def _types(types: Sequence[syntax.Type], declared: bool, docs: bool) -> list[_Json]:
-    return [_type(t, declared, docs) for t in types]
+def _types(types: Sequence[syntax.Type], coat: _Coat, docs: bool) -> list[_Json]:
+    return [_type(t, coat, docs) for t in types]
 
 
-def _type(type: syntax.Type, declared: bool = False, docs: bool = False) -> _Json:
+def _type(type: syntax.Type, coat: _Coat = "resolved", docs: bool = False) -> _Json:
     match type:
         case syntax.Keyword():
             return {"kind": type.name}
         case syntax.Literal():
             return {"kind": "literal", "value": type.value}
         case syntax.Ref():
-            args = {"args": _types(type.args, declared, docs)} if type.args else {}
+            args = {"args": _types(type.args, coat, docs)} if type.args else {}
             module = {"module": type.module} if type.module else {}
             return {"kind": "ref", "name": type.name, **args, **module}
         case syntax.Array():
             flag = {"readonly": True} if type.readonly else {}
-            return {"kind": "array", "of": _type(type.of, declared, docs), **flag}
+            return {"kind": "array", "of": _type(type.of, coat, docs), **flag}
         case syntax.Tuple():
-            return {"kind": "tuple", "of": [_element(e, declared, docs) for e in type.of]}
+            return {"kind": "tuple", "of": [_element(e, coat, docs) for e in type.of]}
         case syntax.Union():
-            return {"kind": "union", "of": _types(type.of, declared, docs)}
+            return {"kind": "union", "of": _types(type.of, coat, docs)}
         case syntax.Intersection():
-            return {"kind": "intersection", "of": _types(type.of, declared, docs)}
+            return {"kind": "intersection", "of": _types(type.of, coat, docs)}
         case syntax.Inline():
-            return {"kind": "inline", **_body(type, declared, docs)}
+            return {"kind": "inline", **_body(type, coat, docs)}
         case syntax.TypeOf():
             return {"kind": "typeof", "name": type.name}
         case syntax.KeyOf():
-            return {"kind": "operator", "operator": "keyof", "of": _type(type.of, declared, docs)}
+            return {"kind": "operator", "operator": "keyof", "of": _type(type.of, coat, docs)}
         case syntax.Indexed():
             return {
                 "kind": "indexed",
-                "object": _type(type.object, declared, docs),
-                "index": _type(type.index, declared, docs),
+                "object": _type(type.object, coat, docs),
+                "index": _type(type.index, coat, docs),
             }
         case syntax.Template() | syntax.Mapped():
             return _written(type)
@@ -249,8 +259,8 @@ def _written(type: syntax.Template | syntax.Mapped) -> _Json:
     return {"kind": kind, "text": type.text}
 
 
-def _element(element: syntax.Element, declared: bool, docs: bool) -> _Json:
-    of = _type(element.of, declared, docs)
+def _element(element: syntax.Element, coat: _Coat, docs: bool) -> _Json:
+    of = _type(element.of, coat, docs)
     if element.optional or element.rest:
         return {"kind": "rest" if element.rest else "optional", "of": of}
     return of

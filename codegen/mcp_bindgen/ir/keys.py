@@ -11,41 +11,66 @@ from mcp_bindgen.ir.sameness import is_keyword
 from mcp_bindgen.source import syntax
 from mcp_bindgen.source.text import printable
 
-__all__ = ["Keys", "indexed", "keys_of", "mapped", "mapping", "unlisted"]
+__all__ = ["Keys", "indexed", "is_string", "keys_of", "mapped", "mapping", "unlisted"]
 
 
 class Keys:
-    """String literals, each once, and whether every other string is a key too."""
+    """String literals, each once, and whether every other string, or every number, is a key too.
+
+    As in TypeScript a literal is no key of its own beside the keyword that has it: the keys
+    `"name" | string` are all strings, and none of them is asked for.
+    """
 
     def __init__(self, scope: Resolving, type: syntax.Type, at: int) -> None:
         self.names: dict[str, None] = {}
         self.all: syntax.Keyword | None = None
-        for arm in scope.arms(type):
+        arms = scope.arms(type)
+        for arm in arms:
             match arm:
                 case syntax.Literal(value=str() | int() | float() as value):
                     self.names[str(value)] = None
                 case syntax.Keyword(name="string" | "number"):
-                    self.all = arm
+                    self.all = self.all if is_string(self.all) else arm
                 case _:
                     raise scope.error(
                         at, "keys that are not string literals", "List the keys in quotes."
                     )
+        numbers = {str(a.value) for a in arms if isinstance(a, syntax.Literal) and not _is_text(a)}
+        taken = self.names if is_string(self.all) else numbers if self.all else ()
+        self.names = {name: None for name in self.names if name not in taken}
+
+
+def is_string(type: syntax.Type | None) -> bool:
+    return type is not None and is_keyword(type, "string")
+
+
+def _is_text(literal: syntax.Literal) -> bool:
+    return isinstance(literal.value, str)
 
 
 def mapping(scope: Resolving, type: syntax.Type, value: syntax.Type, at: int) -> syntax.Inline:
     """`Record<type, value>`."""
     keys = Keys(scope, type, at)
     members = [syntax.Member(n, value, False, False, False, None, at) for n in keys.names]
-    index = (syntax.Index("key", keys.all, value, False, None, at),) if keys.all else ()
+    index = (
+        (syntax.Index("key", keys.all, value, False, None, at, mapped=True),) if keys.all else ()
+    )
     return scope.weighed(syntax.Inline(tuple(members), index, at))
 
 
 def keys_of(scope: Resolving, type: syntax.Type, at: int) -> syntax.Type:
-    """`keyof type`: of a type without members it is `never`, which nothing satisfies."""
+    """`keyof type`: of a type without members it is `never`, which nothing satisfies.
+
+    Of a type with an index signature by string it is `string | number`, as a number is a key too;
+    of `Record` and other mapped types it is the key that they were given.
+    """
     shape = scope.shape(type, at)
-    if shape.index:
-        return syntax.Keyword("string", at)
-    return scope.joined([syntax.Literal(m.name, at) for m in shape.members], at)
+    number = syntax.Keyword("number", at)
+    if shape.index and is_string(shape.index[0].key):
+        string = syntax.Keyword("string", at)
+        return string if shape.index[0].mapped else syntax.Union((string, number), at)
+    names: list[syntax.Type] = [syntax.Literal(m.name, at) for m in shape.members]
+    return scope.joined([*names, *([number] if shape.index else [])], at)
 
 
 # ---- T[K]
@@ -114,7 +139,8 @@ def mapped(scope: Resolving, type: syntax.Mapped, env: Env) -> syntax.Type:
     index: tuple[syntax.Index, ...] = ()
     if keys.all:
         of = scope.resolve(type.of, {**env, type.param: keys.all})
-        index = (syntax.Index(type.param, keys.all, of, bool(type.readonly), None, type.at),)
+        flag = bool(type.readonly)
+        index = (syntax.Index(type.param, keys.all, of, flag, None, type.at, mapped=True),)
     names = source if keys.all else keys.names
     members: list[syntax.Member] = []
     for name in names:

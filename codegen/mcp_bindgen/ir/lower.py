@@ -44,10 +44,10 @@ from mcp_bindgen.ir.names import capitalized
 from mcp_bindgen.ir.narrow import narrow
 from mcp_bindgen.ir.pairs import message_shape, pairs
 from mcp_bindgen.ir.pattern_cost import timely
-from mcp_bindgen.ir.places import NAMINGS, Place, places
+from mcp_bindgen.ir.places import Place, places, told_apart
 from mcp_bindgen.ir.recursion import json_aliases, require_no_circles
 from mcp_bindgen.ir.resolve import Resolver
-from mcp_bindgen.ir.sameness import is_keyword, same
+from mcp_bindgen.ir.sameness import distinct, is_keyword, same
 from mcp_bindgen.ir.tags import Tags
 from mcp_bindgen.ir.templates import pattern
 from mcp_bindgen.ir.unions import arms, disjoint
@@ -201,7 +201,8 @@ class _Lowering:
     def member(self, owner: str, member: syntax.Member, root: str) -> Field:
         optional = member.optional or self.may_lack(member)
         origin = self.origin(member.at)
-        place = self.place(member.at).at(member.name)
+        here = self.place(member.at)
+        place = Place(here.root, here.path, owner).at(member.name)
         doc = member.doc
         return Field(
             wire=member.name,
@@ -300,33 +301,33 @@ class _Lowering:
         return Tup(tuple(places), rest)
 
     def union(self, type: syntax.Union, root: str, place: Place) -> Type:
-        inlines = [arm for arm in type.of if isinstance(arm, syntax.Inline) and arm.members]
+        inlines = distinct([a for a in type.of if isinstance(a, syntax.Inline) and a.members])
+        steps = iter(self.steps(inlines, place))
+        known = set(map(id, inlines))
         arms: list[Type] = []
         for arm in type.of:
-            apart = self.step(arm, inlines, place)
-            made = self.type(arm, root, place.at(apart) if apart else place)
+            step = next(steps) if id(arm) in known else ""
+            if isinstance(arm, syntax.Inline) and arm.members and id(arm) not in known:
+                continue  # it is written twice
+            made = self.type(arm, root, place.at(step) if step else place)
             arms += made.arms if isinstance(made, Uni) else (made,)
         unique = tuple(dict.fromkeys(arms))
         return unique[0] if len(unique) == 1 else Uni(unique)
 
-    def step(self, arm: syntax.Type, inlines: list[syntax.Inline], place: Place) -> str:
-        """The step to an arm: the one anonymous arm of an alias cannot have the alias's name."""
-        if not isinstance(arm, syntax.Inline) or arm not in inlines:
-            return ""
-        if len(inlines) > 1:
-            return self.apart(arm, inlines)
-        return "" if place.path else "object"
-
-    def apart(self, arm: syntax.Inline, inlines: list[syntax.Inline]) -> str:
-        """What tells one anonymous arm from the others."""
-        others = [other for other in inlines if other is not arm]
-        for naming in NAMINGS:
-            mine = naming(arm, others)
-            if mine and all(naming(other, inlines) != mine for other in others):
-                return mine
-        raise self.resolver.error(
-            arm.at, "an anonymous arm that nothing tells apart", "Name the arms."
-        )
+    def steps(self, inlines: list[syntax.Inline], place: Place) -> list[str]:
+        """The step to each anonymous arm, by what tells it from the others; the one anonymous arm
+        of an alias cannot have the alias's name."""
+        if len(inlines) < 2:
+            return ["" if place.path else "object"] * len(inlines)
+        steps = told_apart(inlines)
+        for arm, step in zip(inlines, steps, strict=True):
+            if not step:
+                raise self.resolver.error(
+                    arm.at,
+                    "an anonymous arm that nothing tells apart",
+                    "Declare each arm as an interface, and name these in the union.",
+                )
+        return steps
 
     def anonymous(self, type: syntax.Inline, root: str, place: Place) -> Type:
         """A map, or a struct named by its place."""
@@ -335,6 +336,8 @@ class _Lowering:
             return Map(self.bounded(value, type.index[0]))
         generic = bool(getattr(self.resolver.declared[place.root], "params", ()))
         name = place.name(root if generic else self.names.python[place.root])
+        if self.names.is_of_another(name, type):
+            name = place.inside or name
         known = name in self.names.shapes
         python = self.names.claim(name, type.at, type)
         if not known:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from mcp_bindgen.errors import LimitExceeded
 from mcp_bindgen.ir.resolving import Resolving
-from mcp_bindgen.ir.sameness import all_same, is_keyword, same
+from mcp_bindgen.ir.sameness import all_same, distinct, is_keyword, same
 from mcp_bindgen.ir.templates import pattern
 from mcp_bindgen.limits import MAX_INSTANCES
 from mcp_bindgen.source import syntax
@@ -34,33 +34,11 @@ def meet(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Ty
             LimitExceeded, at, f"more than {MAX_INSTANCES} alternatives", "Write those meant."
         )
     arms = [_met(scope, x, y, at) for x in mine for y in theirs]
-    left = _once([arm for arm in arms if arm is not None])
+    left = distinct([arm for arm in arms if arm is not None])
     for whole, its_arms in ((a, mine), (b, theirs)):
         if all_same(left, its_arms):
             return whole
     return scope.joined(left, at) if left else None
-
-
-def _once(arms: list[syntax.Type]) -> list[syntax.Type]:
-    kept: list[syntax.Type] = []
-    alike: dict[object, list[syntax.Type]] = {}
-    for arm in arms:
-        others = alike.setdefault(_outline(arm), [])
-        if not any(same(arm, other) for other in others):
-            others.append(arm)
-            kept.append(arm)
-    return kept
-
-
-def _outline(type: syntax.Type) -> object:
-    """What is equal in types that are written alike, so that few of many need be compared."""
-    match type:
-        case syntax.Inline():
-            return tuple(member.name for member in type.members)
-        case syntax.Literal():
-            return type.value
-        case _:
-            return type.__class__
 
 
 def _met(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Type | None:
@@ -73,10 +51,30 @@ def _met(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Ty
     if isinstance(x, syntax.Array) and isinstance(y, syntax.Array):
         of = meet(scope, x.of, y.of, at)
         return None if of is None else replace(x, of=of)
-    shapes = scope.object_shape(a), scope.object_shape(b)
-    if shapes[0] is None or shapes[1] is None:
+    mine, theirs = scope.object_shape(a), scope.object_shape(b)
+    if mine is None or theirs is None:
         return None
-    return _merged(scope, shapes[0], shapes[1], at)
+    merged = _merged(scope, mine, theirs, at)
+    if merged is None:
+        return None
+    # what has all of the other keeps its name: `Result & CallToolResult` is `CallToolResult`
+    for named, shape in ((b, theirs), (a, mine)):
+        if isinstance(named, syntax.Ref) and _alike(merged, shape):
+            return named
+    return merged
+
+
+def _alike(a: syntax.Inline, b: syntax.Inline) -> bool:
+    """Whether two shapes have the same members, in whatever order."""
+    mine, theirs = ({m.name: m for m in each.members} for each in (a, b))
+    return (
+        mine.keys() == theirs.keys()
+        and all(
+            m.optional == theirs[name].optional and same(m.type, theirs[name].type)
+            for name, m in mine.items()
+        )
+        and all_same([i.type for i in a.index], [i.type for i in b.index])
+    )
 
 
 def _merged(scope: Resolving, a: syntax.Inline, b: syntax.Inline, at: int) -> syntax.Inline | None:

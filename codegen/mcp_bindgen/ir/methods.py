@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mcp_bindgen.errors import DecisionError
+from mcp_bindgen.errors import DecisionError, SchemaMeaningError
 from mcp_bindgen.ir.decisions import Decisions, Row
-from mcp_bindgen.ir.model import Method, Ref, Schema, Struct, Type, Uni
+from mcp_bindgen.ir.model import Declaration, Method, Ref, Schema, Struct, Type, Uni
 from mcp_bindgen.ir.pairs import Pair
+from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.walk import references, struct_of
 from mcp_bindgen.source import Source, syntax
 
@@ -48,11 +49,11 @@ def methods(
 
     `python` has the name in `schema` of each declaration.
     """
-    loose = _loose(schema, listed, python)
+    loose = _loose(schema, listed, python, source)
     for pair in listed:
         rule = _capability(schema, pair)
         struct = schema.structs[python[pair.type]]
-        result = _result(schema, pair, python)
+        result = _result(schema, pair, python, source)
         row = None
         if decisions is not None:
             place = source.place(struct.at)
@@ -124,9 +125,11 @@ def _row(
     return row
 
 
-def _loose(schema: Schema, listed: Sequence[Pair], python: Mapping[str, str]) -> str:
+def _loose(
+    schema: Schema, listed: Sequence[Pair], python: Mapping[str, str], source: Source
+) -> str:
     """The result types that no declaration pairs with a method, separated by commas."""
-    answers = [(pair, _result(schema, pair, python)) for pair in listed if not pair.assumed]
+    answers = [(pair, _result(schema, pair, python, source)) for pair in listed if not pair.assumed]
     paired = {name for _, type in answers if type is not None for name in references(type)}
     names = [name for name in schema.structs if name.endswith("Result") and name not in paired]
     return ", ".join(name for name in names if name not in _FRAMES)
@@ -172,13 +175,44 @@ def _declares(schema: Schema, struct: Struct | None, path: str) -> bool:
     return inner is None or inner.index is not None or _declares(schema, inner, rest)
 
 
-def _result(schema: Schema, pair: Pair, python: Mapping[str, str]) -> Type | None:
-    """The names that the pair's result lists, where `schema` has them as types."""
+def _result(schema: Schema, pair: Pair, python: Mapping[str, str], source: Source) -> Type | None:
+    """What answers a request: the names that `result` of its response has, or the pair's own.
+
+    Raises SchemaMeaningError for a response whose result is no type with a name.
+    """
+    if pair.response:
+        response = schema.types[python[pair.response]]
+        results = [leaf for type in _results(schema, response) for leaf in _alternatives(type)]
+        if not all(isinstance(leaf, Ref) for leaf in results):
+            raise source.error(
+                SchemaMeaningError,
+                response.at,
+                f"`result` of `{pair.response}` is no object with members",
+                "Declare what answers the request as an interface.",
+            )
+        return _joined(results)
     result = pair.result
     listed = result.of if isinstance(result, syntax.Union) else (result,)
     names = [python[arm.name] for arm in listed if isinstance(arm, syntax.Ref)]
-    arms = tuple(Ref(name) for name in names if name in schema.types)
-    return Uni(arms) if len(arms) > 1 else next(iter(arms), None)
+    return _joined([Ref(name) for name in names if name in schema.types])
+
+
+def _results(schema: Schema, response: Declaration) -> Iterator[Type]:
+    """The types of `result` in a response, or in the arms of a union of them."""
+    for arm in arms(schema, Ref(response.name)):
+        struct = struct_of(schema, arm)
+        member = struct.field("result") if struct else None
+        if member is not None:
+            yield member.type
+
+
+def _alternatives(type: Type) -> tuple[Type, ...]:
+    return type.arms if isinstance(type, Uni) else (type,)
+
+
+def _joined(types: Sequence[Type]) -> Type | None:
+    once = tuple(dict.fromkeys(types))
+    return Uni(once) if len(once) > 1 else next(iter(once), None)
 
 
 def _row_result(schema: Schema, row: Row | None) -> Type | None:

@@ -40,7 +40,7 @@ _GENERATED: Final = (
     "MEMBERS MemberError MsgspecError Never Nothing ORDERED PARAMS Protocol RESULTS Reader Rest "
     "STOPS ServerCalls ServerHandlers TypeForm WIDENED abstractmethod bind check_depth codec "
     "core dec_hook decode_params decode_result deprecated dump enc_hook field finite hook_of "
-    "json name_unions parse read_object read_text to_builtins too_deep with_tag write "
+    "json name_unions parse plainer read_object read_text to_builtins too_deep with_tag write "
     "write_again write_object write_text"
 )
 _CODEC: Final = (

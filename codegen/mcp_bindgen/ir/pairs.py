@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from mcp_bindgen.ir.resolve import Resolver
+from mcp_bindgen.ir.sameness import distinct
 from mcp_bindgen.source import syntax
 
 __all__ = ["Pair", "message_shape", "pairs"]
@@ -39,8 +40,9 @@ class Pair:
     """A message type with its method, direction, params and, for requests, result.
 
     `direction` is client-to-server, server-to-client, both, input-request (carried inside an
-    `InputRequiredResult`) or none. `params` and `result` are resolved types; `assumed` says that
-    no declaration pairs the result with the request.
+    `InputRequiredResult`) or none. `params` and `result` are resolved types; `response` is the
+    declaration whose member `result` that is, if there is one; `assumed` says that no declaration
+    pairs the result with the request.
     """
 
     type: str
@@ -50,6 +52,7 @@ class Pair:
     params: syntax.Type | None
     params_optional: bool
     result: syntax.Type | None
+    response: str = ""
     assumed: bool = False
 
 
@@ -59,6 +62,8 @@ def pairs(resolver: Resolver) -> list[Pair]:
     rows: list[Pair] = []
     for key, declaration in resolver.declared.items():
         shape = None if key in resolver.foreign else _shape(resolver, declaration)
+        if shape is None and key not in resolver.foreign:
+            _require_named(resolver, declaration)
         if shape is not None:
             names = _names(resolver, shape)
             rows += [_pair(resolver, listed, declaration, shape, name) for name in names]
@@ -66,15 +71,19 @@ def pairs(resolver: Resolver) -> list[Pair]:
 
 
 def _listed(resolver: Resolver, union: str) -> Iterator[str]:
-    """The names that a union alias lists, nested unions opened; none without that alias."""
+    """The names that a union alias lists, those of nested unions too; none without that alias."""
     alias = resolver.declared.get(union)
     queue = [alias.type] if isinstance(alias, syntax.Alias) else []
+    seen: set[str] = set()
     while queue:
         arm = queue.pop()
         if isinstance(arm, syntax.Union):
             queue += arm.of
-        elif isinstance(arm, syntax.Ref):
+        elif isinstance(arm, syntax.Ref) and arm.name not in seen:
+            seen.add(arm.name)
             yield arm.name
+            named = resolver.declared.get(arm.name)
+            queue += [named.type] if isinstance(named, syntax.Alias) else []
 
 
 def message_shape(resolver: Resolver, declaration: syntax.Declaration) -> syntax.Inline | None:
@@ -88,12 +97,31 @@ def _shape(resolver: Resolver, declaration: syntax.Declaration) -> syntax.Inline
         return None
     if isinstance(declaration, syntax.Alias):
         written = declaration.type
-        is_new = isinstance(written, syntax.Intersection | syntax.Inline)
-        if not is_new and not (isinstance(written, syntax.Ref) and written.args):
+        if isinstance(written, syntax.Union) or (
+            isinstance(written, syntax.Ref) and not written.args
+        ):
             return None
         opened = resolver.opened(syntax.Ref(declaration.name, (), declaration.at))
+        if isinstance(opened, syntax.Ref) and isinstance(written, syntax.Indexed):
+            return None
         return resolver.object_shape(resolver.bare(opened))
     return resolver.shape(syntax.Ref(declaration.name, (), declaration.at), declaration.at)
+
+
+def _require_named(resolver: Resolver, declaration: syntax.Declaration) -> None:
+    """Raises SchemaMeaningError for a union with a message in it that no declaration names: a
+    method is called after its declaration, and must not vanish."""
+    if not isinstance(declaration, syntax.Alias) or declaration.params:
+        return
+    ref = syntax.Ref(declaration.name, (), declaration.at)
+    bare = resolver.bare(ref)
+    for arm in bare.of if isinstance(bare, syntax.Union) else ():
+        if isinstance(arm, syntax.Inline) and _names(resolver, arm):
+            raise resolver.error(
+                arm.at,
+                f"`{declaration.name}` has a message in it that has no name",
+                "Declare each message as an interface, and name these in the union.",
+            )
 
 
 def _names(resolver: Resolver, shape: syntax.Inline) -> list[str]:
@@ -122,6 +150,9 @@ def _pair(
     )
     kind = "notification" if _is_notification(listed, name) else "request"
     params = next((m for m in shape.members if m.name == "params"), None)
+    response = f"{name.removesuffix('Request')}ResultResponse"
+    if kind != "request" or response not in resolver.declared:
+        response = ""
     result = _result(resolver, name, declaration.at) if kind == "request" else None
     empty = _empty(listed, ways, declaration.at) if kind == "request" else None
     return Pair(
@@ -132,6 +163,7 @@ def _pair(
         params=params.type if params else None,
         params_optional=bool(params and params.optional),
         result=result or empty,
+        response=response,
         assumed=kind == "request" and result is None,
     )
 
@@ -147,9 +179,22 @@ def _result(resolver: Resolver, name: str, at: int) -> syntax.Type | None:
     stem = name.removesuffix("Request")
     response = f"{stem}ResultResponse"
     if response in resolver.declared:
-        shape = resolver.shape(syntax.Ref(response, (), at), at)
-        return next((m.type for m in shape.members if m.name == "result"), None)
+        return _answer(resolver, resolver.declared[response])
     return syntax.Ref(f"{stem}Result", (), at) if f"{stem}Result" in resolver.declared else None
+
+
+def _answer(resolver: Resolver, response: syntax.Declaration) -> syntax.Type:
+    """The type of `result` in a response, which may be a union of several, errors among them."""
+    ref = syntax.Ref(response.name, (), response.at)
+    shapes = [resolver.shape(arm, response.at) for arm in resolver.arms(ref)]
+    results = [m.type for shape in shapes for m in shape.members if m.name == "result"]
+    if not results:
+        raise resolver.error(
+            response.at,
+            f"`{response.name}` has no member `result`, so nothing answers its request",
+            "Give it one, or another name.",
+        )
+    return resolver.joined(distinct(results), response.at)
 
 
 def _empty(listed: _Listed, ways: list[str], at: int) -> syntax.Type | None:

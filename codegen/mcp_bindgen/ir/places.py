@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
@@ -10,17 +11,22 @@ from msgspec import Struct
 from mcp_bindgen.ir import names
 from mcp_bindgen.source import syntax
 
-__all__ = ["NAMINGS", "Place", "places"]
+__all__ = ["Place", "places", "told_apart"]
 
 
 class Place(Struct, frozen=True):
-    """Where a shape is written: the declaration's name, then members and steps below it."""
+    """Where a shape is written: the declaration's name, then members and steps below it.
+
+    `inside` is the name by the shape that it is a member of: longer, and of one shape alone.
+    """
 
     root: str
     path: tuple[str, ...] = ()
+    inside: str = ""
 
     def at(self, step: str) -> Place:
-        return Place(self.root, (*self.path, step))
+        inside = self.inside and self.inside + names.capitalized(step)
+        return Place(self.root, (*self.path, step), inside)
 
     def name(self, root: str) -> str:
         return root + "".join(map(names.capitalized, self.path))
@@ -75,8 +81,8 @@ def _type_places(type: syntax.Type, place: Place) -> Iterator[tuple[int, Place]]
 
 # ---- what tells one anonymous arm of a union from the others
 
-_Naming: TypeAlias = Callable[[syntax.Inline, Sequence[syntax.Inline]], str]
-"""A name of an arm beside others, empty where it has none."""
+_Naming: TypeAlias = Callable[[Sequence[syntax.Inline]], list[str]]
+"""A name for each of the arms of a union, empty for one that has none."""
 
 
 def _texts(arm: syntax.Inline) -> dict[str, str]:
@@ -85,26 +91,48 @@ def _texts(arm: syntax.Inline) -> dict[str, str]:
     return {name: value for name, value in literals.items() if isinstance(value, str)}
 
 
-def _by_literal(arm: syntax.Inline, others: Sequence[syntax.Inline]) -> str:
-    theirs = {pair for other in others if other is not arm for pair in _texts(other).items()}
-    return next((text for name, text in _texts(arm).items() if (name, text) not in theirs), "")
+def _by_literal(arms: Sequence[syntax.Inline]) -> list[str]:
+    texts = [_texts(arm) for arm in arms]
+    count = Counter(pair for each in texts for pair in each.items())
+    return [
+        next((text for pair in each.items() if count[pair] == 1 for text in pair[1:]), "")
+        for each in texts
+    ]
 
 
-def _by_own_member(arm: syntax.Inline, others: Sequence[syntax.Inline]) -> str:
-    theirs = {m.name for other in others if other is not arm for m in other.members}
-    return next((m.name for m in arm.members if m.name not in theirs), "")
+def _by_own_member(arms: Sequence[syntax.Inline]) -> list[str]:
+    count = Counter(member.name for arm in arms for member in arm.members)
+    return [next((m.name for m in arm.members if count[m.name] == 1), "") for arm in arms]
 
 
-def _by_members(arm: syntax.Inline, others: Sequence[syntax.Inline]) -> str:
+def _each(name: Callable[[syntax.Inline], str]) -> _Naming:
+    return lambda arms: [name(arm) for arm in arms]
+
+
+def _by_members(arm: syntax.Inline) -> str:
     return "".join(names.capitalized(member.name) for member in arm.members)
 
 
-def _by_literals(arm: syntax.Inline, others: Sequence[syntax.Inline]) -> str:
+def _by_required(arm: syntax.Inline) -> str:
+    """`{ a; b? } | { a?; b }`: at least one of them."""
+    return "".join(names.capitalized(m.name) for m in arm.members if not m.optional)
+
+
+def _by_literals(arm: syntax.Inline) -> str:
     return "".join(map(names.capitalized, _texts(arm).values()))
 
 
-def _by_types(arm: syntax.Inline, others: Sequence[syntax.Inline]) -> str:
+def _by_types(arm: syntax.Inline) -> str:
     return "".join(names.capitalized(m.name) + _type_name(m.type) for m in arm.members)
+
+
+def _in_full(arm: syntax.Inline) -> str:
+    """The name that a shape has by all that is in it."""
+    members = (
+        ("Optional" if m.optional else "") + names.capitalized(m.name) + _full_name(m.type)
+        for m in arm.members
+    )
+    return "".join([*members, *(f"Values{_full_name(i.type)}" for i in arm.index)])
 
 
 def _type_name(type: syntax.Type) -> str:
@@ -119,11 +147,46 @@ def _type_name(type: syntax.Type) -> str:
             return ""
 
 
-NAMINGS: Final[tuple[_Naming, ...]] = (
+def _full_name(type: syntax.Type) -> str:
+    match type:
+        case syntax.Ref():
+            return names.capitalized(type.name) + "".join(map(_full_name, type.args))
+        case syntax.Literal(value=value):
+            return names.capitalized(str(value))
+        case syntax.Array():
+            return f"{_full_name(type.of)}List"
+        case syntax.Union():
+            return "Or".join(map(_full_name, type.of))
+        case syntax.Inline():
+            return f"Of{_in_full(type)}"
+        case syntax.Tuple():
+            return f"Tuple{''.join(_full_name(each.of) for each in type.of)}"
+        case _:
+            return _type_name(type)
+
+
+_NAMINGS: Final[tuple[_Naming, ...]] = (
     _by_literal,
     _by_own_member,
-    _by_members,
-    _by_literals,
-    _by_types,
+    _each(_by_members),
+    _each(_by_required),
+    _each(_by_literals),
+    _each(_by_types),
+    _each(_in_full),
 )
 """The ways to name an arm, best first: the one is used that gives it a name of its own."""
+
+
+def told_apart(arms: Sequence[syntax.Inline]) -> list[str]:
+    """A name for each of several anonymous arms, by what tells it from the others; empty where
+    nothing does."""
+    apart = [""] * len(arms)
+    for naming in _NAMINGS:
+        if all(apart):
+            break
+        made = naming(arms)
+        count = Counter(made)
+        apart = [
+            old or (new if count[new] == 1 else "") for old, new in zip(apart, made, strict=True)
+        ]
+    return apart

@@ -57,7 +57,13 @@ class Resolver:
             self._declare(declaration)
 
     def _declare(self, declaration: syntax.Declaration) -> None:
-        """Adds a declaration; interfaces of one name are one."""
+        """Adds a declaration; interfaces of one name are one.
+
+        A member that several of them have must be alike in all, which is seen once types are
+        worked out; within one of them it stands once.
+        """
+        if isinstance(declaration, syntax.Interface):
+            self._require_once(declaration.members)
         known = self.declared.get(declaration.name)
         if isinstance(known, syntax.Interface) and isinstance(declaration, syntax.Interface):
             declaration = replace(
@@ -187,19 +193,41 @@ class Resolver:
             )
         return syntax.Literal(values[name], type.at)
 
-    def _inline(self, type: syntax.Inline, env: Env) -> syntax.Inline:
+    def _require_once(self, members: tuple[syntax.Member, ...]) -> None:
         seen: set[str] = set()
-        for member in type.members:
+        for member in members:
             if member.name in seen:
                 raise self.error(
                     member.at, f"the member `{member.name}` stands twice", "Leave one out."
                 )
             seen.add(member.name)
+
+    def _inline(self, type: syntax.Inline, env: Env) -> syntax.Inline:
+        self._require_once(type.members)
         members = tuple(replace(m, type=self.resolve(m.type, env)) for m in type.members)
         index = tuple(self._index(i, env) for i in type.index)
         if len(index) > 1:
             raise self.error(type.index[1].at, "a second index signature", "Leave one out.")
         return self.weighed(syntax.Inline(members, index, type.at))
+
+    def _own(self, declaration: syntax.Interface, env: Env) -> syntax.Inline:
+        """The members that the declarations of one name have, each once."""
+        members: dict[str, syntax.Member] = {}
+        for written in declaration.members:
+            member = replace(written, type=self.resolve(written.type, env))
+            first = members.setdefault(member.name, member)
+            flags = [(m.optional, m.readonly) for m in (first, member)]
+            if flags[0] != flags[1] or not same(first.type, member.type):
+                raise self.error(
+                    member.at,
+                    f"`{declaration.name}` is declared several times, and `{member.name}` is not "
+                    "the same in each",
+                    "Declare the member once.",
+                )
+        index = tuple(self._index(i, env) for i in declaration.index)
+        if len(index) > 1:
+            raise self.error(declaration.index[1].at, "a second index signature", "Leave one out.")
+        return self.weighed(syntax.Inline(tuple(members.values()), index, declaration.at))
 
     def _index(self, index: syntax.Index, env: Env) -> syntax.Index:
         key = self.bare(self.resolve(index.key, env))
@@ -348,14 +376,12 @@ class Resolver:
 
     def _interface(self, declaration: syntax.Interface, env: Env) -> syntax.Inline:
         """Own members first, then those of each base that are not overridden."""
-        own = self._inline(
-            syntax.Inline(declaration.members, declaration.index, declaration.at), env
-        )
+        own = self._own(declaration, env)
         members = {m.name: m for m in own.members}
         index = own.index
         for base in declaration.extends:
             shape = self.shape(self.resolve(base, env), base.at)
-            index = index or shape.index
+            index = index or tuple(replace(each, mapped=False) for each in shape.index)
             for member in shape.members:
                 mine = members.setdefault(member.name, member)
                 if mine not in own.members and not same(mine.type, member.type):

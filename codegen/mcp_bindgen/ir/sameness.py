@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from mcp_bindgen.source import syntax
 
-__all__ = ["all_same", "is_keyword", "same"]
+__all__ = ["all_same", "distinct", "is_keyword", "same"]
 
 
 def is_keyword(type: syntax.Type, *names: str) -> bool:
@@ -47,3 +48,31 @@ def same(a: syntax.Type, b: syntax.Type, *, loosely: bool = False) -> bool:
 
 def all_same(a: Sequence[syntax.Type], b: Sequence[syntax.Type], *, loosely: bool = False) -> bool:
     return len(a) == len(b) and all(same(x, y, loosely=loosely) for x, y in zip(a, b, strict=True))
+
+
+_T = TypeVar("_T", bound=syntax.Type)
+
+
+def distinct(types: Sequence[_T]) -> list[_T]:
+    """The types, those left out that are written like an earlier one."""
+    kept: list[_T] = []
+    alike: dict[object, list[_T]] = {}
+    for type in types:
+        others = alike.setdefault(_outline(type), [])
+        if not any(same(type, other) for other in others):
+            others.append(type)
+            kept.append(type)
+    return kept
+
+
+def _outline(type: syntax.Type) -> object:
+    """What is equal in types that are written alike, so that few of many need be compared."""
+    match type:
+        case syntax.Inline():
+            return tuple((m.name, m.optional, _outline(m.type)) for m in type.members)
+        case syntax.Literal():
+            return type.value
+        case syntax.Ref():
+            return type.name
+        case _:
+            return type.__class__

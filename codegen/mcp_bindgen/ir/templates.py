@@ -16,7 +16,10 @@ from mcp_bindgen.source import syntax
 __all__ = ["pattern", "template"]
 
 _SPECIAL: Final = re.compile(r"[\\^$.|?*+()\[\]{}/]")
-_NUMBER: Final = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_DECIMAL: Final = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_NUMBER: Final = f"{_DECIMAL}|0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+"
+"""What JavaScript's `Number` takes, as the compiler does for `${number}`; spaces around it too,
+which are left out here: nobody means them, and they make long texts costly to match."""
 _KEYWORDS: Final = {
     "string": r"[\s\S]*",
     "any": r"[\s\S]*",

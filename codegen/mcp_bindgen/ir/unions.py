@@ -20,7 +20,7 @@ from mcp_bindgen.ir.model import (
 )
 from mcp_bindgen.ir.walk import kinds, stripped, struct_of
 
-__all__ = ["arms", "disjoint", "literals", "overlaps", "tag"]
+__all__ = ["arms", "disjoint", "literals", "overlaps", "own_members", "tag"]
 
 _RANK = {Lit: 0, Ref: 1, Bounded: 2, Tup: 3, Map: 4, Arr: 5, Prim: 6, Uni: 7}
 
@@ -28,9 +28,10 @@ _RANK = {Lit: 0, Ref: 1, Bounded: 2, Tup: 3, Map: 4, Arr: 5, Prim: 6, Uni: 7}
 def arms(schema: Schema, type: Type) -> tuple[Type, ...]:
     """The leaves of a union, nested unions opened, most specific first, none twice.
 
-    A value's class is the first arm that accepts it. More constants, then more required members,
-    then more members make an arm more specific; the schema's order decides the rest. A row's order
-    stays as it is. References to structs and to aliases that are not unions stay.
+    A value's class is the first arm that accepts it, but for `own_members`. More constants, then
+    more required members, then more members make an arm more specific; the schema's order decides
+    the rest. A row's order stays as it is. References to structs and to aliases that are not
+    unions stay.
     """
     known = schema.arms.get(type)
     if known is None:
@@ -63,6 +64,24 @@ def _generality(schema: Schema, leaf: Type) -> tuple[int, ...]:
     if isinstance(opened, Prim) and opened.name in JSON_PRIMS:
         return (9,)
     return (_RANK.get(opened.__class__, 3),)
+
+
+def own_members(schema: Schema, leaf: Type, other: Type) -> tuple[str, ...]:
+    """The optional members that `leaf` has beyond a plainer arm, which has all else of it; none
+    where `other` is not plainer.
+
+    Where none of these members is there, both arms accept or neither does, and the value is one of
+    the plainer arm.
+    """
+    struct, plainer = struct_of(schema, leaf), struct_of(schema, other)
+    if struct is None or plainer is None or struct.index != plainer.index:
+        return ()
+    for theirs in plainer.fields:
+        mine = struct.field(theirs.wire)
+        if mine is None or (mine.type, mine.required) != (theirs.type, theirs.required):
+            return ()
+    own = [f for f in struct.fields if plainer.field(f.wire) is None]
+    return () if any(f.required for f in own) else tuple(f.wire for f in own)
 
 
 def literals(schema: Schema, type: Type) -> frozenset[object]:

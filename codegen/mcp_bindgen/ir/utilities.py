@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from mcp_bindgen.ir.keys import Keys, mapping, unlisted, without_undefined
+from mcp_bindgen.ir.keys import Keys, is_string, mapping, unlisted, without_undefined
 from mcp_bindgen.ir.meet import admits
 from mcp_bindgen.ir.resolving import Resolving
 from mcp_bindgen.ir.sameness import is_keyword, same
@@ -18,6 +18,9 @@ from mcp_bindgen.source import syntax
 from mcp_bindgen.source.text import printable
 
 __all__ = ["utility"]
+
+_KINDS: Final = ("string", "number", "boolean", "object")
+"""What `unknown` is of beside null and arrays."""
 
 _Apply: TypeAlias = Callable[[Resolving, syntax.Ref, tuple[syntax.Type, ...]], syntax.Type]
 
@@ -99,7 +102,8 @@ def _omit(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> 
     """All keys of a type with an index signature are `string`: its members go with `keyof`."""
     keys = Keys(scope, args[1], type.at)
     shape = scope.part(args[0], type.at, lambda name: name not in keys.names)
-    members = tuple(m for m in shape.members if m.name not in keys.names and not keys.all)
+    none = is_string(keys.all)
+    members = tuple(m for m in shape.members if m.name not in keys.names and not none)
     kept = () if shape.index else members
     index = () if keys.all else shape.index
     return scope.weighed(replace(shape, members=kept, index=index, at=type.at))
@@ -144,7 +148,13 @@ def _choosing(kept: bool) -> _Apply:
 
 
 def _non_null(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
-    arms = [a for a in scope.arms(args[0]) if not is_keyword(a, "null", "undefined")]
+    """`unknown` is then every value but null: the kinds of JSON, one by one."""
+    arms: list[syntax.Type] = []
+    for arm in scope.arms(args[0]):
+        if is_keyword(arm, "unknown"):
+            kinds = (syntax.Keyword(kind, type.at) for kind in _KINDS)
+            return scope.joined([*kinds, syntax.Array(arm, False, type.at)], type.at)
+        arms += [] if is_keyword(arm, "null", "undefined") else [arm]
     return scope.joined(arms, type.at)
 
 

@@ -208,7 +208,7 @@ class Member(Struct, frozen=True, gc=False):
 
 
 class Index(Struct, frozen=True, gc=False):
-    """`[param: key]: type`."""
+    """`[param: key]: type`; `mapped` says that `Record` or a mapped type makes it."""
 
     param: str
     key: Type
@@ -216,6 +216,7 @@ class Index(Struct, frozen=True, gc=False):
     readonly: bool
     doc: Doc | None
     at: int
+    mapped: bool = False
 
 
 class TypeParam(Struct, frozen=True, gc=False):

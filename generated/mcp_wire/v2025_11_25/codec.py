@@ -4090,7 +4090,7 @@ def _read_PrimitiveSchemaDefinition(x: Json, at: At) -> Json:
                 return _read_TitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
                 faults += (fault,)
-        if x.get("type") == "string" and "enum" in x:
+        if x.get("type") == "string" and "enum" in x and "enumNames" in x:
             try:
                 return _read_LegacyTitledEnumSchema(x, at)
             except DecodeError as fault:
@@ -4840,7 +4840,7 @@ def _read_EnumSchema(x: Json, at: At) -> Json:
                 return _read_TitledMultiSelectEnumSchema(x, at)
             except DecodeError as fault:
                 faults += (fault,)
-        if x.get("type") == "string" and "enum" in x:
+        if x.get("type") == "string" and "enum" in x and "enumNames" in x:
             try:
                 return _read_LegacyTitledEnumSchema(x, at)
             except DecodeError as fault:

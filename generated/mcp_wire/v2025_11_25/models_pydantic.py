@@ -25,7 +25,16 @@ from typing import (
 from pydantic import Discriminator, Field
 
 from .._pydantic import Model, read_object, read_text, write_object, write_text
-from .._types_pydantic import ORDERED, UNSET, Bounds, Maybe, Number, Unset, name_unions
+from .._types_pydantic import (
+    ORDERED,
+    UNSET,
+    Bounds,
+    Maybe,
+    Number,
+    Unset,
+    name_unions,
+    plainer,
+)
 from .._wire.faults import DecodeError, EncodeError
 from .._wire.values import Json
 
@@ -2669,6 +2678,8 @@ ServerResult: TypeAlias = (
     | GetTaskPayloadResult
 )
 """Any result that a server sends."""
+
+plainer(LegacyTitledEnumSchema, UntitledSingleSelectEnumSchema, "enumNames")
 
 name_unions(
     globals(),

@@ -25,7 +25,16 @@ from typing import (
 from pydantic import Discriminator, Field
 
 from .._pydantic import Model, read_object, read_text, write_object, write_text
-from .._types_pydantic import ORDERED, UNSET, Bounds, Maybe, Number, Unset, name_unions
+from .._types_pydantic import (
+    ORDERED,
+    UNSET,
+    Bounds,
+    Maybe,
+    Number,
+    Unset,
+    name_unions,
+    plainer,
+)
 from .._wire.faults import DecodeError, EncodeError
 from .._wire.values import Json
 
@@ -2812,6 +2821,8 @@ InputResponses: TypeAlias = dict[str, InputResponse]
 """What the client returns, each under the key of the entry in `inputRequests` that
 it answers.
 """
+
+plainer(LegacyTitledEnumSchema, UntitledSingleSelectEnumSchema, "enumNames")
 
 name_unions(
     globals(),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Final
 
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
@@ -37,6 +39,9 @@ from mcp_bindgen.ir.walk import (
 )
 
 __all__ = ["Shapes"]
+
+_NO_NAME: Final = re.compile(r"[\x00-\x1f\"\\]")
+"""What msgspec has no renamed member with: what JSON escapes."""
 
 
 class Shapes:
@@ -103,14 +108,15 @@ class Shapes:
 
     def _union_tags(self) -> Iterator[tuple[str, str]]:
         """The wire name of the tag of each struct that a union's tag tells from the others."""
-        for union in self._unions():
+        for union in self.unions():
             leaves = arms(self.schema, union)
             structs = [s.name for leaf in leaves if (s := struct_of(self.schema, leaf))]
             wire = tag(self.schema, tuple(map(Ref, structs)))
             if wire is not None:
                 yield from ((name, wire) for name in structs)
 
-    def _unions(self) -> Iterator[Uni]:
+    def unions(self) -> Iterator[Uni]:
+        """Every union of the schema, named or not."""
         queue: list[Type] = [f.type for s in self.schema.structs.values() for f in s.fields]
         queue += [unaliased(self.schema, Ref(name)) for name in self.schema.types]
         while queue:
@@ -124,6 +130,8 @@ class Shapes:
     def _is_open(self, struct: Struct, bodies: set[str]) -> bool:
         """An open object inside others, or one with a member that msgspec has no type for."""
         if not all(_is_tag(f.const) for f in struct.consts):
+            return True
+        if any(_NO_NAME.search(f.wire) for f in struct.fields):
             return True
         if struct.index is not None and (
             struct.name not in bodies or not is_any(self.schema, struct.index)

@@ -11,7 +11,7 @@ from mcp_bindgen.emit.text.annotate import expected
 from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import Code, Or, call, literal
 from mcp_bindgen.ir.model import Kind, Prim, Schema, Type, Uni
-from mcp_bindgen.ir.unions import arms, tag
+from mcp_bindgen.ir.unions import arms, own_members, tag
 from mcp_bindgen.ir.walk import kinds, struct_of, unaliased
 
 __all__ = ["UnionReaders"]
@@ -126,7 +126,7 @@ class UnionReaders(Checks):
         # if len(faults) == 1:
         #     raise faults[0]
         for number, leaf in enumerate(group):
-            guard = self._guard(leaf)
+            guard = self._guard(leaf, group[number + 1 :])
             if guard is not None:
                 yield Line(0, "if ", guard, ":")
             yield from deeper(self._try(leaf, f"{place}_{number}"), int(guard is not None))
@@ -135,9 +135,10 @@ class UnionReaders(Checks):
         yield Line(1, "raise faults[0]")
         yield Line(0, "raise ", fault)
 
-    def _guard(self, leaf: Type) -> Code | None:
-        """The condition without which a struct cannot accept; None where there is none."""
-        # x.get("type") == "string" and "enum" in x
+    def _guard(self, leaf: Type, later: Sequence[Type]) -> Code | None:
+        """The condition without which a struct cannot accept, or a plainer one that is tried later
+        is meant; None where there is none."""
+        # x.get("type") == "string" and "enum" in x and "enumNames" in x
         struct = struct_of(self.schema, leaf)
         parts = tuple(
             f"x.get({literal(f.wire)}) == {literal(f.const)}"
@@ -146,6 +147,11 @@ class UnionReaders(Checks):
             for f in (struct.fields if struct is not None else ())
             if f.required
         )
+        for other in later:
+            there = [f"{literal(name)} in x" for name in own_members(self.schema, leaf, other)]
+            if not there:
+                continue
+            parts += (there[0],) if len(there) == 1 else (f"({' or '.join(there)})",)
         return (parts[0] if len(parts) == 1 else Or(parts, "and")) if parts else None
 
     def _try(self, leaf: Type, place: str) -> Iterator[Line]:

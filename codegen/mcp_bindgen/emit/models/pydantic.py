@@ -30,13 +30,14 @@ from mcp_bindgen.ir.model import (
     Bounded,
     Field,
     Lit,
+    Ref,
     Struct,
     Tup,
     Type,
     Uni,
 )
 from mcp_bindgen.ir.patterns import python_pattern
-from mcp_bindgen.ir.unions import arms, tag
+from mcp_bindgen.ir.unions import arms, own_members, tag
 from mcp_bindgen.ir.walk import struct_of
 
 __all__ = ["pydantic_view"]
@@ -183,14 +184,34 @@ def pydantic_view(shapes: Shapes) -> dict[str, Any]:
     used.imports.add(".._pydantic", _PYDANTIC)
     used.imports.add(".._types_pydantic", _TYPES)
     used.imports.add(".._wire", _WIRE)
+    plainer = [*_plainer(used, shapes)]
+    if plainer:
+        used.types("plainer")
     unions = [*_unions(used)]
     if unions:
         used.types("name_unions")
     return rows | {
         "imports": used.imports.lines,
+        "plainer": plainer,
         "unions": unions,
         "named": [f"{STEP}{name}: {literal(name)}," for name in (d.name for d in schema.own_types)],
     }
+
+
+def _plainer(used: _Annotator, shapes: Shapes) -> Iterator[str]:
+    """For arms of one union: the first is meant only where one of its own members is there."""
+    schema = used.schema
+    pairs: dict[tuple[Ref, Ref], tuple[str, ...]] = {}
+    for union in shapes.unions():
+        leaves = [leaf for leaf in arms(schema, union) if isinstance(leaf, Ref)]
+        for number, leaf in enumerate(leaves):
+            for other in leaves[number + 1 :]:
+                if names := own_members(schema, leaf, other):
+                    pairs[leaf, other] = names
+    for both, names in pairs.items():
+        if not {each.name for each in both} <= schema.foreign:  # the core says that itself
+            models = tuple(used.code(each) for each in both)
+            yield from lay("", "", Group("plainer(", (*models, *map(literal, names)), ")"), "")
 
 
 def _unions(used: _Annotator) -> Iterator[str]:
