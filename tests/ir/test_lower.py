@@ -146,6 +146,20 @@ def test_a_derived_member_wins_and_an_index_signature_is_inherited() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "interface A { a: 1 } interface A extends B { b: 2; [k: string]: unknown }",
+        "interface A extends B { a: 1; [k: string]: unknown } interface A { b: 2 }",
+    ],
+)
+def test_interfaces_of_one_name_give_members_bases_and_index_signatures_to_one(text: str) -> None:
+    check_ir(
+        f"{text} interface B {{ c?: string }}",
+        "struct A\n  a: 1\n  b: 2\n  c?: string\n  ...unknown\nstruct B\n  c?: string",
+    )
+
+
 def test_an_intersection_merges_members() -> None:
     check_ir(
         "interface A { a: B & { c: { d: 1 } } } interface B { b?: string; c?: unknown }",
