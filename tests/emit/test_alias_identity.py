@@ -47,7 +47,7 @@ def test_aliases_of_one_annotation_are_read_as_what_they_are(
     flavour: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = f"aliases_{flavour}"
-    write_package(load(SCHEMA, "a.ts", "1"), tmp_path, package)
+    write_package([load(SCHEMA, "a.ts", "1")], tmp_path, package)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     module: Any = importlib.import_module(f"{package}.v1.models_{flavour}")
     for name, (right, wrong) in READ.items():

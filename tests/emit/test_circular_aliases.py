@@ -32,7 +32,7 @@ root = m.Root(trees=["a", ["b"]], tree=tree)
 
 def write(flavour: str, folder: Path) -> str:
     package = f"circular_{flavour}"
-    write_package(load(SCHEMA, "a.ts", "1"), folder, package)
+    write_package([load(SCHEMA, "a.ts", "1")], folder, package)
     return package
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, Final
 
 import jsonschema_rs
@@ -34,9 +34,37 @@ REVISION: Final = "1"
 _Judge = Callable[[str], bool]
 
 
-def read(case: Case) -> Schema:
+def read(case: Case, revision: str = REVISION) -> Schema:
     files = {name: Source(text.encode(), name) for name, text in case.imports.items()}
-    return load(case.schema.encode(), "a.ts", REVISION, imports=files)
+    return load(case.schema.encode(), "a.ts", revision, imports=files)
+
+
+@cache
+def schemas_of(stem: str) -> dict[str, Schema]:
+    """The schemas of a file of the corpus, each as a revision of its own, by the case's name."""
+    return {
+        name: read(CASES[name], f"{number}")
+        for number, name in enumerate(READ)
+        if name.startswith(f"{stem}/")
+    }
+
+
+@pytest.fixture(scope="module")
+def package_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+    """Writes the package with the bindings of all schemas of a file of the corpus; its name.
+
+    One package of many revisions is written and imported in a third of the time of many packages.
+    """
+    home = tmp_path_factory.mktemp("constructs")
+
+    @cache
+    def package(stem: str) -> str:
+        write_package([*schemas_of(stem).values()], home, f"constructs_{stem}")
+        return f"constructs_{stem}"
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [str(home), *sys.path])
+        yield package
 
 
 def test_the_corpus_has_at_least_200_schemas_with_json_on_both_sides() -> None:
@@ -46,17 +74,12 @@ def test_the_corpus_has_at_least_200_schemas_with_json_on_both_sides() -> None:
     assert lenient == {"recursion/all-of-json"}
 
 
-@pytest.mark.drawn
 @pytest.mark.parametrize("name", READ)
 def test_every_judge_takes_what_the_type_takes_and_nothing_else(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, package_of: Callable[[str], str]
 ) -> None:
-    case = CASES[name]
-    schema = read(case)
-    package = f"constructs_{name.replace('/', '_').replace('-', '_')}"
-    write_package(schema, tmp_path, package)
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    judges = judges_of(schema, package)
+    case, stem = CASES[name], name.partition("/")[0]
+    judges = judges_of(schemas_of(stem)[name], package_of(stem))
     for wanted, texts in ((True, case.accepts), (False, case.rejects)):
         verdicts = {(text, who): judge(text) for text in texts for who, judge in judges.items()}
         assert verdicts == dict.fromkeys(verdicts, wanted)
@@ -70,13 +93,14 @@ def judges_of(schema: Schema, package: str) -> dict[str, _Judge]:
         "types": lambda text: accepts(schema, Ref("Root"), json.loads(text)),
         "json schema": lambda text: validator.is_valid(json.loads(text)),
     }
+    models = f"{package}.v{schema.revision}.models"
     for flavour in FLAVOURS:
-        module = importlib.import_module(f"{package}.v{REVISION}.models_{flavour}")
+        module = importlib.import_module(f"{models}_{flavour}")
         judges[f"{flavour} text"] = taken_by(module, lambda m, text: m.decode(m.Root, text))
         judges[f"{flavour} object"] = taken_by(
             module, lambda m, text: m.from_wire(m.Root, json.loads(text))
         )
-    return judges | native_judges(importlib.import_module(f"{package}.v{REVISION}.models_pydantic"))
+    return judges | native_judges(importlib.import_module(f"{models}_pydantic"))
 
 
 def native_judges(module: Any) -> dict[str, _Judge]:

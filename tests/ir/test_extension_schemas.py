@@ -133,7 +133,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     for name in ORACLES:
         extension, _, version = name.partition("@")
         package = f"extension_{extension.replace('-', '_')}"
-        write_package(pins.lower(pins.find(name), version), folder, package)
+        write_package([pins.lower(pins.find(name), version)], folder, package)
         made[extension] = f"{package}.v{version.replace('-', '_')}"
     return made
 

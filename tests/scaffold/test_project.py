@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from click.testing import CliRunner
 
 from bench import peers
 from mcp_bindgen.scaffold.answers import Answers
@@ -156,20 +157,32 @@ def test_the_readme_is_laid_out() -> None:
         assert ("--env MCP_AUTH_ISSUER --env" in text) == (chosen.auth == "bearer")
 
 
-@pytest.mark.drawn
-@pytest.mark.parametrize("chosen", LAID_OUT, ids=str)
-def test_what_is_written_is_formatted_and_linted(chosen: Answers, tmp_path: Path) -> None:
-    project = write(made(chosen), tmp_path / "project")
-    for command in (["ruff", "check"], ["ruff", "format", "--check"], ["black", "--check"]):
-        where = [str(p) for p in sorted(project.rglob("*.py")) if "_mcp" not in p.parts]
-        _ours([*command, *(where if command[0] == "black" else ["."])], project)
+@pytest.fixture(scope="module")
+def laid_out(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """A project of each kind; each is judged by its own settings."""
+    home = tmp_path_factory.mktemp("projects")
+    return [write(made(chosen), home / f"{number}") for number, chosen in enumerate(LAID_OUT)]
 
 
-def _ours(command: Sequence[str], cwd: Path) -> None:
+@pytest.mark.parametrize("command", [("check",), ("format", "--check")], ids=" ".join)
+def test_what_is_written_pleases_ruff(laid_out: list[Path], command: Sequence[str]) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", *command], cwd=cwd, capture_output=True, text=True, timeout=120
+        [sys.executable, "-m", "ruff", *command, *laid_out],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_is_written_pleases_black(laid_out: list[Path]) -> None:
+    import black  # where it is used: each worker would wait for it
+
+    for project in laid_out:
+        written = [path for path in sorted(project.rglob("*.py")) if "_mcp" not in path.parts]
+        shown = CliRunner().invoke(black.main, ["--check", *map(str, written)])
+        assert shown.exit_code == 0, shown.output
 
 
 def check_its_own_tests(chosen: Answers, home: Path) -> None:

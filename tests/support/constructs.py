@@ -44,9 +44,9 @@ def _cases() -> dict[str, Case]:
 CASES: Final = _cases()
 
 
-def write_package(schema: Schema, folder: Path, name: str) -> None:
-    """Writes the bindings of one schema as the package `name` in `folder`."""
-    for path, text in emit.generate([schema], emit.Options()).items():
+def write_package(schemas: Sequence[Schema], folder: Path, name: str) -> None:
+    """Write the bindings of schemas, each a revision of its own, as a package in `folder`."""
+    for path, text in emit.generate(schemas, emit.Options()).items():
         file = folder / name / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
