@@ -10,7 +10,7 @@ special-purpose addresses (RFC 6890), as of November 2026.
 from __future__ import annotations
 
 from collections.abc import Callable
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final, Literal, TypeAlias
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
@@ -37,7 +37,7 @@ why an address is refused, and to which kind it belongs."""
 _INTERNET: Final = ip_network("2000::/3")
 _MAX_URL: Final = 4096
 _PORTS: Final = {"http": 80, "https": 443}
-_NETWORKS: Final = tuple(
+_NETWORKS: Final[tuple[tuple[IPv4Network | IPv6Network, Place], ...]] = tuple(
     (ip_network(network), place) for place, networks in _PLACES.items() for network in networks
 )
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Generator, Iterable
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, ClassVar, Final, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar
 
 from mcp_runtime.core import error_codes, refusals
 from mcp_runtime.core.events import (
@@ -44,6 +44,7 @@ from mcp_runtime.shared.failures import alone, described, record_failure
 from mcp_runtime.shared.runner import ends_the_task
 from mcp_runtime.transports.wire import Wire
 
+_T = TypeVar("_T")
 log: Final = logging.getLogger("mcp_runtime")
 
 OnProgress: TypeAlias = Callable[[float, float | None, str | None], object]
@@ -97,6 +98,7 @@ class Connection(ABC):
     _due = float("inf")
     _pauses = 0
     _paused_at = 0.0
+    _paused_for = 0.0
 
     def __init__(
         self,
@@ -360,8 +362,25 @@ class Connection(ABC):
         finally:
             self._pauses -= 1
             if not self._pauses:
-                self.session.pending.postpone(self.loop.time() - self._paused_at)
+                paused = self.loop.time() - self._paused_at
+                self._paused_for += paused
+                self.session.pending.postpone(paused)
                 self._check_deadlines()
+
+    @property
+    def clock(self) -> float:
+        """Seconds on a clock that stands still while deadlines are paused."""
+        now = self._paused_at if self._pauses else self.loop.time()
+        return now - self._paused_for
+
+    async def in_time(self, waited: asyncio.Future[_T], seconds: float) -> _T:
+        """Waits by that clock. Raises TimeoutError."""
+        until = self.clock + seconds
+        while (left := until - self.clock) > 0:
+            await asyncio.wait({waited}, timeout=left)
+            if waited.done():
+                return waited.result()
+        raise TimeoutError
 
     def _check_deadlines(self) -> None:
         self._timer, self._due = None, float("inf")

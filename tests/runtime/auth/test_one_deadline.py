@@ -257,3 +257,24 @@ async def _never(who: Client) -> float:
     with pytest.raises(TimedOut):
         await who.request("tools/list", {}, timeout=3.0)
     return now() - started
+
+
+async def test_a_wait_for_something_else_stands_still_with_the_clock() -> None:
+    """Such as for the first event of a stream that has to be authorized first."""
+    who, _ = client(World(), {})
+    async with who:
+        connection = who.connection
+
+        async def pause() -> None:
+            await asyncio.sleep(1.0)
+            with connection.deadlines_paused():
+                await asyncio.sleep(200.0)
+
+        paused = asyncio.create_task(pause())
+        with pytest.raises(TimeoutError):
+            await connection.in_time(asyncio.Future(), 3.0)
+        assert now() == 203.0
+        await paused
+        answered: asyncio.Future[int] = asyncio.Future()
+        asyncio.get_running_loop().call_later(2.0, answered.set_result, 5)
+        assert await connection.in_time(answered, 3.0) == 5

@@ -15,7 +15,6 @@ import uvicorn
 
 from mcp_runtime import Client, Context, Limits, Server
 from mcp_runtime.auth.client.oauth import OAuth
-from mcp_runtime.auth.client.redirect import Visit
 from mcp_runtime.auth.errors import AuthorizationError
 from mcp_runtime.auth.messages import AuthRequest
 from mcp_runtime.auth.server.bearer import BearerAuth
@@ -192,22 +191,6 @@ async def test_a_revoked_token_is_renewed_without_the_person() -> None:
         issuer.world.valid.clear()
         assert await text(who, "whoami") == "ann read"
         assert len(issuer.world.visited) == 1
-
-
-async def test_a_person_may_take_longer_to_sign_in_than_a_server_to_answer() -> None:
-    limits = Limits(deadline=0.3, probe=0.2)
-    async with serving() as issuer:
-        visit = issuer.world.redirect
-
-        @asynccontextmanager
-        async def slowly(preferred: str | None, /) -> AsyncGenerator[Visit]:
-            await asyncio.sleep(1)
-            async with visit(preferred) as one:
-                yield one
-
-        auth = OAuth(redirect=slowly)
-        async with Client.http(issuer.world.resource, auth=auth, limits=limits) as who:
-            assert await text(who, "whoami") == "ann read"
 
 
 async def test_without_authorization_the_refusal_says_so() -> None:

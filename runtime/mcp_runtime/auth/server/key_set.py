@@ -6,8 +6,8 @@ Source: RFC 7517; RFC 8414 section 2, `jwks_uri`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -47,9 +47,10 @@ def usable_keys(keys: Iterable[Mapping[str, Any]], algorithm: str) -> list[Mappi
     ]
 
 
-def _operations(key: Mapping[str, Any]) -> Iterable[Any]:
+def _operations(key: Mapping[str, Any]) -> Sequence[Any]:
+    """What a key says it is for; everything if it does not say so, nothing if that is no list."""
     operations = key.get("key_ops", ("verify",))
-    return operations if isinstance(operations, list | tuple) else ()
+    return cast("Sequence[Any]", operations) if isinstance(operations, list | tuple) else ()
 
 
 class KeySet:

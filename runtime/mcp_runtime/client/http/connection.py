@@ -59,16 +59,17 @@ class HttpConnection(Exchanges):
     async def open(self, *, handshake: bool = False, timeout: float | None = None) -> None:
         if self._facts.mode is None:
             self._facts.mode = eras.recall(self.remembered_by)
+        until = self.clock + (self.open_timeout if timeout is None else timeout)
         if self._facts.mode is None or handshake:
-            await self._begin(handshake=handshake)
+            await self._begin(until, handshake=handshake)
             return
         try:
-            await self._begin(handshake=self._facts.mode != "per-request")
+            await self._begin(until, handshake=self._facts.mode != "per-request")
         except TimedOut:
             raise
         except SessionError:
             self._set_mode(None)
-            await self._begin(handshake=False)
+            await self._begin(until, handshake=False)
 
     @contextmanager
     def authorizing(self) -> Generator[None]:
@@ -85,13 +86,14 @@ class HttpConnection(Exchanges):
         if mode != "handshake" or self.settings.finds_out:
             eras.remember(self.remembered_by, mode)
 
-    async def _begin(self, *, handshake: bool) -> None:
+    async def _begin(self, until: float, *, handshake: bool) -> None:
+        """Opens a session by a time of `clock`. Raises as `open` does."""
         self._reset()
         self.is_gone = False
         if self._facts.mode == "HTTP+SSE":
-            await self._find_endpoint()
+            await self._find_endpoint(until - self.clock)
         try:
-            await super().open(handshake=handshake)
+            await super().open(handshake=handshake, timeout=max(0.0, until - self.clock))
         except SessionError:
             self._cancel_abandoned()
             raise
@@ -144,7 +146,7 @@ class HttpConnection(Exchanges):
         if self._is_closed:
             raise NotOpen(_CLOSED)
         before = self.session.agreed
-        await self._begin(handshake=True)
+        await self._begin(self.clock + self.open_timeout, handshake=True)
         after = self.session.agreed
         if before and after and before.translation.revision != after.translation.revision:
             log.warning("the server speaks %s now", after.translation.revision.name)
@@ -274,20 +276,19 @@ class HttpConnection(Exchanges):
 
     async def _legacy_sse_fault(self) -> SessionError | None:
         try:
-            await self._find_endpoint()
+            await self._find_endpoint(self.open_timeout)
         except SessionError as error:
             log.debug("the server does not speak HTTP+SSE: %s", error)
             return error.__cause__ if isinstance(error.__cause__, SessionError) else error
         self._set_mode("HTTP+SSE")
         return None
 
-    async def _find_endpoint(self) -> None:
+    async def _find_endpoint(self, seconds: float) -> None:
         """Opens the one stream, which names where messages are posted. Raises SessionError."""
         stream = LegacySse(self._http, self._receive, self.session.limits)
         self._listening = self.loop.create_task(self._listen_legacy(stream))
         try:
-            async with asyncio.timeout(self.session.limits.deadline):
-                self._url = await stream.endpoint
+            self._url = await self.in_time(stream.endpoint, seconds)
         except (SessionError, TimeoutError) as error:
             self._reset()
             raise Disconnected(str(error) or "no HTTP+SSE stream in time") from error
