@@ -8,7 +8,7 @@ import socket
 import sys
 import time
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from click.testing import Result
@@ -118,7 +118,7 @@ def test_another_error_of_a_list_is_noted_and_the_others_shown(tmp_path: Path) -
     answers = {"tools/list": {"result": TOOLS}, "prompts/list": failed}
     answers["resources/list"] = {"result": {"resources": "none"}}
     done = call("--list", "--", *raw(tmp_path, answers=answers))
-    assert done.exit_code == 0
+    assert done.exit_code == 2
     assert done.stdout == "raw 1, MCP 2024-11-05\n  tool      t\n"
     first, second = done.stderr.splitlines()
     assert first.startswith(
@@ -127,8 +127,41 @@ def test_another_error_of_a_list_is_noted_and_the_others_shown(tmp_path: Path) -
     assert second == "mcp-bindgen: the prompts cannot be listed: fetch\\u001b failed (-32603)"
     done = call("--list", "--format", "json", "--", *raw(tmp_path, answers=answers))
     document = json.loads(done.stdout)
-    assert [tool["name"] for tool in document["tools"]] == ["t"]
+    assert (done.exit_code, [tool["name"] for tool in document["tools"]]) == (2, ["t"])
     assert document["errors"].keys() == {"resources", "prompts"}
+    assert not document.keys() & {"resources", "prompts"}, "a failed list looks like an empty one"
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "good", "bad"),
+    [
+        ("tools", "tools/list", TOOLS["tools"][0], {"name": "bad", "inputSchema": {}}),
+        ("prompts", "prompts/list", {"name": "p"}, {"name": "bad", "arguments": 1}),
+        ("resources", "resources/list", {"name": "r", "uri": "a:b"}, {"name": "bad"}),
+    ],
+)
+def test_an_item_that_is_invalid_is_named_beside_the_others(
+    kind: str, method: str, good: Any, bad: Any, tmp_path: Path
+) -> None:
+    answers = {"tools/list": {"result": TOOLS}, method: {"result": {kind: [bad, good]}}}
+    server = raw(tmp_path, answers=answers)
+    done = call("--list", "--format", "json", "--", *server)
+    document = json.loads(done.stdout)
+    assert (done.exit_code, document[kind]) == (1, [good])
+    assert document["errors"].keys() == {kind}
+    assert document["errors"][kind].startswith(f"{method}: $.{kind}[0]")
+    assert "('bad'): expected" in document["errors"][kind]
+    (line,) = done.stderr.splitlines()
+    assert line == f"mcp-bindgen: the {kind} cannot all be listed: {document['errors'][kind]}"
+
+
+def test_a_list_of_which_nothing_is_valid_has_failed(tmp_path: Path) -> None:
+    answers = {"tools/list": {"result": {"tools": [{"name": "bad"}]}}}
+    answers["prompts/list"] = {"result": {"prompts": []}}
+    done = call("--list", "--format", "json", "--", *raw(tmp_path, answers=answers))
+    document = json.loads(done.stdout)
+    assert (done.exit_code, "tools" in document, document["prompts"]) == (2, False, [])
+    assert "'bad'" in document["errors"]["tools"]
 
 
 def test_where_nothing_can_be_listed_that_is_an_error(tmp_path: Path) -> None:
@@ -228,7 +261,7 @@ def test_nothing_that_a_server_says_steers_the_terminal(
     server = raw(tmp_path, answers=answers, info=info, stderr=text, speaks="2025-11-25")
     for words in (["--list", "--", *server], ["--", *server, "t"]):
         done = call("--format", format, *words)
-        assert done.exit_code == 0, done.stderr
+        assert done.exit_code == (2 if "--list" in words else 0), done.stderr
         assert is_inert(done.stdout)
         assert is_inert(done.stderr)
         if format == "json":

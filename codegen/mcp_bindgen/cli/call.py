@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from mcp_bindgen.cli import FINDINGS, OK
+from mcp_bindgen.cli import COULD_NOT, FINDINGS, OK
 from mcp_bindgen.cli.options import Network, network_options, open_trace
 from mcp_bindgen.cli.show import safe, safe_text, say, warn
 from mcp_bindgen.cli.sign_in import SigningIn, authorization, forget
@@ -28,6 +29,8 @@ __all__ = ["command"]
 _SCHEMES: Final = ("http://", "https://")
 _HEADER: Final = re.compile(r"(?P<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(?P<value>[\t\x20-\x7e]*)")
 _METHOD_NOT_FOUND: Final = -32601
+_NAMED: Final = 20
+"""Items left out of a list that are named; more are counted."""
 _REMEDIES: Final = (
     ("no answer within", "--timeout SECONDS waits longer."),
     ("Limits.answer_bytes", "--max-message BYTES accepts a larger answer."),
@@ -245,6 +248,8 @@ async def _ask(
     from mcp_runtime.errors import SessionError
     from mcp_runtime.trace import TraceFile
 
+    logging.getLogger("mcp_runtime.tolerances").propagate = False  # we name what was left out
+
     with ExitStack() as stack:
         if trace is not None:
             options["trace"] = TraceFile(stack.enter_context(open_trace(trace)))
@@ -306,10 +311,20 @@ _KINDS: Final = (
 
 @dataclass(slots=True)
 class _Listing:
-    """By kind: what the server has, or why that could not be listed."""
+    """By kind: what the server has, and why that could not be listed, or not whole.
+
+    A kind that could not be listed has no items, not even an empty list.
+    """
 
     items: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
     errors: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def status(self) -> int:
+        """2 if a kind could not be listed, 1 if single items were left out, else 0."""
+        if self.errors.keys() - self.items.keys():
+            return COULD_NOT
+        return FINDINGS if self.errors else OK
 
 
 async def _list(client: Client, format: str) -> int:
@@ -319,19 +334,27 @@ async def _list(client: Client, format: str) -> int:
         if kind.capability in client.server_capabilities:
             await _list_kind(client, kind, listing)
     for name, error in listing.errors.items():
-        warn(f"mcp-bindgen: the {name} cannot be listed: {safe(error)}")
+        what = "cannot all be listed" if name in listing.items else "cannot be listed"
+        warn(f"mcp-bindgen: the {name} {what}: {safe(error)}")
     if listing.errors and not listing.items:
         raise InputError("nothing could be listed")
     (_say_json if format == "json" else _say_text)(client, listing)
-    return OK
+    return listing.status
 
 
 async def _list_kind(client: Client, kind: _Kind, listing: _Listing) -> None:
     """A method that the server does not know is one without items."""
     from mcp_runtime.errors import LocalError, PeerError, RemoteError
 
+    before, known = client.forgiven.get("item", 0), len(client.problems)
     try:
-        listing.items[kind.name] = await getattr(client, kind.method)()
+        items = await getattr(client, kind.method)()
+        if left_out := client.forgiven.get("item", 0) - before:
+            named = [str(problem) for problem in client.problems[known:][:_NAMED]]
+            more = [f"and {left_out - len(named)} more"] if left_out > len(named) else []
+            listing.errors[kind.name] = "; ".join([*named, *more])
+        if items or not left_out:
+            listing.items[kind.name] = items
     except RemoteError as error:
         if error.code == _METHOD_NOT_FOUND:
             listing.items[kind.name] = []
@@ -349,6 +372,7 @@ def _say_json(client: Client, listing: _Listing) -> None:
     written = {
         kind.name: [latest.to_wire(item) for item in listing.items.get(kind.name, ())]
         for kind in _KINDS
+        if kind.name in listing.items or kind.name not in listing.errors
     }
     errors = {"errors": listing.errors} if listing.errors else {}
     document = {"revision": client.revision, **written, **errors}
