@@ -51,6 +51,8 @@ Types: TypeAlias = tuple[Any, ...]
 
 NULL: Final = "null"
 """Null in place of an optional member that cannot be null."""
+TEXT_ARGUMENT: Final = "text_argument"
+"""An argument of a tool as JSON text, where its schema takes no text."""
 ITEM: Final = "item"
 """An item of a list in a result that does not fit its type."""
 _LONGEST: Final = 200
@@ -61,7 +63,7 @@ _SHOWN_PATHS: Final = 5
 def names_of_tolerances() -> frozenset[str]:
     """What `strict` may name: the rules, and the members that rows of the tables repair."""
     rows = (row.member for each in ALL for row in revision(each).tolerances if not _is_items(row))
-    return frozenset((*TEXT_REPAIRS, NULL, ITEM, *rows))
+    return frozenset((*TEXT_REPAIRS, NULL, ITEM, TEXT_ARGUMENT, *rows))
 
 
 def strictness(strict: bool | Collection[str]) -> frozenset[str]:
@@ -235,14 +237,14 @@ class _Repair:
             self._body = {**self._body, row.member: row.value}
             yield
 
-    def _fitting(self, of: Types, row: Tolerance) -> list[Any] | None:
+    def _fitting(self, of: Types, row: Tolerance) -> list[object] | None:
         """The items of a member that fit; None if all do, or too few to say anything."""
         types, items = items_of(of, self._body, row.member), self._body.get(row.member)
         if not types or not isinstance(items, list):
             return None
         found: list[Problem] = []
-        fitting = []
-        for number, item in enumerate(items):
+        fitting: list[object] = []
+        for number, item in enumerate(cast("list[object]", items)):
             if (error := self._fault_of(types, item)) is None:
                 fitting.append(item)
             else:
@@ -259,7 +261,9 @@ class _Repair:
             try:
                 self._revision.models.from_wire(each, item)
             except DecodeError as error:
-                if not isinstance(item, dict) or _may_be(_table(each), item):
+                if not isinstance(item, dict) or _may_be(
+                    _table(each), cast("dict[str, object]", item)
+                ):
                     faults.append(error)
             else:
                 return None

@@ -186,6 +186,14 @@ class ServerConnection(Connection):
         self.send(self.session.report(called.id, progress, total, message), called.id)
         await self.drain()
 
+    def forgives(self, name: str) -> bool:
+        """Whether a tolerance is on for this client."""
+        return self.session.tolerances.forgives(name)
+
+    def forgive(self, name: str, what: str) -> None:
+        """Counts a use of a tolerance; the first one is logged with what was repaired."""
+        self.session.tolerances.count(name, what)
+
     def _on_opened(self, event: Opened) -> None:
         self._forget_roots()  # of a client that was here before
         super()._on_opened(event)

@@ -18,7 +18,10 @@ from msgspec import UNSET, ValidationError, convert
 from mcp_runtime.core import refusals
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.core.subscriptions import LISTS
+from mcp_runtime.core.tolerances import TEXT_ARGUMENT
 from mcp_runtime.errors import texts
+from mcp_runtime.json_schema.text_values import parse_texts
+from mcp_runtime.json_schema.walk import Schema
 from mcp_runtime.revisions import LATEST, DecodeError, revision
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
@@ -31,6 +34,7 @@ from mcp_runtime.shared.safe_path import path_fault
 from mcp_runtime.shared.uri_template import Template
 
 _T = TypeVar("_T")
+_Read = TypeVar("_Read")
 _Model = TypeVar("_Model", t.Tool, t.Prompt, t.Resource, t.ResourceTemplate)
 Kind: TypeAlias = Literal["tools", "resources", "prompts", "completions"]
 
@@ -58,6 +62,27 @@ async def _run_in_thread(
     return await value if asyncio.iscoroutine(value) else value
 
 
+def _read_patiently(
+    read: Callable[[Any], _Read],
+    schema: Callable[[], Schema],
+    arguments: Mapping[str, Any],
+    ctx: Context,
+) -> _Read:
+    """What `read` makes of arguments; if they do not fit, with those parsed that came as JSON text.
+
+    Raises BadArguments.
+    """
+    try:
+        return read(arguments)
+    except BadArguments:
+        parsed, paths = parse_texts(schema(), arguments)
+        if not paths or not ctx.peer.forgives(TEXT_ARGUMENT):
+            raise
+        value = read(parsed)
+        ctx.peer.forgive(TEXT_ARGUMENT, f"{ctx.method}: {', '.join(paths[:5])}"[:200])
+        return value
+
+
 @dataclass(frozen=True, slots=True)
 class Feature(Generic[_Model]):
     """A tool, prompt, resource or template: what lists show of it, and the function behind it."""
@@ -68,13 +93,17 @@ class Feature(Generic[_Model]):
 
     def run(self, arguments: Mapping[str, Any], ctx: Context) -> Awaitable[Any]:
         """Raises BadArguments, and what the function raises."""
-        info, keywords = self.signature.info, self.signature.read(arguments)
+        info, keywords = self.signature.info, self._keywords(arguments, ctx)
         if info.context is not None:
             keywords[info.context] = ctx
         if info.is_async:
             value: Awaitable[Any] = self.function(**keywords)
             return value
         return _run_in_thread(self.function, keywords, ctx)
+
+    def _keywords(self, arguments: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        """Raises BadArguments."""
+        return self.signature.read(arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +113,10 @@ class Tool(Feature[t.Tool]):
     mirrored: ParamHeaders
     result: Callable[[Any], Any]
     """The result for what the function returned. Raises BadResult."""
+
+    def _keywords(self, arguments: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        signature = self.signature
+        return _read_patiently(signature.read, lambda: signature.input_schema, arguments, ctx)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +137,14 @@ class RawTool:
 
     async def run(self, arguments: Mapping[str, Any], ctx: Context) -> Any:
         """Raises BadArguments, and what the function raises."""
-        read = self.read(dict(arguments))
+        read = _read_patiently(self.read, self._schema, dict(arguments), ctx)
         if inspect.iscoroutinefunction(self.function):
             return await self.function(read, ctx)
         return await ctx.in_thread(self.function, read, ctx)
+
+    def _schema(self) -> Schema:
+        schema: Schema = t.to_wire(self.model.input_schema)
+        return schema
 
     def result(self, value: Any) -> Any:
         """Raises BadResult for a value that is not content."""

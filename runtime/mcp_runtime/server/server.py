@@ -34,7 +34,7 @@ from mcp_runtime.core.negotiation import ServerOffer
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.core.request_state import KeyRing, StateSealer
 from mcp_runtime.core.subscriptions import Change, Notice
-from mcp_runtime.core.tolerances import strictness
+from mcp_runtime.core.tolerances import TEXT_ARGUMENT, strictness
 from mcp_runtime.errors import texts
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import ALL, UNSET, parse
@@ -152,7 +152,7 @@ class Server(Decorators):
             instructions=or_unset(instructions),
             hints=hints,
             can_subscribe=self._can_subscribe,
-            strict=strictness(strict),
+            strict=strictness(strict) | ({TEXT_ARGUMENT} if strict_arguments else set[str]()),
         )
         self._offer: ServerOffer | None = self._first_offer
         attach(self, extensions)

@@ -46,6 +46,7 @@ from mcp_runtime.transports.wire import Wire
 
 _T = TypeVar("_T")
 log: Final = logging.getLogger("mcp_runtime")
+_tolerance_log: Final = logging.getLogger("mcp_runtime.tolerances")
 
 OnProgress: TypeAlias = Callable[[float, float | None, str | None], object]
 """Called with progress, total and message; a client awaits what it returns."""
@@ -75,9 +76,9 @@ def _note_forgiven(
     if total is not None:
         total[name] += 1
     if is_new and name == ITEM:
-        log.warning("left out: %s", what)
+        _tolerance_log.warning("left out: %s", what)
     elif is_new:
-        log.info("forgiven (%s): %s; more of it is only counted", name, what)
+        _tolerance_log.info("forgiven (%s): %s; more of it is only counted", name, what)
 
 
 class Connection(ABC):

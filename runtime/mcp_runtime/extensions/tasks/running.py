@@ -181,6 +181,12 @@ class TaskPeer:
     async def request(self, method: str, params: Any, *, timeout: Timeout, about: Id | None) -> Any:
         return await self._peer.request(method, params, timeout=timeout, about=None)
 
+    def forgives(self, name: str) -> bool:
+        return self._peer.forgives(name)
+
+    def forgive(self, name: str, what: str) -> None:
+        self._peer.forgive(name, what)
+
     def spawn(self, work: Coroutine[Any, Any, object]) -> None:
         self._peer.spawn(work)
 

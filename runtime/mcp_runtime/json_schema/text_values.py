@@ -1,0 +1,165 @@
+"""Finds values that came as JSON text where a schema takes no text, and parses them.
+
+Models send `"[1, 2]"` for an array and `"3"` for a number. Where a schema leaves any doubt, as
+without a `type`, a text stays a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, cast
+
+from mcp_runtime.json_schema.walk import Schema
+from mcp_runtime.revisions import DecodeError, parse
+
+_DEEPEST: Final = 32
+"""References and choices that lie inside one another at one place of a schema."""
+_ANY: Final[frozenset[str]] = frozenset(
+    ("array", "boolean", "integer", "null", "number", "object", "string")
+)
+
+
+def parse_texts(schema: Schema, value: Any) -> tuple[Any, list[str]]:
+    """A copy of `value` with each such text parsed, and the paths of those texts.
+
+    Whether it then fits the schema is not looked at. Nothing is parsed in a value or a schema that
+    nests too deeply.
+    """
+    paths: list[str] = []
+    try:
+        read = _Texts(schema, paths).read([schema], value, "$")
+    except RecursionError:
+        return value, []
+    return read, paths
+
+
+class _Texts:
+    def __init__(self, root: Schema, paths: list[str]) -> None:
+        self._root = root
+        self._paths = paths
+
+    def read(self, schemas: list[Any], value: Any, path: str) -> Any:
+        if isinstance(value, str):
+            parsed = self._parsed(schemas, value)
+            if parsed is None:
+                return value
+            self._paths.append(path)
+            (inner,) = parsed
+            return inner if isinstance(inner, str) else self.read(schemas, inner, path)
+        if isinstance(value, dict):
+            members = cast("dict[str, Any]", value)
+            return {
+                name: self.read(self._of_member(schemas, name), each, f"{path}.{name}")
+                for name, each in members.items()
+            }
+        if isinstance(value, list):
+            items = cast("list[object]", value)
+            return [
+                self.read(self._of_item(schemas, i), each, f"{path}[{i}]")
+                for i, each in enumerate(items)
+            ]
+        return value
+
+    def _parsed(self, schemas: list[Any], text: str) -> tuple[Any] | None:
+        """What a text says, if the schemas take that and no text."""
+        kinds = frozenset[str]().union(*(self._kinds(each) for each in schemas))
+        if "string" in kinds:
+            return None
+        try:
+            value = parse(text)
+        except DecodeError:
+            return None
+        return (value,) if kinds & _kinds_of(value) else None
+
+    def _kinds(self, schema: Any, depth: int = 0) -> frozenset[str]:
+        """The types of JSON that a schema may take: all of them where it does not say."""
+        if not isinstance(schema, dict) or depth > _DEEPEST:
+            return _ANY
+        known = cast("Schema", schema)
+        kinds = _named_kinds(known)
+        for choices in (known.get("anyOf"), known.get("oneOf")):
+            if isinstance(choices, list):
+                each = (self._kinds(one, depth + 1) for one in cast("list[object]", choices))
+                kinds &= frozenset[str]().union(*each)
+        whole = known.get("allOf")
+        needed = list(cast("list[object]", whole)) if isinstance(whole, list) else []
+        if "$ref" in known:
+            needed.append(self._target(known["$ref"]))
+        for one in needed:
+            kinds &= self._kinds(one, depth + 1)
+        return kinds
+
+    def _target(self, reference: Any) -> Any:
+        """The schema that a reference names; one that takes anything if that is not inside."""
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            return True
+        at: Any = self._root
+        for step in filter(None, reference[1:].split("/")):
+            name = step.replace("~1", "/").replace("~0", "~")
+            at = cast("Schema", at).get(name) if isinstance(at, dict) else None
+        return True if at is None else at
+
+    def _arms(self, schemas: list[Any], depth: int = 0) -> Iterator[Schema]:
+        """The schemas with all that they refer to, choose from or combine."""
+        for each in schemas:
+            if isinstance(each, dict) and depth <= _DEEPEST:
+                known = cast("Schema", each)
+                yield known
+                inner: list[Any] = [self._target(known["$ref"])] if "$ref" in known else []
+                for keyword in ("anyOf", "oneOf", "allOf"):
+                    choices = known.get(keyword)
+                    inner += cast("list[object]", choices) if isinstance(choices, list) else []
+                yield from self._arms(inner, depth + 1)
+
+    def _of_member(self, schemas: list[Any], name: str) -> list[Any]:
+        """What a member may be; anything where no schema says."""
+        found: list[Any] = []
+        for arm in self._arms(schemas):
+            properties = arm.get("properties")
+            if isinstance(properties, dict) and name in properties:
+                found.append(properties[name])
+            elif "patternProperties" in arm:
+                return [True]
+            elif isinstance(arm.get("additionalProperties"), dict):
+                found.append(arm["additionalProperties"])
+        return found or [True]
+
+    def _of_item(self, schemas: list[Any], number: int) -> list[Any]:
+        found: list[Any] = []
+        for arm in self._arms(schemas):
+            first, items = arm.get("prefixItems"), arm.get("items")
+            if isinstance(first, list) and number < len(cast("list[object]", first)):
+                found.append(first[number])
+            elif isinstance(items, dict):
+                found.append(items)
+        return found or [True]
+
+
+def _named_kinds(schema: Schema) -> frozenset[str]:
+    """The types that `type`, `enum` and `const` leave."""
+    kinds = _ANY
+    match schema.get("type"):
+        case str(name):
+            kinds = frozenset((name,))
+        case [*names]:
+            kinds = frozenset(name for name in names if isinstance(name, str))
+        case _:
+            pass
+    if "number" in kinds:
+        kinds |= {"integer"}
+    if isinstance(schema.get("enum"), list):
+        kinds &= frozenset[str]().union(*map(_kinds_of, schema["enum"]))
+    if "const" in schema:
+        kinds &= _kinds_of(schema["const"])
+    return kinds
+
+
+def _kinds_of(value: Any) -> frozenset[str]:
+    """The types of JSON that a parsed value is of."""
+    if isinstance(value, bool):
+        return frozenset(("boolean",))
+    if isinstance(value, int | float):
+        is_whole = isinstance(value, int) or value.is_integer()
+        return frozenset(("integer", "number") if is_whole else ("number",))
+    kinds: dict[type, str] = {str: "string", list: "array", dict: "object", type(None): "null"}
+    return frozenset((kinds[type(value)],))
