@@ -415,3 +415,28 @@ def test_what_is_outside_the_window_is_forgotten() -> None:
         used.add(f"key-{number}", "1", NOW, NOW)
     used.add("last", "1", NOW + 601, NOW + 601)
     assert [*used._keys] == ["last"]
+
+
+def test_a_fetch_of_an_event_loop_that_has_ended_is_not_waited_for() -> None:
+    """A verifier lives as long as its module, and a test or a worker begins another loop."""
+    clock, keys = Clock(), Gate(lambda _: {"keys": [public(KEY)]})
+    checks = CachedVerifier(verifier(clock, keys), clock)
+
+    async def first() -> None:
+        keys.open.clear()
+        waiting = asyncio.ensure_future(checks.verify(issued(clock)))
+        await settle()
+        waiting.cancel()
+
+    async def second() -> VerifiedToken:
+        keys.open = asyncio.Event()
+        keys.open.set()
+        return await checks.verify(issued(clock))
+
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(first())
+    assert asyncio.run(second()).subject == "ann"
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()

@@ -67,7 +67,14 @@ class KeySet:
         self._withdrawals = 0
         self._failure = ""
         """Why the last fetch failed."""
-        self._renewal: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def _renewal(self) -> asyncio.Task[None] | None:
+        """The fetch that is under way; one of an event loop that has ended never ends."""
+        task = self._task
+        is_ours = task is not None and task.get_loop() is asyncio.get_running_loop()
+        return task if is_ours else None
 
     def revision(self) -> int:
         """How often a key was withdrawn. Old keys are fetched anew behind it."""
@@ -111,8 +118,8 @@ class KeySet:
         await asyncio.shield(self._renewal or self._begin())
 
     def _begin(self) -> asyncio.Task[None]:
-        self._renewal = asyncio.create_task(self._replace())
-        return self._renewal
+        self._task = asyncio.create_task(self._replace())
+        return self._task
 
     async def _replace(self) -> None:
         """Fetches the keys; old ones stay where that fails."""
@@ -125,7 +132,7 @@ class KeySet:
             self._failure = str(error) or repr(error)
         finally:
             self._tried_at = self._now()
-            self._renewal = None
+            self._task = None
 
     async def _read(self) -> tuple[Mapping[str, Any], ...]:
         response = await self._fetch(get(self._url, "asks for the keys of the issuer"))

@@ -198,12 +198,12 @@ class HttpClient:
 
 
 def _proxy(url: str) -> httpx2.Proxy:
-    """Raises ValueError for what is no proxy, and NotInstalled for one that needs a package."""
+    """Raises ValueError for what is no proxy, and for one whose package is not installed."""
     from mcp_runtime.client.http.environment import require_proxy
 
     require_proxy(url, "`proxy`")
     if url.lower().startswith("socks") and find_spec("socksio") is None:
-        raise NotInstalled("a SOCKS proxy", "socksio", "http")
+        raise ValueError("a SOCKS proxy needs the package socksio: pip install socksio")
     return httpx2.Proxy(url)
 
 

@@ -105,3 +105,12 @@ async def test_a_proxy_that_is_not_there_is_said() -> None:
     with pytest.raises(NotReached):
         await one(get("http://as.example/", "asks"))
     await one.close()
+
+
+async def test_a_socks_proxy_names_the_package_that_it_needs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("mcp_runtime.client.http.http.find_spec", lambda name: None)
+    with pytest.raises(ValueError, match="pip install socksio"):
+        async with Client.http(URL, proxy="socks5://127.0.0.1:1"):
+            pass
