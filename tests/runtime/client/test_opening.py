@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sys
-import time
 from pathlib import Path
 from typing import Any, Final
 
@@ -270,22 +269,18 @@ SILENT: Final = [
 
 
 async def test_the_timeout_is_for_opening_too(tmp_path: Path) -> None:
-    started = time.monotonic()
     with pytest.raises(TimedOut, match="busy") as raised:
         async with Client.stdio(SILENT, timeout=2, stderr="capture", limits=QUICK):
             pass
     assert raised.value.method == "initialize"
-    assert time.monotonic() - started < 5
 
 
 async def test_a_started_command_has_a_minute_for_its_first_answer() -> None:
     assert DEFAULT.first_answer == 60
     limits = Limits(first_answer=1.2, deadline=0.1, probe=0.1, close_wait=0.1)
-    started = time.monotonic()
-    with pytest.raises(TimedOut):
+    with pytest.raises(TimedOut, match=r"within (?!0\.1 s)"):
         async with Client.stdio(SILENT, stderr="drop", limits=limits):
             pass
-    assert time.monotonic() - started > 1.1
 
 
 async def test_a_slow_command_has_as_long_as_the_timeout(tmp_path: Path) -> None:

@@ -61,18 +61,18 @@ BOMB = recursive("anyOf")["$defs"]["s"]
     ],
 )
 def test_what_would_keep_a_validator_busy_is_not_begun(schema: Schema, value: Any) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     fault = checker(schema)(value)
-    assert time.perf_counter() - begun < 10  # it would be hours, and nothing else would run
+    assert time.process_time() - begun < 10  # it would be hours, and nothing else would run
     assert fault is not None
     assert f"over {SCHEMA_VISITS} visits" in fault
 
 
 @pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
 def test_what_is_looked_at_again_and_again_is_judged_without_details(keyword: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     assert checker(chain(16, keyword))(1) == "$: it does not fit the schema"
-    assert time.perf_counter() - begun < 1
+    assert time.process_time() - begun < 1
 
 
 def test_large_values_and_schemas_that_share_are_not_too_much() -> None:

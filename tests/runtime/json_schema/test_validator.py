@@ -81,9 +81,9 @@ def test_a_reference_to_a_closed_port_is_told() -> None:
 
 def test_a_pattern_that_goes_back_for_ever_is_stopped() -> None:
     check = checker({"pattern": "^(?=(a+)+$)(a|aa)+\\1$"})
-    start = time.perf_counter()
+    start = time.process_time()
     assert check("a" * 60 + "b") is not None
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_a_missing_validator_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,14 +27,6 @@ from tests.support.virtual_time import elapse
 SHAKEN: Final = HANDSHAKE[-1]
 
 
-def run(work: Any) -> None:
-    async def bounded() -> None:
-        async with asyncio.timeout(20):
-            await work
-
-    asyncio.run(bounded())
-
-
 def call(id: Any, tool: str, spoken: str = SHAKEN) -> bytes:
     return request(id, "tools/call", with_meta(spoken, {"name": tool, "arguments": {}}))
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
+import fcntl
 import os
 import pty
 import socket
 import subprocess
 import sys
+import termios
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from mcp_runtime.limits import Limits
-from tests.support.patience import until
+from mcp_runtime.transports.child_process import Child
+from tests.support.patience import PATIENCE, until
 from tests.support.wires import RUNTIME, SERVER, Taker, python
 
 RUN: Final = "\nasyncio.run(main())\n"
@@ -34,7 +36,27 @@ STRAY: Final = {
 
 
 def ran(text: str, **streams: object) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([sys.executable, "-c", text], env=ENV, timeout=10, check=False, **streams)
+    command = [sys.executable, "-c", text]
+    return subprocess.run(command, env=ENV, timeout=PATIENCE, check=False, **streams)
+
+
+async def until_it_reads_no_more(child: Child) -> None:
+    """Wait until a server sleeps at many looks in a row, while input waits for it."""
+    looks = 0
+
+    def sleeps() -> bool:
+        nonlocal looks
+        state = Path(f"/proc/{child.pid}/stat").read_text("ascii").rpartition(")")[2].split()[0]
+        looks = looks + 1 if state == "S" and child._outlet.waiting else 0
+        return looks > 20
+
+    await until(sleeps)
+
+
+def unread(child: Child) -> int:
+    """Bytes that wait in the pipe of its output."""
+    count = fcntl.ioctl(child._inlet._fd, termios.FIONREAD, bytes(4))
+    return int.from_bytes(count, sys.byteorder)
 
 
 @pytest.mark.parametrize("way", STRAY)
@@ -96,7 +118,8 @@ async def test_a_child_that_outlives_the_serving_does_not_hold_it_up() -> None:
     text = f"""{SERVER}
 import subprocess
 def hook(wire):
-    sleeper = subprocess.Popen(["sleep", "1"])
+    sleeper = subprocess.Popen(["sleep", "600"])
+    print(sleeper.pid, file=sys.stderr, flush=True)
 {RUN}"""
     text = text.replace("sleeper =", "global sleeper; sleeper =")
 
@@ -104,7 +127,10 @@ def hook(wire):
     taker = Taker(child)
     child.write(b"a call\n")
     await taker.until_taken(7)
-    await asyncio.wait_for(child.close(), 1)
+    child._outlet.finish()
+    await taker.until_ended()
+    os.kill(int(child.stderr), 0)  # it lives
+    await child.close()
     assert child.returncode == 0
 
 
@@ -132,14 +158,14 @@ except Disconnected:
     sys.exit(7)
 """
     command = ["/bin/sh", "-c", f'exec "$0" -c "$1" {closed}', sys.executable, text]
-    assert subprocess.run(command, env=ENV, timeout=10, check=False).returncode == 7
+    assert subprocess.run(command, env=ENV, timeout=PATIENCE, check=False).returncode == 7
 
 
 def test_without_standard_error_stray_output_is_lost() -> None:
     text = f"{SERVER}\ndef hook(wire):\n    print('stray')\n{RUN}"
     command = ["/bin/sh", "-c", 'exec "$0" -c "$1" 2>&-', sys.executable, text]
     done = subprocess.run(
-        command, env=ENV, timeout=10, check=False, input=b"a call\n", stdout=subprocess.PIPE
+        command, env=ENV, timeout=PATIENCE, check=False, input=b"a call\n", stdout=subprocess.PIPE
     )
     assert (done.returncode, done.stdout) == (0, b"a call\n")
 
@@ -147,14 +173,14 @@ def test_without_standard_error_stray_output_is_lost() -> None:
 def test_one_socket_for_both_is_a_wire() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        ours.settimeout(5)
+        ours.settimeout(PATIENCE)
         ours.sendall(b"a call\n")
         with subprocess.Popen(
             [sys.executable, "-c", SERVER + RUN], env=ENV, stdin=theirs, stdout=theirs
         ) as process:
             assert ours.recv(100) == b"a call\n"
             ours.shutdown(socket.SHUT_WR)
-            assert process.wait(5) == 0
+            assert process.wait(PATIENCE) == 0
 
 
 def test_a_terminal_is_a_wire_and_keeps_its_flags() -> None:
@@ -169,7 +195,7 @@ def test_a_terminal_is_a_wire_and_keeps_its_flags() -> None:
                 seen += os.read(ours, 100)
             assert os.get_blocking(theirs)
             os.write(ours, b"\x04")
-            assert process.wait(5) == 0
+            assert process.wait(PATIENCE) == 0
         assert os.get_blocking(theirs)
     finally:
         os.close(ours)
@@ -190,7 +216,7 @@ def test_a_client_that_reads_no_more_ends_the_server_quietly() -> None:
         process.stdout.close()
         process.stdin.write(b"a call\n")
         process.stdin.flush()
-        assert process.wait(5) == 0
+        assert process.wait(PATIENCE) == 0
         assert process.stderr.read() == b""
 
 
@@ -207,7 +233,8 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, file=sys.stde
 
     child = await python(text, limits=Limits(outgoing_bytes=100_000_000))
     child.write(b"x" * 50_000_000)
-    await asyncio.sleep(0.5)
+    await until(lambda: child._outlet.waiting < 49_000_000)
+    await until_it_reads_no_more(child)
     taker = Taker(child)
     await taker.until_taken(50_000_000)
     await child.close()
@@ -220,15 +247,11 @@ async def test_a_client_that_takes_nothing_is_given_up_when_the_server_ends() ->
 
     child = await python(text)
     child.write(b"a call\n")
-    await asyncio.sleep(0.2)
+    await until(lambda: unread(child) >= 65_536)
     child._outlet.finish()
-    await asyncio.sleep(0.1)
-    start = asyncio.get_running_loop().time()
-    os.set_blocking(0, True)
     await until(
         lambda: os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     )
-    assert asyncio.get_running_loop().time() - start < 2
     await child.close()
     assert child.returncode == 0
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,10 +15,6 @@ from mcp_wire.ext.tasks.handlers_msgspec import models as m
 from tests.support.patience import until
 from tests.support.task_server import FAST, Place, started, text, working
 from tests.support.virtual_time import elapse
-
-
-def run(main: Callable[[], Any]) -> None:
-    asyncio.run(main())
 
 
 async def test_a_call_returns_the_result_whether_or_not_it_became_a_task() -> None:
