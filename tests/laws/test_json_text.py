@@ -362,11 +362,11 @@ def test_a_hundred_thousand_levels_are_refused_soon(
     flavour: Flavour, place: str, shape: str
 ) -> None:
     whole = _nested(100_000, shape)
-    began = time.perf_counter()
+    began = time.process_time()
     for value in (whole, whole[: whole.index(b"0")]):
         for data in both(VALUE_PLACES[place].replace(b"%s", value)):
             refused(flavour, data)
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10
 
 
 DUPLICATES: Final = {

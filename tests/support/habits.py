@@ -53,13 +53,13 @@ def _names(targets: list[ast.expr]) -> Iterator[str]:
 
 def _clock_names(function: ast.AST, *, virtual: bool) -> set[str]:
     """The variables that hold a reading of a clock, or a difference of two."""
-    found = set[str]()
+    names = set[str]()
     for node in ast.walk(function):
         if isinstance(node, ast.Assign) and any(
             _reads_clock(each, virtual=virtual) for each in ast.walk(node.value)
         ):
-            found |= {*_names(node.targets)}
-    return found
+            names |= {*_names(node.targets)}
+    return names
 
 
 def _fixed_port(node: ast.AST) -> bool:
@@ -91,10 +91,11 @@ def _sleep_of_one_process(node: ast.AST, *, real: bool) -> Iterator[int]:
 
 def _asserted_clock(node: ast.AST, *, real: bool) -> Iterator[int]:
     virtual = isinstance(node, ast.AsyncFunctionDef) and not real
-    held = _clock_names(node, virtual=virtual)
+    readings = _clock_names(node, virtual=virtual)
     for each in ast.walk(node):
         if isinstance(each, ast.Assert) and any(
-            _reads_clock(part, virtual=virtual) or (isinstance(part, ast.Name) and part.id in held)
+            _reads_clock(part, virtual=virtual)
+            or (isinstance(part, ast.Name) and part.id in readings)
             for part in ast.walk(each.test)
         ):
             yield each.lineno
@@ -121,7 +122,7 @@ HABITS: Final[dict[str, Callable[..., Iterator[int]]]] = {
 def findings(text: str) -> Iterator[Finding]:
     """What the source of a module does, statement by statement of its top level."""
     module = ast.parse(text)
-    real = any(map(_is_real, module.body))
+    real = any(_is_real(node) for node in module.body if isinstance(node, ast.Assign))
     for node in module.body:
         for name, habit in HABITS.items():
             yield from ((name, line) for line in habit(node, real=real or _is_real(node)))

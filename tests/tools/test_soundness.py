@@ -237,11 +237,11 @@ def test_what_no_sample_passes_has_no_witness_and_says_so() -> None:
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(x+x+)+y", "x*x*x*x*x*x*y", "("])
 def test_a_pattern_that_may_take_for_ever_is_not_tried(pattern: str) -> None:
     old = member({**STRING, "pattern": pattern, "minLength": 9_000})
-    began = time.monotonic()
+    began = time.process_time()
     sides = ([{"name": "t", "inputSchema": schema}] for schema in (old, member(INTEGER)))
     before, after = (read(json.dumps(side).encode(), "t.json") for side in sides)
     findings = compare(before, after).findings
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
     assert [w.writer for f in findings for w in f.witnesses] == ["new"]
 
 

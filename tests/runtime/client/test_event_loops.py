@@ -7,7 +7,6 @@ import gc
 import os
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -15,6 +14,7 @@ import pytest
 
 from mcp_runtime import Client, Server, types
 from mcp_runtime.errors import Disconnected, LocalError
+from tests.support.patience import eventually
 
 SLOW: Final = """
 import os, time
@@ -167,8 +167,7 @@ def test_a_server_whose_client_was_not_closed_ends_after_the_event_loop(
     if has_pidfd:  # else a thread waits for the process
         _, status = os.waitpid(pids[0], 0)
         assert os.waitstatus_to_exitcode(status) == -9
-    while Path(f"/proc/{pids[0]}").exists():
-        time.sleep(0.01)
+    eventually(lambda: not Path(f"/proc/{pids[0]}").exists())
 
 
 def test_a_client_in_memory_whose_event_loop_is_closed_leaves_no_task(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,15 +14,9 @@ from mcp_runtime.stores import EVENT_OVERHEAD, Kept, NoSuchEvent
 from mcp_runtime.stores.memory import MemoryStore
 from mcp_runtime.stores.queued_bus import QueuedBus
 from mcp_runtime.stores.sqlite import SQLiteStore
+from tests.support.patience import until
 
 MIB: Final = 1024 * 1024
-DEADLINE: Final = 60
-
-
-async def until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(DEADLINE):
-        while not is_so():
-            await asyncio.sleep(0.01)
 
 
 def size_of_files(folder: Path) -> int:
