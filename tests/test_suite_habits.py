@@ -37,12 +37,10 @@ ACCEPTED: Final = {
     "test_examples.py": {"asyncio.run": "an example is run as its page says"},
     "test_virtual_time.py": {"sleeps": "what both kinds of loops do with a task that soon ends"},
     # Not converted yet.
-    "pair": dict.fromkeys(["sleeps", "asserts a clock", "asyncio.run"], "not converted yet"),
-    "runtime/auth": dict.fromkeys(["sleeps", "asserts a clock"], "not converted yet"),
-    "runtime/server": dict.fromkeys(
-        ["sleeps", "asserts a clock", "asyncio.run"], "not converted yet"
+    **dict.fromkeys(
+        ["pair", "runtime/auth", "runtime/server", "spec"],
+        dict.fromkeys(["sleeps", "asserts a clock", "asyncio.run"], "not converted yet"),
     ),
-    "spec": dict.fromkeys(["sleeps", "asserts a clock", "asyncio.run"], "not converted yet"),
 }
 """A file or a folder below tests/, what it may do, and why."""
 
