@@ -50,12 +50,19 @@ class Limits:
     outgoing_bytes: int = 8 * 1024 * 1024
     """Bytes that wait to be written; above it senders wait, and nothing more is read."""
     held_bytes: int = 64 * 1024 * 1024
-    """Of one peer: requests that are not answered, and answers that are not sent.
+    """Of one session, or of one request without: requests that are not answered, and answers that
+    are not sent, those that wait for the rest of their batch included.
 
     While there are more, requests and answers over 4 KiB become the error "busy". The bodies that
     one principal is sending count together, where clients authenticate."""
     process_bytes: int = 512 * 1024 * 1024
-    """The same, of all peers of the process together."""
+    """All that the process holds for its peers: what has arrived of bodies, requests, answers, kept
+    events, ended tasks, subscriptions, and 16 KiB for each HTTP session.
+
+    A peer is a principal, a network address where clients do not authenticate, or the one of a
+    stream. It may hold as much as is left for all others; then the largest peer gives up what it
+    does not read or is still sending, and what is kept for it, the oldest first. What there is no
+    room for becomes the error "busy"; messages of up to 4 KiB may use a quarter more."""
     threads: int = 64
     """Plain functions of one server that run at one time, each in a thread; the next one waits.
 
@@ -98,19 +105,26 @@ class Limits:
     """Age of a `requestState` when it comes back."""
     body_seconds: float = 30.0
     """Wait for the whole body of an HTTP request."""
+    unread_wait: float = 30.0
+    """Wait for an HTTP client to read the next 64 KiB of a response; then it is disconnected."""
     discarded_bytes: int = 128 * 1024 * 1024
     """Bytes of a refused HTTP body that are read and dropped, so that the client reads why."""
     sessions: int = 10_000
-    """HTTP sessions at one time, and as many requests without a session."""
+    """HTTP sessions at one time, and as many requests without a session.
+
+    A new session takes the place of one without an open response: of one that was never used after
+    it was begun, or of the one that was not used for longest."""
     principal_sessions: int = 1000
     """Of these sessions and requests, those of one principal, where clients authenticate.
 
-    Clients that do not are one principal together."""
+    A new session takes the place of another of that principal. Clients that do not authenticate are
+    one principal together."""
     session_idle: float = 1800.0
     """How long an HTTP session may be unused."""
     tasks: int = 1024
-    """Tasks of one owner, ended ones included until their time is over; the next is refused.
+    """Tasks of one owner, ended ones included until their time is over.
 
+    A new one takes the place of those that ended first, and is refused where none has ended.
     Clients that do not authenticate are one owner together."""
     task_bytes: int = 1024 * 1024
     """Size of one task, with its result, what it asks the client, and the answers."""
@@ -131,7 +145,9 @@ class Limits:
     unread_bytes: int = 64 * 1024
     """Bytes of change notifications that wait on one stream; those above it are dropped."""
     event_bytes: int = 1024 * 1024
-    """Bytes that are kept of one session's streams, so that clients can resume them."""
+    """Bytes that are kept of one session's streams, so that clients can resume them.
+
+    A larger event is not kept, and resuming before it says so."""
     drain_wait: float = 5.0
     """Wait for open requests when an HTTP server shuts down; then they are cancelled.
 

@@ -203,9 +203,13 @@ HELD: Final = {
         "runtime/server/http/test_http_sessions.py",
         "test_a_body_that_does_not_come_is_cut",
     ),
+    "unread_wait": (
+        "runtime/attacks/test_bytes.py",
+        "test_a_response_that_nobody_reads_ends",
+    ),
     "sessions": (
-        "runtime/server/http/test_http_sessions.py",
-        "test_sessions_have_a_cap_also_with_those_of_http_with_sse",
+        "runtime/attacks/test_bytes.py",
+        "test_a_full_table_of_sessions_forgets_those_that_were_never_used",
     ),
     "principal_sessions": (
         "runtime/server/http/test_http_sessions.py",

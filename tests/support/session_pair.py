@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from mcp_runtime.core.client_session import ClientSession
 from mcp_runtime.core.events import Answered, Called, Event, Failed, Opened, Progressed, Write
+from mcp_runtime.core.held import OF_PROCESS
 from mcp_runtime.core.negotiation import ClientOffer, ServerOffer
-from mcp_runtime.core.running import OF_PROCESS
 from mcp_runtime.core.server_session import ServerSession
 from mcp_runtime.core.session import Session
 from mcp_runtime.limits import DEFAULT, Limits

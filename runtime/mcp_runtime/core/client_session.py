@@ -25,7 +25,6 @@ from mcp_runtime.core.lines import TooLong
 from mcp_runtime.core.negotiation import ClientOffer, common_revision, initialize_result
 from mcp_runtime.core.pending import Sent, Timeout
 from mcp_runtime.core.role import CLIENT
-from mcp_runtime.core.running import SMALL, Hold, Running
 from mcp_runtime.core.session import Session
 from mcp_runtime.core.tolerances import Tolerances
 from mcp_runtime.core.translation import Terms, translation
@@ -293,9 +292,8 @@ class ClientSession(Session):
         self._require_own(frame, method.capability)
         token = peek.request_params(frame.params or b"{}").meta.progress_token
         terms = msgspec.structs.replace(self.agreed, token=None if token is UNSET else token)
-        hold = Hold(self.held, size) if (size := len(frame.params)) > SMALL else None
         called = Called(frame.id, frame.method, frame.params, terms)
-        self.running[frame.id] = Running(frame.method, terms, hold=hold, called=called)
+        self.start(frame, terms).called = called
         return [called]
 
     def _require_own(self, frame: Request, capability: str) -> None:

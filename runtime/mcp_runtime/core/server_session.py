@@ -21,13 +21,14 @@ from mcp_runtime.core import error_codes, jsonrpc, peek, refusals
 from mcp_runtime.core.capabilities import declares, require_client
 from mcp_runtime.core.events import Called, Event, Ignored, Opened, Write
 from mcp_runtime.core.extension import accepted
+from mcp_runtime.core.held import PARSED, HeldBytes
 from mcp_runtime.core.jsonrpc import Id, Notification, Request
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.log_levels import LEVELS, require_level
 from mcp_runtime.core.negotiation import ServerOffer, initialize_params
 from mcp_runtime.core.pending import Pending
 from mcp_runtime.core.role import SERVER
-from mcp_runtime.core.running import SMALL, Hold, Running
+from mcp_runtime.core.running import Running
 from mcp_runtime.core.session import Session
 from mcp_runtime.core.subscriptions import LISTS, Change, Notice, Subscriptions
 from mcp_runtime.core.tolerances import Tolerances
@@ -62,6 +63,8 @@ class ServerSession(Session):
     log_level: str | None = None
     """The level that the client has set for the session."""
     _declared: Mapping[str, Any] = MappingProxyType({})
+    _agreed_bytes = 0
+    """What the info and the capabilities of the client count."""
 
     def __init__(
         self,
@@ -71,17 +74,22 @@ class ServerSession(Session):
         limits: Limits = DEFAULT,
         translations: Translations | None = None,
         pending: Pending | None = None,
+        held: HeldBytes | None = None,
     ) -> None:
         translations = translations or Translations(Tolerances(SERVER, offer().strict))
         super().__init__(
-            next_id=next_id, limits=limits, tolerances=translations.tolerances, pending=pending
+            next_id=next_id,
+            limits=limits,
+            tolerances=translations.tolerances,
+            pending=pending,
+            held=held,
         )
         self.offer = offer
         self._translations = translations
 
     @cached_property
     def subscriptions(self) -> Subscriptions:
-        return Subscriptions(self.limits.subscriptions)
+        return Subscriptions(self.limits, self.held)
 
     # ---- requests
 
@@ -163,9 +171,8 @@ class ServerSession(Session):
                 if frame.method in ANSWERED_AT_ONCE:
                     return [Write(jsonrpc.response(frame.id, self._answer_at_once(frame, terms)))]
             admitted[frame.method] = offer
-        hold = Hold(self.held, size) if (size := len(frame.params)) > SMALL else None
         called = Called(frame.id, frame.method, frame.params, terms)
-        self.running[frame.id] = Running(frame.method, terms, hold=hold, called=called)
+        self.start(frame, terms).called = called
         return [called]
 
     def _require_registered(self, method: str, terms: Terms) -> None:
@@ -205,6 +212,7 @@ class ServerSession(Session):
             theirs,
         )
         self._declared = offer.declared
+        self._keep(PARSED * len(frame.params))
         result = offer.initialized(spoken, anonymous=self.is_anonymous)
         return [*ended, Write(jsonrpc.response(frame.id, _dump(result)))]
 
@@ -214,7 +222,7 @@ class ServerSession(Session):
             raise RpcError(error_codes.INVALID_REQUEST, "the session is initialized already")
         ended = self.lost("the client has sent another `initialize`")
         self.state, self.log_level = State.NEW, None
-        self.subscriptions.watched.clear()
+        self.subscriptions.watch_only(())
         return ended
 
     def _spoken(self, proposed: str) -> str:
@@ -236,7 +244,7 @@ class ServerSession(Session):
             case "resources/subscribe":
                 self._subscribe(params.uri)
             case "resources/unsubscribe":
-                self.subscriptions.watched.discard(params.uri)
+                self.subscriptions.unwatch(params.uri)
             case _:
                 pass
         return b"{}"
@@ -252,8 +260,7 @@ class ServerSession(Session):
         wanted = params.notifications
         more = accepted(terms.translation.extensions, wanted.extra_, self.principal)
         kept = self.subscriptions.listen(frame.id, wanted, self.offer(), more)
-        hold = Hold(self.held, size) if (size := len(frame.params)) > SMALL else None
-        self.running[frame.id] = Running(frame.method, terms, hold=hold)
+        self.start(frame, terms)
         acknowledged = latest.SubscriptionsAcknowledgedNotificationParams(
             notifications=kept, meta=tagged(frame.id)
         )
@@ -297,7 +304,14 @@ class ServerSession(Session):
         return events
 
     def lost(self, why: str = "the peer is gone") -> list[Event]:
-        return self._ended(super().lost(why))
+        ended = self._ended(super().lost(why))
+        self._keep(0)
+        self.subscriptions.watch_only(())
+        return ended
+
+    def _keep(self, agreed_bytes: int) -> None:
+        self.held.change(agreed_bytes - self._agreed_bytes)
+        self._agreed_bytes = agreed_bytes
 
     # ---- what the server tells its client unasked
 

@@ -26,12 +26,13 @@ from mcp_runtime.core.events import (
     Progressed,
     Write,
 )
+from mcp_runtime.core.held import OF_PROCESS, REQUEST_BYTES, SMALL, HeldBytes, Hold
 from mcp_runtime.core.jsonrpc import UNREADABLE, Id
 from mcp_runtime.core.lifecycle import State, after
 from mcp_runtime.core.lines import Lines, TooLong
 from mcp_runtime.core.pending import Pending, Sent, Timeout
 from mcp_runtime.core.role import Role
-from mcp_runtime.core.running import SMALL, BatchResponses, HeldBytes, Running
+from mcp_runtime.core.running import BatchResponses, Running
 from mcp_runtime.core.tolerances import NULL, Tolerances
 from mcp_runtime.core.translation import Terms
 from mcp_runtime.errors import (
@@ -84,12 +85,13 @@ class Session(ABC):
         limits: Limits = DEFAULT,
         tolerances: Tolerances | None = None,
         pending: Pending | None = None,
+        held: HeldBytes | None = None,
     ) -> None:
         self.tolerances = Tolerances(self.role) if tolerances is None else tolerances
         self.limits = limits
         self.pending = Pending() if pending is None else pending
         self.running: dict[Id, Running] = {}
-        self.held = HeldBytes()
+        self.held = HeldBytes() if held is None else held
         self._next_id = next_id
 
     def __init_subclass__(cls) -> None:
@@ -213,7 +215,7 @@ class Session(ABC):
         running = self.running.get(id)
         if running is None or running.method == "initialize":
             return [Ignored(f"a cancellation of {id!r}, which is not in flight")]
-        del self.running[id]
+        self.release(id)
         if running.called is not None:
             running.called.is_cancelled = True
         rest = running.batch.add(id, b"") if running.batch else b""
@@ -281,7 +283,7 @@ class Session(ABC):
 
     def _on_batch(self, frame: jsonrpc.Batch, now: float) -> list[Event]:
         events: list[Event] = []
-        batch = BatchResponses()
+        batch = BatchResponses(Hold(self.held))
         for single in frame.frames:
             if isinstance(single, jsonrpc.Request) and single.method == "initialize":
                 why = "initialize is never batched"
@@ -301,7 +303,9 @@ class Session(ABC):
             batch.open.add(id)
             running.batch = batch
         elif isinstance(single, jsonrpc.Request | jsonrpc.Malformed):
-            batch.responses += [event.data for event in events if isinstance(event, Write)]
+            for event in events:
+                if isinstance(event, Write):
+                    batch.keep(event.data)
             return [event for event in events if not isinstance(event, Write)]
         return events
 
@@ -370,8 +374,12 @@ class Session(ABC):
         return self._finish(id, jsonrpc.refusal(id, code, message, data))
 
     def _finish(self, id: Id, data: bytes) -> bytes:
-        running = self.running.pop(id)
-        if len(data) > SMALL and (crossed := self.held.crossed(self.limits, self.unsent)):
+        running = self.release(id)
+        size = len(data)
+        is_tight = self.held.share.count + OF_PROCESS.count > self.limits.process_bytes
+        if (size > SMALL or is_tight) and (
+            crossed := self.held.crossed(self.limits, size, self.unsent)
+        ):
             why = f"busy: too many answers are not read yet ({crossed})"
             data = jsonrpc.error_response(id, error_codes.BUSY, why)
         return running.batch.add(id, data) if running.batch else data
@@ -419,10 +427,9 @@ class Session(ABC):
     def abandon(self, why: str) -> list[Event]:
         """Cancels the peer's requests, which it has forgotten."""
         cancelled: list[Event] = [Cancelled(id, why) for id in self.running]
-        for running in self.running.values():
-            if running.called is not None:
-                running.called.is_cancelled = True
-        self.running.clear()
+        for id in [*self.running]:
+            if (called := self.release(id).called) is not None:
+                called.is_cancelled = True
         return cancelled
 
     def lost(self, why: str = "the peer is gone") -> list[Event]:
@@ -450,8 +457,27 @@ class Session(ABC):
             raise RpcError(error_codes.INVALID_REQUEST, "a request with that id is in flight")
         if len(self.running) >= (most := self.limits.in_flight):
             raise RpcError(error_codes.BUSY, f"busy: {most} in flight (Limits.in_flight)")
-        if len(frame.params) > SMALL and (crossed := self.held.crossed(self.limits)):
+        size = len(frame.params)
+        is_tight = self.held.share.count + OF_PROCESS.count > self.limits.process_bytes
+        if (size > SMALL or is_tight) and (crossed := self.held.crossed(self.limits, size)):
             raise RpcError(error_codes.BUSY, f"busy: too much is not answered yet ({crossed})")
+
+    def start(self, frame: jsonrpc.Request, terms: Terms) -> Running:
+        """Begins to work on a request of the peer."""
+        size, held = len(frame.params) + REQUEST_BYTES, self.held
+        held.count += size  # as `change` does: a call more is a call for each request
+        held.share.count += size
+        OF_PROCESS.count += size
+        running = self.running[frame.id] = Running(frame.method, terms, size=size)
+        return running
+
+    def release(self, id: Id) -> Running:
+        """Ends the work on a request of the peer."""
+        running, held = self.running.pop(id), self.held
+        held.count -= running.size
+        held.share.count -= running.size
+        OF_PROCESS.count -= running.size
+        return running
 
     def _open_terms(self, method: str) -> Terms:
         if self.agreed is None or self.state is not State.OPEN:

@@ -5,7 +5,7 @@ Source: 2026-07-28 basic/patterns/subscriptions; 2025-11-25 server/resources, "S
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -13,9 +13,11 @@ from msgspec import UNSET, Struct
 
 from mcp_runtime.core import error_codes
 from mcp_runtime.core.capabilities import declares
+from mcp_runtime.core.held import EVENT_BYTES, HeldBytes, Hold
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.negotiation import ServerOffer
 from mcp_runtime.errors import RpcError
+from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest
 
 LISTS: Final[Mapping[str, str]] = {
@@ -51,11 +53,17 @@ class Change(Struct, omit_defaults=True):
 
 
 class Subscriptions:
-    """The subscriptions of one client; at most `limit` streams and URIs together."""
+    """The subscriptions of one client; at most `Limits.subscriptions` streams and URIs together.
 
-    def __init__(self, limit: int) -> None:
-        self.watched: set[str] = set()
-        self._limit = limit
+    The URIs of its session count in `held`; those of a stream count with its request.
+    """
+
+    def __init__(self, limits: Limits, held: HeldBytes) -> None:
+        self.watched: frozenset[str] = frozenset()
+        """The URIs of the session."""
+        self._limits = limits
+        self._held = held
+        self._hold = Hold(held)
         self._streams: dict[Id, latest.SubscriptionFilter] = {}
         self._uris = 0
 
@@ -67,7 +75,17 @@ class Subscriptions:
         """Raises RpcError where there is no room."""
         if uri not in self.watched:
             self._require_room(1)
-            self.watched.add(uri)
+            if crossed := self._held.crossed(self._limits, _cost(uri)):
+                raise RpcError(error_codes.BUSY, f"busy: too much is held for you ({crossed})")
+            self.watch_only(self.watched | {uri})
+
+    def unwatch(self, uri: str) -> None:
+        self.watch_only(self.watched - {uri})
+
+    def watch_only(self, uris: Iterable[str]) -> None:
+        """Subscribes the session to these URIs, and no longer to others."""
+        self.watched = frozenset(uris)
+        self._hold.change(sum(map(_cost, self.watched)) - self._hold.size)
 
     def listen(
         self,
@@ -102,9 +120,15 @@ class Subscriptions:
         return [id for id, kept in self._streams.items() if value in _added(kept).get(member, ())]
 
     def _require_room(self, more: int) -> None:
-        if len(self.watched) + len(self._streams) + self._uris + more > self._limit:
-            why = f"no more than {self._limit} subscriptions and URIs (Limits.subscriptions)"
+        most = self._limits.subscriptions
+        if len(self.watched) + len(self._streams) + self._uris + more > most:
+            why = f"no more than {most} subscriptions and URIs (Limits.subscriptions)"
             raise RpcError(error_codes.BUSY, why)
+
+
+def _cost(uri: str) -> int:
+    """What a URI counts: Python keeps up to four bytes of each character."""
+    return 4 * len(uri) + EVENT_BYTES
 
 
 def _kept(

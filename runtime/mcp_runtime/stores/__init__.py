@@ -128,7 +128,8 @@ class TaskStore(Protocol):
         """Keeps a record in place of the one of that version, for so long from now.
 
         Version 0 stands for none. Returns False, and keeps nothing, if another version is kept.
-        Raises TooManyTasks for a new task of an owner who has `Limits.tasks`.
+        With 0 seconds the task is forgotten. Raises TooManyTasks for a new task of an owner who has
+        `Limits.tasks`, and where there is no room in the memory.
         """
         ...
 

@@ -174,7 +174,9 @@ async def the_oldest_events_of_a_session_are_given_up_by_bytes(store: Store) -> 
     assert 30 <= sum(gone) <= 45, gone
     assert gone == sorted(gone, reverse=True)
     await store.events.append(name, "2", 0, [b"x" * 20_000], b"note")
-    assert (await store.events.after(name, "2", 1)).note == b"note"
+    assert await _is_gone(store, name, "2", 1)
+    await store.events.append(name, "2", 1, [b"x"], b"note")
+    assert (await store.events.after(name, "2", 2)).note == b"note"
     for count in range(300):
         await store.events.append(name, "3", count, [b""], b"note")
     assert await _is_gone(store, name, "3", 1)
@@ -206,6 +208,17 @@ async def a_task_does_not_exist_for_another_owner(one: Store, other: Store) -> N
     assert await other.tasks.put(strange, task, b"its own", 0, 60)
     assert await one.tasks.get(owner, task) == Kept(1, b"record")
     assert await one.tasks.get(strange, task) == Kept(1, b"its own")
+
+
+@_check(2, tasks=1)
+async def a_task_that_is_kept_for_no_time_makes_room(one: Store, other: Store) -> None:
+    owner, first, second = _name(), _name(), _name()
+    assert await one.tasks.put(owner, first, b"record", 0, 60)
+    assert await _has_no_room(other, owner)
+    assert await other.tasks.put(owner, first, b"", 1, 0)
+    assert await one.tasks.get(owner, first) is None
+    assert await one.tasks.put(owner, second, b"record", 0, 60)
+    assert list(await other.tasks.ids(owner)) == [second]
 
 
 # ---- the bus

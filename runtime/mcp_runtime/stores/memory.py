@@ -8,13 +8,17 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
+from functools import partial
+from heapq import heapify, heappop, heappush
 from typing import Final, TypeAlias
 
+from mcp_runtime.core.held import KEPT, OF_PROCESS, SMALL, HeldBytes, Hold
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.stores import DELETED, EVENT_OVERHEAD, Kept, NoSuchEvent, Stored, TooManyTasks
 
 _GONE: Final = Kept(DELETED, b"")
+_SPARE: Final = 256
+"""Times of tasks that are looked through when there are more."""
 
 
 def loop_time() -> float:
@@ -26,13 +30,15 @@ _Place: TypeAlias = tuple[str, int]
 """A stream, and the number of an event there."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class _Events:
     """The events of one session, in the order in which they came."""
 
     events: OrderedDict[_Place, bytes] = field(default_factory=OrderedDict[_Place, bytes])
     notes: dict[str, bytes] = field(default_factory=dict[str, bytes])
     size: int = 0
+    hold: Hold | None = None
+    """Counts them for their peer; a few bytes are part of what its session counts."""
 
     def add(self, place: _Place, data: bytes) -> bool:
         """Whether it is new."""
@@ -49,15 +55,34 @@ class _Events:
             self.notes.pop(stream, None)
 
     def shrink(self, size: int) -> None:
-        while self.size > size and len(self.events) > 1:
+        while self.size > size:
             _, data = self.events.popitem(last=False)
             self.size -= len(data) + EVENT_OVERHEAD
 
+    def count(self, held_by: Callable[[], HeldBytes]) -> None:
+        """Counts them, and lets them be given up where room is needed."""
+        size = self.size + sum(map(len, self.notes.values()))
+        if self.hold is None and size > SMALL:
+            self.hold = Hold(held_by())
+        if self.hold is not None:
+            self.hold.change(size - self.hold.size)
+            self.hold.offer(KEPT, self.give_up)
+
+    def give_up(self) -> None:
+        """Forgets them all: others need the room."""
+        self.notes.clear()
+        self.events.clear()
+        self.size, self.hold = 0, None
+
 
 class MemoryEvents:
-    """Keeps `Limits.event_bytes` of each session."""
+    """Keeps `Limits.event_bytes` of each session; an event that is larger is not kept.
+
+    They count in what `held_by` returns for the session, and are given up where room is needed.
+    """
 
     def __init__(self, limits: Limits = DEFAULT) -> None:
+        self.held_by: Callable[[str], HeldBytes] = lambda session: HeldBytes()
         self._limit = limits.event_bytes
         self._sessions: dict[str, _Events] = {}
 
@@ -74,6 +99,7 @@ class MemoryEvents:
         if any(new):
             kept.note(stream, note)
             kept.shrink(self._limit)
+            kept.count(partial(self.held_by, session))
 
     async def after(self, session: str, stream: str, number: int) -> Stored:
         kept, later = self._sessions.get(session, _Events()), list[bytes]()
@@ -146,55 +172,99 @@ class MemorySessions:
             self._drop(next(iter(self._kept)) if unused is None else unused)
 
 
+@dataclass(slots=True, weakref_slot=True)
+class _Task:
+    """A task among those of its owner."""
+
+    tasks: dict[str, _Task]
+    id: str
+    until: float
+    kept: Kept
+    hold: Hold
+
+    def forget(self) -> None:
+        self.tasks.pop(self.id, None)
+        self.hold.change(-self.hold.size)
+
+
 class MemoryTasks:
-    """Keeps `Limits.tasks` of each owner."""
+    """Keeps `Limits.tasks` of each owner, which count as held for the owner."""
 
     def __init__(self, limits: Limits = DEFAULT, *, clock: Callable[[], float] = loop_time) -> None:
-        self._most = limits.tasks
+        self._limits = limits
         self._clock = clock
-        self._owners: dict[str, dict[str, tuple[float, Kept]]] = {}
-        """Until when each is kept."""
+        self._owners: dict[str, dict[str, _Task]] = {}
         self._ends: list[tuple[float, str, str]] = []
         """A heap of the times at which a task may be over, one for each task."""
+        self._most_ends = _SPARE
 
     def __len__(self) -> int:
         self._give_up()
-        return len(self._ends)
+        return sum(map(len, self._owners.values()))
 
     async def put(self, owner: str, task: str, record: bytes, version: int, seconds: float) -> bool:
         self._give_up()
         tasks = self._owners.get(owner, {})
-        _, kept = tasks.get(task, (0.0, Kept(0, b"")))
-        if kept.version != version:
+        before = tasks.get(task)
+        if (0 if before is None else before.kept.version) != version:
             return False
-        until = self._clock() + seconds
-        if version == 0:
-            if len(tasks) >= self._most:
-                raise TooManyTasks(owner)
-            heappush(self._ends, (until, owner, task))
-        self._owners.setdefault(owner, tasks)[task] = until, Kept(version + 1, record)
+        if seconds <= 0:
+            if before is not None:
+                before.forget()
+            return True
+        size = len(record) + EVENT_OVERHEAD
+        held = HeldBytes(OF_PROCESS.share_of(f"principal {owner}"))
+        if size > SMALL and held.crossed(self._limits, size):
+            raise TooManyTasks(owner)
+        until, kept = self._clock() + seconds, Kept(version + 1, record)
+        if before is not None:
+            before.until, before.kept = until, kept
+            before.hold.change(size - before.hold.size)
+            return True
+        if len(tasks) >= self._limits.tasks:
+            raise TooManyTasks(owner)
+        self._forget_forgotten()
+        heappush(self._ends, (until, owner, task))
+        self._owners.setdefault(owner, tasks)[task] = _Task(
+            tasks, task, until, kept, Hold(held, size)
+        )
         return True
+
+    def offer(self, owner: str, task: str) -> None:
+        """Lets a task be given up where room is needed: it is over."""
+        if (one := self._owners.get(owner, {}).get(task)) is not None:
+            one.hold.offer(KEPT, one.forget)
 
     async def get(self, owner: str, task: str) -> Kept | None:
         self._give_up()
-        until, kept = self._owners.get(owner, {}).get(task, (0.0, None))
-        return kept if until > self._clock() else None
+        one = self._owners.get(owner, {}).get(task)
+        return one.kept if one is not None and one.until > self._clock() else None
 
     async def ids(self, owner: str) -> list[str]:
         self._give_up()
         return sorted(self._owners.get(owner, ()))
 
+    def _forget_forgotten(self) -> None:
+        """Drops the times of tasks that were given up, when they are more than the others."""
+        if len(self._ends) < self._most_ends:
+            return
+        self._owners = {owner: tasks for owner, tasks in self._owners.items() if tasks}
+        self._ends = [end for end in self._ends if end[2] in self._owners.get(end[1], ())]
+        heapify(self._ends)
+        self._most_ends = 2 * len(self._ends) + _SPARE
+
     def _give_up(self) -> None:
         now = self._clock()
         while self._ends and self._ends[0][0] <= now:
             _, owner, task = heappop(self._ends)
-            tasks = self._owners[owner]
-            if (until := tasks[task][0]) > now:
-                heappush(self._ends, (until, owner, task))
-                continue
-            del tasks[task]
+            tasks = self._owners.get(owner, {})
+            if (one := tasks.get(task)) is not None:
+                if one.until > now:
+                    heappush(self._ends, (one.until, owner, task))
+                    continue
+                one.forget()
             if not tasks:
-                del self._owners[owner]
+                self._owners.pop(owner, None)
 
 
 class MemoryLeases:

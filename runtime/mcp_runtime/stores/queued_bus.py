@@ -59,6 +59,9 @@ class QueuedBus(ABC):
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
+        self._news = asyncio.Event()  # the last one belongs to the event loop that ran before
+        if self._waiting:
+            self._news.set()
         self._tasks = [
             asyncio.create_task(self._always(run)) for run in (self._drain, self._receive)
         ]

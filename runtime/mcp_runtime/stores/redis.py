@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Sequence
 from contextlib import AsyncExitStack
 from functools import cache
 from hashlib import sha1
+from math import ceil
 from typing import Any, Final, TypeVar, cast
 from urllib.parse import urlsplit
 
@@ -70,7 +71,7 @@ if size == added then
   redis.call('PEXPIRE', KEYS[1], ARGV[5])
   redis.call('PEXPIRE', KEYS[2], ARGV[5])
 end
-while size > tonumber(ARGV[4]) and redis.call('LLEN', KEYS[2]) > 1 do
+while size > tonumber(ARGV[4]) and redis.call('LLEN', KEYS[2]) > 0 do
   local oldest = redis.call('LPOP', KEYS[2])
   local freed = redis.call('HSTRLEN', KEYS[1], oldest) + {EVENT_OVERHEAD}
   redis.call('HDEL', KEYS[1], oldest)
@@ -244,7 +245,7 @@ class RedisTasks:
         self._most: Final = limits.tasks
 
     async def put(self, owner: str, task: str, record: bytes, version: int, seconds: float) -> bool:
-        keys, age = (_task_key(owner, task), _tasks_key(owner)), max(1, int(seconds * 1000))
+        keys, age = (_task_key(owner, task), _tasks_key(owner)), ceil(max(0, seconds) * 1000)
         arguments = task, version, record, age, self._most
         done = await self._server.script(_PUT_TASK, keys, *arguments)
         if done < 0:

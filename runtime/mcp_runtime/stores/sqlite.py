@@ -138,7 +138,11 @@ class _Database:
         if self._thread is None:
             raise StoreUnavailable("the SQLite store is not open")
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+            done = asyncio.get_running_loop().run_in_executor(self._thread, work)
+        except RuntimeError as error:  # the interpreter or the event loop ends
+            raise StoreUnavailable(f"SQLite, {self._path}: {error}") from None
+        try:
+            return await done
         except sqlite3.Error as error:
             raise StoreUnavailable(f"SQLite, {self._path}: {error!r}") from None
 
@@ -213,8 +217,7 @@ def _shrink(db: sqlite3.Connection, session: str, total: int, most: int) -> None
     """Deletes the oldest events of a session until no more bytes are kept than may be."""
     sql = "select min(total) from events where session = ? and total >= ?"
     ((last,),) = db.execute(sql, (session, total - most)).fetchall()
-    sql = "delete from events where session = ? and total <= ? and total < ?"
-    db.execute(sql, (session, last, total))
+    db.execute("delete from events where session = ? and total <= ?", (session, last))
 
 
 def _forget(db: sqlite3.Connection, session: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from mcp_runtime import Context, Server
 from mcp_runtime.core import peek
 from mcp_runtime.core.events import Called, Ignored
-from mcp_runtime.core.running import OF_PROCESS, HeldBytes
+from mcp_runtime.core.held import EVENT_BYTES, OF_PROCESS, HeldBytes
 from mcp_runtime.core.session import Session
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
@@ -64,10 +64,11 @@ def test_requests_without_an_answer_have_a_budget_in_bytes() -> None:
 
 def test_a_cancelled_request_is_not_held() -> None:
     session = server_session(SHAKEN, Limits(held_bytes=100_000))
+    before = session.held.count
     for id in range(20):
         assert calls(session, id)
         receive(session, notification("notifications/cancelled", {"requestId": id}))
-    assert session.held.count == 0
+    assert session.held.count == before
 
 
 def test_an_open_subscription_counts_as_a_request_without_an_answer() -> None:
@@ -82,11 +83,24 @@ def test_an_open_subscription_counts_as_a_request_without_an_answer() -> None:
 
 def test_the_process_has_a_budget_too() -> None:
     limits = Limits(process_bytes=held_by_process() + 100_000)
-    sessions = [server_session(SHAKEN, limits) for _ in range(4)]
-    assert [calls(session, 1) for session in sessions] == [True, True, True, False]
-    assert calls(sessions[3], 2, {})
+    sessions = [server_session(SHAKEN, limits) for _ in range(3)]
+    assert [calls(session, 1) for session in sessions] == [True, True, False]
+    assert calls(sessions[2], 2, {})
     sessions[0].lost()
-    assert calls(sessions[3], 3)
+    assert calls(sessions[2], 3)
+
+
+def test_a_peer_may_hold_as_much_as_is_left_for_others() -> None:
+    limits = Limits(process_bytes=held_by_process() + 1_000_000)
+    held = []
+    for _ in range(4):
+        session = server_session(SHAKEN, limits)
+        count = next(id for id in range(100) if not calls(session, id))
+        held.append((session, count))
+    counts = [count for _, count in held]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] in (11, 12)  # half, at 44 kB each
+    assert counts[-1] >= 1
 
 
 def test_what_a_session_holds_is_given_back_with_it() -> None:
@@ -116,13 +130,16 @@ def test_messages_of_a_response_count_until_they_are_sent() -> None:
     outbox = Outbox("1", Limits(), held)
     outbox.put(b"x" * 40_000)
     outbox.put(b"small")
-    assert held.count == 40_000
+    assert held.count == 40_005 + 2 * EVENT_BYTES
     reader = outbox.attach()
     data = outbox.pop(reader)
     assert data is not None
-    assert held.count == 0
+    assert held.count == 5 + EVENT_BYTES
     outbox.put_back([data])
-    assert held.count == 40_000
+    assert held.count == 40_005 + 2 * EVENT_BYTES
+    while outbox.pop(reader):
+        pass
+    assert held.count == 0
 
 
 async def _answers_that_nobody_reads() -> int:

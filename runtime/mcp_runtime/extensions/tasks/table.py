@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
+from heapq import nsmallest
 from typing import Final
 
 import msgspec
@@ -26,6 +27,9 @@ log: Final = logging.getLogger("mcp_runtime.tasks")
 _TOPIC: Final = "tasks"
 _TRIES: Final = 16
 """How often a change is tried anew because another process was faster."""
+_AT_ONCE: Final = 8
+"""The part of an owner's ended tasks that makes room at one time, as a divisor: finding the oldest
+takes reading all."""
 _RENEWALS: Final = 3
 """How often a lease is renewed within its time, and a task read again that nobody reports."""
 _ID_CHARS: Final = 64
@@ -64,7 +68,7 @@ class TaskTable:
         self._runs = runs
         self._stores: list[Store] = []
         """The store of each application of the server that shares the tasks."""
-        self._own_tasks: TaskStore = MemoryTasks(limits)
+        self._own_tasks = MemoryTasks(limits)
         self._watchers: dict[str, set[asyncio.Event]] = {}
         self._cancelling: set[asyncio.Task[None]] = set()
 
@@ -133,7 +137,7 @@ class TaskTable:
 
         If the caller is cancelled meanwhile, so is the task.
         """
-        adding = asyncio.create_task(self._put(owner, record, 0))
+        adding = asyncio.create_task(self._add(owner, record))
         try:
             with _reaching():
                 await asyncio.shield(adding)
@@ -143,8 +147,29 @@ class TaskTable:
             work.add_done_callback(self._cancelling.discard)
             raise
         except TooManyTasks:
-            why = f"busy: no more than {self.limits.tasks} tasks (Limits.tasks)"
+            why = f"busy: {self.limits.tasks} tasks are not over yet (Limits.tasks)"
             raise RpcError(error_codes.BUSY, why) from None
+
+    async def _add(self, owner: str, record: Record) -> bool:
+        """A task that is over makes room for a new one."""
+        try:
+            return await self._put(owner, record, 0)
+        except TooManyTasks:
+            if not await self._forget_ended(owner):
+                raise
+            return await self._put(owner, record, 0)
+
+    async def _forget_ended(self, owner: str) -> bool:
+        """Forgets the tasks that are over for longest; whether there were any."""
+        over: list[tuple[float, str, int]] = []
+        for id in await self._tasks.ids(owner):
+            kept = await self._tasks.get(owner, id)
+            record = None if kept is None else self._opened(owner, id, kept.record)
+            if kept is not None and record is not None and record.is_over:
+                over.append((record.updated, id, kept.version))
+        for _, id, version in nsmallest(1 + len(over) // _AT_ONCE, over):
+            await self._tasks.put(owner, id, b"", version, 0)
+        return bool(over)
 
     async def _cancel_added(self, owner: str, id: str, adding: asyncio.Task[bool]) -> None:
         with suppress(TooManyTasks, TooMuch, StoreUnavailable):
@@ -183,8 +208,17 @@ class TaskTable:
             raise TooMuch(f"a task has over {most} bytes (Limits.task_bytes)")
         bound, expires = _bound(owner, record.id), record.created + record.ttl + 1
         sealed = self._sealer.seal(data, bound, expires).encode()
-        left = record.left(time.time())
-        return left > 0 and await self._tasks.put(owner, record.id, sealed, version, left)
+        if (left := record.left(time.time())) <= 0:
+            return False
+        try:
+            is_put = await self._tasks.put(owner, record.id, sealed, version, left)
+        except TooManyTasks:
+            if not version:
+                raise
+            raise TooMuch("busy: there is no room for the result (Limits.process_bytes)") from None
+        if record.is_over:
+            self._own_tasks.offer(owner, record.id)
+        return is_put
 
     def _opened(self, owner: str, id: str, sealed: bytes) -> Record | None:
         """None for a record that was sealed by other keys."""

@@ -120,7 +120,9 @@ class HttpApp:
         )
         self._per_request = PerRequestEndpoint(self._service)
         self._in_session = SessionEndpoint(self._service, self._table)
-        self._legacy = LegacySseEndpoint(self._service, messages, self._cluster)
+        self._legacy = LegacySseEndpoint(
+            self._service, messages, self._cluster, self._table.make_room
+        )
         self._routes = self._routed(path, sse, messages)
         self._public: set[str] = set()
         for probe, answer in ((health, _healthy), (ready, self._ready)):
@@ -190,7 +192,7 @@ class HttpApp:
             return
         self._busy += 1
         try:
-            request = HttpRequest(scope, receive, send)
+            request = HttpRequest(scope, receive, send, self._service.limits)
             try:
                 if self._lifespan is None or self._loop.is_closed():
                     await self._enter_lifespan()

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Final, TypeAlias
 
 from mcp_runtime.core import error_codes, jsonrpc, sse
+from mcp_runtime.core.held import HeldBytes
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.limits import Limits
 from mcp_runtime.server.http.cluster import Cluster
@@ -65,8 +66,9 @@ class FollowedStream:
         owner: int,
         last: int,
         take_over: TakeOver,
+        held: HeldBytes,
     ) -> None:
-        self.outbox: Final = Outbox(stream, limits)
+        self.outbox: Final = Outbox(stream, limits, held)
         self._cluster: Final = cluster
         self._session: Final = session
         self._owner = owner

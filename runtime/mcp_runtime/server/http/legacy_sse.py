@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Callable
+from itertools import count
 from typing import Final
 from urllib.parse import parse_qs
 
 from mcp_runtime.auth.server.current import run_with_token, written_token
 from mcp_runtime.core import http_rules, jsonrpc, sse
 from mcp_runtime.core.events import Called
+from mcp_runtime.core.held import SESSION_BYTES, HeldBytes, Share
+from mcp_runtime.core.lifecycle import State
+from mcp_runtime.core.server_session import ServerSession
 from mcp_runtime.server.http.cluster import Cluster, Forwarded
 from mcp_runtime.server.http.event_response import EventResponse
 from mcp_runtime.server.http.outbox import Outbox
@@ -28,9 +33,19 @@ class LegacySseSession(StreamingConnection):
     """A session of HTTP+SSE, which sends everything on one stream."""
 
     def __init__(
-        self, service: HttpService, id: str, principal: str, sessions: dict[str, LegacySseSession]
+        self,
+        service: HttpService,
+        id: str,
+        principal: str,
+        share: Share,
+        sessions: dict[str, LegacySseSession],
     ) -> None:
-        super().__init__(service.server, principal=principal, trace=service.trace)
+        server, held = service.server, HeldBytes(share)
+        session = ServerSession(
+            server.offer, next_id=count(1).__next__, limits=server.limits, held=held
+        )
+        super().__init__(server, principal=principal, trace=service.trace, session=session)
+        held.change(SESSION_BYTES)
         self.protection = service.protection
         self.id: Final = id
         self._sessions = sessions
@@ -64,6 +79,8 @@ class LegacySseSession(StreamingConnection):
         self.close()
 
     def close(self) -> None:
+        if self.session.state is not State.CLOSED:
+            self.session.held.change(-SESSION_BYTES)
         self._cancel_expiry()
         self.disconnect("the client has closed the stream")
         self.stream.finish()
@@ -81,9 +98,19 @@ class LegacySseSession(StreamingConnection):
 
 
 class LegacySseEndpoint:
-    """The two routes of HTTP+SSE; `messages` is the path that clients POST to."""
+    """The two routes of HTTP+SSE; `messages` is the path that clients POST to.
 
-    def __init__(self, service: HttpService, messages: str, cluster: Cluster | None) -> None:
+    `make_room` makes room for a session of a principal, or raises HttpError.
+    """
+
+    def __init__(
+        self,
+        service: HttpService,
+        messages: str,
+        cluster: Cluster | None,
+        make_room: Callable[[str], None],
+    ) -> None:
+        self._make_room = make_room
         self.sessions: Final[dict[str, LegacySseSession]] = {}
         self._service = service
         self._messages = messages
@@ -93,8 +120,10 @@ class LegacySseEndpoint:
     async def open_stream(self, request: HttpRequest) -> EventResponse:
         """Begins a session; its first event names the path to POST to. Raises HttpError."""
         principal = self._service.principal(request)
-        self._service.require_room(principal)
-        session = LegacySseSession(self._service, self._new_id(), principal, self.sessions)
+        self._make_room(principal)
+        share = self._service.share_of(request, principal)
+        session = LegacySseSession(self._service, self._new_id(), principal, share, self.sessions)
+        request.held = session.session.held
         root = request.scope.get("root_path", "").rstrip("/")
         path = f"{root}{self._messages}?session_id={session.id}"
         endpoint = sse.encode(sse.Event(name="endpoint", data=path.encode()))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from mcp_runtime.core.running import SMALL, HeldBytes, Hold
+from mcp_runtime.core.held import EVENT_BYTES, SMALL, UNREAD, HeldBytes, Hold
 from mcp_runtime.limits import Limits
 
 if TYPE_CHECKING:
@@ -65,15 +65,25 @@ class Outbox:
             self._waiting = deque()
         self._waiting.append(data)
         self._size += len(data)
-        if len(data) > SMALL:
-            self._count(len(data))
+        if self._size > SMALL or self._hold is not None:
+            self._count()
         if self._waiter is not None or self._listener is not None:
             self._wake()
 
-    def _count(self, by: int) -> None:
+    def _count(self) -> None:
+        """Counts what waits for its reader, which may be given up where room is needed."""
         if self._hold is None:
             self._hold = Hold(self._held or HeldBytes())
-        self._hold.change(by)
+            self._hold.offer(UNREAD, self.give_up)
+        size = self._size + EVENT_BYTES * len(self._waiting or ())
+        self._hold.change(size - self._hold.size)
+        if not size:
+            self._hold = None
+
+    def give_up(self) -> None:
+        """Drops what waits: its reader is too slow, and others need the room."""
+        self._waiting, self._size, self._hold = None, 0, None
+        self._make_room()
 
     def finish(self) -> None:
         """What was put so far is all."""
@@ -154,8 +164,8 @@ class Outbox:
         if not self._waiting:
             self._waiting = None  # an empty deque takes as much memory as the rest of the stream
         self._size -= len(data)
-        if len(data) > SMALL:
-            self._count(-len(data))
+        if self._hold is not None:
+            self._count()
         if not self.is_full:
             self._make_room()
         return data
@@ -203,10 +213,9 @@ class Outbox:
     def put_back(self, messages: Sequence[bytes]) -> None:
         """Makes messages that were taken the next ones again."""
         self._waiting = deque([*messages, *(self._waiting or ())])
-        for data in messages:
-            self._size += len(data)
-            if len(data) > SMALL:
-                self._count(len(data))
+        self._size += sum(map(len, messages))
+        if self._size > SMALL:
+            self._count()
 
     def resume(self, name: str, number: int, missed: Sequence[bytes]) -> None:
         """Goes on after the events that the store has after that number.

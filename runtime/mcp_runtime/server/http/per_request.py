@@ -11,6 +11,7 @@ from typing import Final
 
 from mcp_runtime.core import error_codes, http_rules, jsonrpc
 from mcp_runtime.core.events import Called
+from mcp_runtime.core.held import HeldBytes
 from mcp_runtime.core.jsonrpc import ErrorResponse, Id, Malformed, Request, Response
 from mcp_runtime.core.param_headers import check_headers, check_name
 from mcp_runtime.core.peek import RequestParams
@@ -38,7 +39,9 @@ class RequestSession(ServerSession):
 
     has_handshake = False
 
-    def __init__(self, endpoint: PerRequestEndpoint, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self, endpoint: PerRequestEndpoint, headers: Mapping[str, str], held: HeldBytes
+    ) -> None:
         server = endpoint.service.server
         super().__init__(
             server.offer,
@@ -46,6 +49,7 @@ class RequestSession(ServerSession):
             limits=server.limits,
             translations=endpoint.translations,
             pending=endpoint.nothing_pending,
+            held=held,
         )
         self._headers = headers
         self._mirrored = server.mirrored
@@ -74,11 +78,15 @@ class RequestConnection(StreamingConnection):
 
     def __init__(self, endpoint: PerRequestEndpoint, request: HttpRequest) -> None:
         service = endpoint.service
+        principal = "" if service.is_anonymous else service.principal(request)
+        held = request.held
+        if held is None or principal:  # a principal's own counts all bodies that it is sending
+            held = request.held = HeldBytes(service.share_of(request, principal))
         super().__init__(
             service.server,
-            principal="" if service.is_anonymous else service.principal(request),
+            principal=principal,
             trace=service.trace,
-            session=RequestSession(endpoint, request.headers),
+            session=RequestSession(endpoint, request.headers, held),
         )
         self.protection = service.protection
         self._endpoint = endpoint

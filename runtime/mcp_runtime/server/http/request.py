@@ -9,9 +9,10 @@ from http import HTTPStatus
 from typing import Any, Final, TypeAlias
 
 from mcp_runtime.core import error_codes, jsonrpc
-from mcp_runtime.core.running import SMALL, HeldBytes, Hold
-from mcp_runtime.limits import Limits
+from mcp_runtime.core.held import SMALL, UNREAD, HeldBytes, Hold
+from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.shared.first_step import Waiting, begin
+from mcp_runtime.shared.threads import running_loop
 
 Scope: TypeAlias = Mapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -46,24 +47,75 @@ class ClientGone(Exception):
     """The client has closed the connection before it was answered."""
 
 
+class Arriving:
+    """Bytes of a body that arrive, or of a response that its client reads, and what ends the wait.
+
+    They count for the client, and are given up where room is needed.
+    """
+
+    __slots__ = ("__weakref__", "_hold", "_loop", "_wait", "is_given_up")
+
+    def __init__(self, held: HeldBytes, size: int = 0) -> None:
+        self._hold = Hold(held, size)
+        self._hold.offer(UNREAD, self.give_up)
+        self._loop = asyncio.get_running_loop()
+        self._wait: asyncio.Timeout | None = None
+        self.is_given_up = False
+
+    def change(self, by: int) -> None:
+        self._hold.change(by)
+
+    def keep(self) -> Hold:
+        """They have arrived, and are needed."""
+        self._hold.keep()
+        return self._hold
+
+    def within(self, seconds: float) -> asyncio.Timeout:
+        """A time limit, which is over at once when they are given up."""
+        self._wait = asyncio.timeout(0 if self.is_given_up else seconds)
+        return self._wait
+
+    def give_up(self) -> None:
+        self.is_given_up = True
+        self._hold.change(-self._hold.size)
+        if running_loop() is self._loop:
+            self._stop()
+        elif not self._loop.is_closed():  # another loop needs the room
+            self._loop.call_soon_threadsafe(self._stop)
+
+    def _stop(self) -> None:
+        with suppress(RuntimeError):  # the wait has not begun, or is over
+            if self._wait is not None:
+                self._wait.reschedule(0)
+
+
 class HttpRequest:
     """One HTTP request, and its response."""
 
     __slots__ = (
+        "_arrived",
         "_is_begun",
         "_is_read",
         "_receive",
         "_send",
         "content",
         "headers",
+        "held",
+        "limits",
         "method",
         "names",
         "path",
         "scope",
     )
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __init__(
+        self, scope: Scope, receive: Receive, send: Send, limits: Limits = DEFAULT
+    ) -> None:
         self.scope = scope
+        self.limits = limits
+        self.held: HeldBytes | None = None
+        """What counts the bytes of its body and of its response, once the client is known."""
+        self._arrived: Hold | None = None
         self.method: str = scope["method"]
         path, root = scope["path"], scope.get("root_path", "")
         path = _below(root, path) if root else path
@@ -94,13 +146,13 @@ class HttpRequest:
 
     def pop_content(self) -> bytes:
         """The body, which is not kept here any longer."""
-        content, self.content = self.content, b""
+        content, self.content, self._arrived = self.content, b"", None
         return content
 
     async def read_body(self, limits: Limits, held_by: Callable[[HttpRequest], HeldBytes]) -> None:
         """Raises HttpError for a body that is too large or too slow, and ClientGone.
 
-        While it is read, the body counts as held bytes of its sender and of the process.
+        What has arrived of it counts as held bytes of its sender until `pop_content`.
         """
         if self._is_read:
             return
@@ -108,36 +160,52 @@ class HttpRequest:
         size = int(length[:_LENGTH_DIGITS]) if length.isdecimal() else limit
         if size > limit or len(length) > _LENGTH_DIGITS:
             raise _too_large(limit)
-        size = limit if "transfer-encoding" in self.headers else size
-        hold = _held(held_by(self), size, limits) if size > SMALL else None
+        self.held = held_by(self)
+        body = Arriving(self.held) if size > SMALL or "transfer-encoding" in self.headers else None
         try:
-            content = begin(self._read(limit))
+            content = begin(self._read(limit, body))
             if isinstance(content, Waiting):
-                async with asyncio.timeout(limits.body_seconds):
+                body = Arriving(self.held) if body is None else body
+                async with body.within(limits.body_seconds):
                     content = await content
             self.content = content
         except TimeoutError:
+            if body is not None and body.is_given_up:
+                raise _busy("Limits.process_bytes") from None
             why = f"the body took more than {limits.body_seconds:g} s (Limits.body_seconds)"
             raise HttpError(408, why) from None
-        finally:
-            del hold
+        if body is not None:
+            self._arrived = body.keep()
         if not content and "upgrade" in self.headers:
             raise HttpError(400, "there is no body: send no Upgrade header (uvicorn on httptools)")
 
-    async def _read(self, limit: int) -> bytes:
+    async def _read(self, limit: int, body: Arriving | None) -> bytes:
         parts: list[bytes] = []
         size, self._is_begun = 0, True
-        while True:
-            part = await self._receive()
-            if part["type"] == "http.disconnect":
-                raise ClientGone
-            parts.append(part.get("body", b""))
-            size += len(parts[-1])
-            self._is_read = not part.get("more_body")
-            if size > limit:
-                raise _too_large(limit)
-            if self._is_read:
-                return b"".join(parts)
+        try:
+            while not self._is_read:
+                part = await self._receive()
+                if part["type"] == "http.disconnect":
+                    raise ClientGone
+                parts.append(part.get("body", b""))
+                size += len(parts[-1])
+                self._is_read = not part.get("more_body")
+                if size > limit:
+                    raise _too_large(limit)
+                if body is not None:
+                    self._count(body, len(parts[-1]))
+            return b"".join(parts)
+        finally:
+            parts.clear()  # an error would keep them with its traceback
+
+    def _count(self, body: Arriving, more: int) -> None:
+        """Counts what has arrived of the body. Raises HttpError if there is no room for it."""
+        assert self.held is not None
+        if crossed := self.held.crossed(self.limits, more):
+            raise _busy(crossed)
+        if body.is_given_up:
+            raise _busy("Limits.process_bytes")
+        body.change(more)
 
     async def discard_body(self, limits: Limits) -> None:
         """Reads and drops what is left of a body, `Limits.discarded_bytes` at most.
@@ -169,29 +237,63 @@ class HttpRequest:
         while (await self._receive())["type"] != "http.disconnect":
             pass
 
-    async def reply(
-        self, status: int, body: bytes, headers: tuple[Header, ...], held: HeldBytes | None = None
-    ) -> None:
+    async def reply(self, status: int, body: bytes, headers: tuple[Header, ...]) -> None:
         """Sends a whole response. A request body that was not read closes the connection.
 
-        A large one counts as held, by the peer of `held`, until the client reads it.
-        Raises ClientGone.
+        It counts as held until the client reads it. Raises ClientGone.
         """
         headers = (*headers, (b"content-length", b"%d" % len(body)))
         if not self._is_read and self._has_unread_body():
             headers = (*headers, (b"connection", b"close"))
+        if len(body) > _BUFFERED:
+            await self._deliver(_start(status, headers))
+            await self._send_large(body, self.held or HeldBytes())
+            await self._deliver({"type": "http.response.body", "body": b""})
+        else:
+            await self._deliver(
+                _start(status, headers), {"type": "http.response.body", "body": body}
+            )
+
+    async def _send_large(self, data: bytes, held: HeldBytes) -> None:
+        """Sends a part of a body as the client reads it: nothing of it waits unseen elsewhere."""
+        unread = Arriving(held, len(data))
+        rest = memoryview(data)
+        del data
+        while rest:
+            part, rest = bytes(rest[:_BUFFERED]), rest[_BUFFERED:]
+            message = {"type": "http.response.body", "body": part, "more_body": True}
+            await self._deliver(message, unread=unread)
+            if not unread.is_given_up:
+                unread.change(-len(part))
+
+    async def _deliver(self, *messages: dict[str, Any], unread: Arriving | None = None) -> None:
+        """Hands messages to the ASGI server, which waits while the client does not read.
+
+        Raises ClientGone, also where the client reads nothing for `Limits.unread_wait`.
+        """
         try:
-            await self._send(_start(status, headers))
-            if len(body) > _BUFFERED:
-                hold = Hold(held or HeldBytes(), len(body))
-                await self._send({"type": "http.response.body", "body": body, "more_body": True})
-                body = b""
-                await self._send({"type": "http.response.body"})  # waits for the client
-                del hold
-            else:
-                await self._send({"type": "http.response.body", "body": body})
+            sending = begin(self._hand_over(messages))
+            if isinstance(sending, Waiting):
+                size = sum(len(message.get("body", b"")) for message in messages)
+                unread = unread or Arriving(self.held or HeldBytes(), size)
+                async with unread.within(self.limits.unread_wait):
+                    await sending
+        except TimeoutError:
+            await self._abort()
+            raise ClientGone from None
         except OSError:
             raise ClientGone from None
+
+    async def _hand_over(self, messages: Iterable[dict[str, Any]]) -> None:
+        for message in messages:
+            await self._send(message)
+
+    async def _abort(self) -> None:
+        """Closes the connection, and drops what the ASGI server still has to send, if it can."""
+        transport = getattr(getattr(self._send, "__self__", None), "transport", None)  # of uvicorn
+        if (abort := getattr(transport, "abort", None)) is not None:
+            abort()
+            await asyncio.sleep(0)  # by then the ASGI server knows
 
     async def refuse(self, error: HttpError) -> None:
         """Sends an error as the whole response. Raises ClientGone."""
@@ -199,33 +301,28 @@ class HttpRequest:
 
     async def start(self, status: int, headers: tuple[Header, ...]) -> None:
         """Starts a response that is sent in parts. Raises ClientGone."""
-        await self._try_to_send(_start(status, headers))
+        await self._deliver(_start(status, headers))
 
     async def send_part(self, data: bytes) -> None:
         """Sends a part of a response that was started. Raises ClientGone."""
-        await self._try_to_send({"type": "http.response.body", "body": data, "more_body": True})
+        if len(data) > _BUFFERED:
+            await self._send_large(data, self.held or HeldBytes())
+        else:
+            await self._deliver({"type": "http.response.body", "body": data, "more_body": True})
 
     async def end(self) -> None:
         """Ends a response that was sent in parts. Raises ClientGone."""
-        await self._try_to_send({"type": "http.response.body", "body": b""})
-
-    async def _try_to_send(self, message: dict[str, Any]) -> None:
-        try:
-            await self._send(message)
-        except OSError:
-            raise ClientGone from None
+        await self._deliver({"type": "http.response.body", "body": b""})
 
 
 def _start(status: int, headers: tuple[Header, ...]) -> dict[str, Any]:
     return {"type": "http.response.start", "status": status, "headers": [*headers]}
 
 
-def _held(held: HeldBytes, size: int, limits: Limits) -> Hold:
-    """Raises HttpError while the sender or the process holds too much."""
-    if crossed := held.crossed(limits):
-        why = f"busy: too much is not answered yet ({crossed})"
-        raise HttpError(503, why, headers=retry_after(1))
-    return Hold(held, size)
+def _busy(crossed: str) -> HttpError:
+    """The answer to a body that there is no room for."""
+    why = f"busy: too much is not answered yet ({crossed})"
+    return HttpError(503, why, headers=retry_after(1))
 
 
 def _too_large(limit: int) -> HttpError:

@@ -7,10 +7,12 @@ import inspect
 import math
 import secrets
 from collections.abc import Callable, Mapping
+from functools import lru_cache
+from ipaddress import ip_address, ip_network
 from typing import TYPE_CHECKING, Final, TypeAlias
 from weakref import WeakValueDictionary
 
-from mcp_runtime.core.running import HeldBytes
+from mcp_runtime.core.held import OF_PROCESS, HeldBytes, Share
 from mcp_runtime.limits import Limits
 from mcp_runtime.server.connection import Dispatcher, ServerConnection
 from mcp_runtime.server.http.request import HttpError, HttpRequest, Scope, retry_after
@@ -43,6 +45,8 @@ class HttpService:
             raise TypeError("principal is called and not awaited; give a function without `async`")
         self._principal = principal
         self._held = WeakValueDictionary[str, HeldBytes]()
+        self._shares: dict[tuple[str, str], Share] = {}
+        """Shares of clients that were here, by principal and network; the oldest is forgotten."""
         self._sessions: list[Mapping[str, ServerConnection]] = []
 
     def count(self, sessions: Mapping[str, ServerConnection]) -> None:
@@ -71,16 +75,41 @@ class HttpService:
             return self.protection.principal()
         return "" if self._principal is None else self._principal(request.scope)
 
+    def share_of(self, request: HttpRequest, principal: str) -> Share:
+        """The share of the client in the account of bytes: by its principal, or by its address."""
+        client = None if principal else request.scope.get("client")
+        key = principal, network_of(client[0]) if client else ""
+        share = self._shares.get(key)
+        if share is None:
+            name = f"principal {principal}" if principal else f"address {key[1]}"
+            share = self._shares[key] = OF_PROCESS.share_of(name)
+            if len(self._shares) > self.limits.sessions:
+                del self._shares[next(iter(self._shares))]
+        return share
+
     def held_by(self, request: HttpRequest) -> HeldBytes:
         """What counts the bodies that a principal is sending; anonymous ones count alone."""
         principal = "" if self.is_anonymous else self.principal(request)
-        return self._held.setdefault(principal, HeldBytes()) if principal else HeldBytes()
+        share = self.share_of(request, principal)
+        if not principal:
+            return HeldBytes(share)
+        return self._held.setdefault(principal, HeldBytes(share))
 
     def expires(self) -> float:
         """When the token of this request expires, by the clock of the event loop."""
         if self.protection is None:
             return math.inf
         return asyncio.get_running_loop().time() + self.protection.seconds_left()
+
+
+@lru_cache(1024)
+def network_of(host: str) -> str:
+    """The network that one client is taken for: an IPv4 address, or 64 bits of an IPv6 address."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host[:64]
+    return host if address.version == 4 else str(ip_network((int(address) >> 64 << 64, 64)))
 
 
 def new_session_id() -> str:

@@ -13,6 +13,7 @@ import msgspec
 
 from mcp_runtime.core import jsonrpc
 from mcp_runtime.core.events import Called
+from mcp_runtime.core.held import SESSION_BYTES, HeldBytes, Share
 from mcp_runtime.core.jsonrpc import Frame, Id
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.server_session import ServerSession
@@ -28,15 +29,25 @@ class HttpSession(StreamingConnection):
     """A session of the handshake era; its requests and streams are numbered from `first` on."""
 
     def __init__(
-        self, service: HttpService, id: str, principal: str, events: EventStore, first: int = 1
+        self,
+        service: HttpService,
+        id: str,
+        principal: str,
+        share: Share | None,
+        events: EventStore,
+        first: int = 1,
     ) -> None:
-        server = service.server
-        session = ServerSession(server.offer, next_id=count(first).__next__, limits=server.limits)
+        server, held = service.server, HeldBytes(share)
+        next_id = count(first).__next__
+        session = ServerSession(server.offer, next_id=next_id, limits=server.limits, held=held)
         session.begins_anew = False
         super().__init__(server, principal=principal, trace=service.trace, session=session)
         self.protection = service.protection
         self.id: Final = id
         self._events = events
+        held.change(SESSION_BYTES)
+        self.uses = 0
+        """How many messages came after `initialize`."""
         self.used = self.loop.time()
         self.responses = 0
         """How many responses are open, or wait for their answer."""
@@ -180,7 +191,14 @@ class HttpSession(StreamingConnection):
         """Stores an event that nobody waits for."""
         await self.events(stream, [data])
 
+    @property
+    def can_leave(self) -> bool:
+        """Whether nothing is open here that the end of the session would cut off."""
+        return not (self.responses or self.streams)
+
     def close(self) -> None:
+        if self.session.state is not State.CLOSED:
+            self.session.held.change(-SESSION_BYTES)
         self.disconnect("the session has ended")
         for stream in [self.stream, *self.streams.values()]:
             stream.finish()

@@ -42,6 +42,7 @@ class SessionEndpoint:
             return None
         session = await self._session(request)
         stream = session.receive(request.pop_content())
+        session.uses += 1
         if self._table.is_shared:
             await self._table.keep(session)
         if stream.is_over:
@@ -56,7 +57,7 @@ class SessionEndpoint:
                 message = await self._single_answer(request, session, stream)
             if message is not None:
                 session.forget(stream)
-                await request.reply(200, message, (JSON,), session.session.held)
+                await request.reply(200, message, (JSON,))
                 return None
             return self._response(request, session, stream, stream.attach())
         finally:
@@ -78,7 +79,9 @@ class SessionEndpoint:
 
     async def _begin(self, request: HttpRequest, body: bytes) -> None:
         """Source: 2025-11-25 basic/transports, "Session Management"."""
-        session = self._table.new(self._service.principal(request))
+        principal = self._service.principal(request)
+        session = self._table.new(principal, self._service.share_of(request, principal))
+        request.held = session.session.held
         if peek.http_message(body).method != "initialize":
             session.read(body)
             raise HttpError(400, "Mcp-Session-Id is missing; only `initialize` goes without")
@@ -107,10 +110,13 @@ class SessionEndpoint:
         """The session that the request names, if it belongs to the request's principal."""
         if _SESSION_ID not in request.headers:
             raise HttpError(400, "Mcp-Session-Id is missing")
-        session: HttpSession | None = await self._table.find(request.headers[_SESSION_ID])
-        if session is None or session.principal != self._service.principal(request):
+        principal = self._service.principal(request)
+        share = self._service.share_of(request, principal)
+        session: HttpSession | None = await self._table.find(request.headers[_SESSION_ID], share)
+        if session is None or session.principal != principal:
             raise HttpError(404, "there is no such session")
         session.used = session.loop.time()
+        request.held = session.session.held
         return session
 
     # ---- GET

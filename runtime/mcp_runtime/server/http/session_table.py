@@ -8,9 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import partial
+from heapq import nsmallest
+from http import HTTPStatus
 from typing import Final, Generic, TypeVar
 
+from mcp_runtime.core.held import HeldBytes, Share
 from mcp_runtime.server.http.followed_stream import FollowedStream
+from mcp_runtime.server.http.request import HttpError
 from mcp_runtime.server.http.service import HttpService, new_session_id
 from mcp_runtime.server.http.session import HttpSession
 from mcp_runtime.stores import EventStore
@@ -20,16 +24,25 @@ _S = TypeVar("_S", bound=HttpSession)
 
 _SWEEP_EVERY: Final = 60.0
 """Seconds between two searches for idle sessions."""
+_AT_ONCE: Final = 256
+"""The part of the idle sessions that makes room at one time, as a divisor: looking for the idlest
+takes a look at each."""
 
 
 class SessionTable(Generic[_S]):
-    """The sessions that `make` makes of an id and a principal; they end with this process."""
+    """The sessions that `make` makes of an id, a principal and its share in the account of bytes.
+
+    They end with this process. A new one takes the place of one that nobody uses.
+    """
 
     is_shared = False
     """Whether other processes have these sessions too."""
 
     def __init__(
-        self, service: HttpService, events: EventStore, make: Callable[[str, str], _S]
+        self,
+        service: HttpService,
+        events: EventStore,
+        make: Callable[[str, str, Share | None], _S],
     ) -> None:
         self.open: Final[dict[str, _S]] = {}
         """The sessions in this process, by id."""
@@ -39,10 +52,35 @@ class SessionTable(Generic[_S]):
         service.count(self.open)
         self._sweeper: asyncio.TimerHandle | None = None
 
-    def new(self, principal: str) -> _S:
+    def new(self, principal: str, share: Share | None = None) -> _S:
         """A session that `find` does not know before `begin`. Raises HttpError."""
-        self._service.require_room(principal)
-        return self._make(new_session_id(), principal)
+        self.make_room(principal)
+        return self._make(new_session_id(), principal, share)
+
+    def make_room(self, principal: str) -> None:
+        """Closes sessions that were never used, or were not used for longest, if there is no room.
+
+        Where the principal has its share of them, they are of that principal.
+        Raises HttpError if there is no room, and each session has an open response.
+        """
+        try:
+            self._service.require_room(principal)
+        except HttpError as error:
+            has_share = error.status == HTTPStatus.TOO_MANY_REQUESTS
+            idle = [
+                session
+                for session in self.open.values()
+                if session.can_leave and not (has_share and session.principal != principal)
+            ]
+            if not idle:
+                raise
+            for session in nsmallest(1 + len(idle) // _AT_ONCE, idle, key=_use):
+                self._give_up(session)
+            self._service.require_room(principal)
+
+    def _give_up(self, session: _S) -> None:
+        self._remove(session)
+        session.spawn(self.events.forget(session.id))
 
     async def begin(self, session: _S, body: bytes) -> None:
         """Makes a session known to `find`; `body` is the client's `initialize`."""
@@ -53,7 +91,7 @@ class SessionTable(Generic[_S]):
         self._service.server.connections.add(session)
         self._sweep_later()
 
-    async def find(self, id: str) -> _S | None:
+    async def find(self, id: str, share: Share | None = None) -> _S | None:
         """The session with that id; None if there is none. Raises HttpError."""
         return self.open.get(id)
 
@@ -110,7 +148,14 @@ class SessionTable(Generic[_S]):
             self._sweep_later()
 
 
+def _use(session: HttpSession) -> tuple[bool, float]:
+    """Sorts sessions by whether they were used after `notifications/initialized`, and when."""
+    return session.uses > 1, session.used
+
+
 def own_sessions(service: HttpService) -> SessionTable[HttpSession]:
     """The sessions of a process that has no store."""
     events = MemoryEvents(service.limits)
-    return SessionTable(service, events, partial(HttpSession, service, events=events))
+    table = SessionTable(service, events, partial(HttpSession, service, events=events))
+    events.held_by = lambda id: table.open[id].session.held if id in table.open else HeldBytes()
+    return table

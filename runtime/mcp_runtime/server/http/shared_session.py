@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from mcp_runtime.auth.server.current import run_with_token, written_token
 from mcp_runtime.core.events import Cancelled
+from mcp_runtime.core.held import Share
 from mcp_runtime.core.jsonrpc import Frame, Id
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.core.log_levels import LEVELS
@@ -54,14 +55,16 @@ class SharedSession(HttpSession):
     is_late = False
     """Whether changes may have been announced before the session was open in this process."""
 
-    def __init__(self, service: HttpService, id: str, principal: str, cluster: Cluster) -> None:
-        super().__init__(service, id, principal, cluster.store.events, cluster.first_id)
+    def __init__(
+        self, service: HttpService, id: str, principal: str, share: Share | None, cluster: Cluster
+    ) -> None:
+        super().__init__(service, id, principal, share, cluster.store.events, cluster.first_id)
         self._cluster: Final = cluster
 
     @property
     def can_leave(self) -> bool:
         """Whether nothing is open or waits here that another process could not go on with."""
-        return not (self.responses or self.streams or self.stream.has_news)
+        return super().can_leave and not self.stream.has_news
 
     def receive(
         self, body: bytes, *, forwards: bool = True, stream: Outbox | None = None
@@ -172,7 +175,8 @@ class SharedSession(HttpSession):
         if stream.stored:
             for id in note.owed:
                 super(HttpSession, self)._drop(id)  # the stream does not end with it
-                self.session.running.pop(id, None)
+                if id in self.session.running:
+                    self.session.release(id)
             stream.interrupt(COME_BACK)
 
     async def _claim(self, name: str, note: Rerun, last: int) -> None:
@@ -226,4 +230,4 @@ class SharedSession(HttpSession):
             self.receive(_INITIALIZED, forwards=False)
         session.log_level = record.log_level if record.log_level in LEVELS else None
         self.lists = record.lists
-        session.subscriptions.watched = set(record.watched)
+        session.subscriptions.watch_only(record.watched)

@@ -9,11 +9,11 @@ import asyncio
 import logging
 from contextlib import suppress
 from functools import partial
-from http import HTTPStatus
 from typing import Final
 
 import msgspec
 
+from mcp_runtime.core.held import Share
 from mcp_runtime.core.lifecycle import State
 from mcp_runtime.server.http.cluster import Cluster, Forwarded, owner
 from mcp_runtime.server.http.followed_stream import FollowedStream
@@ -48,14 +48,14 @@ class SharedTable(SessionTable[SharedSession]):
         self._add(session)
         await self.keep(session)
 
-    async def find(self, id: str) -> SharedSession | None:
+    async def find(self, id: str, share: Share | None = None) -> SharedSession | None:
         """A session of this process, or one from the store. Raises HttpError."""
         if len(id) > _ID_CHARS:
             return None
         kept = await self._kept(id)
         session = self.open.get(id)
         if kept is not None:
-            return self._restored(id, session, *kept)
+            return self._restored(id, session, share, *kept)
         if session is not None:
             self._remove(session)
         return None
@@ -71,11 +71,16 @@ class SharedTable(SessionTable[SharedSession]):
             return None
 
     def _restored(
-        self, id: str, session: SharedSession | None, record: SessionRecord, version: int
+        self,
+        id: str,
+        session: SharedSession | None,
+        share: Share | None,
+        record: SessionRecord,
+        version: int,
     ) -> SharedSession:
         if session is None:
-            self._make_room(record.principal)
-            session = self._make(id, record.principal)
+            self.make_room(record.principal)
+            session = self._make(id, record.principal, share)
             self._restore(session, record)
             session.is_late = True
             self._add(session)
@@ -90,25 +95,9 @@ class SharedTable(SessionTable[SharedSession]):
             log.warning("a session is lost: its record in the store has no `initialize`")
             raise HttpError(404, "there is no such session")
 
-    def _make_room(self, principal: str) -> None:
-        """Closes the session here that was not used for longest, which the store keeps.
-
-        Where the principal has its share of them, it is one of that principal.
-        Raises HttpError if there is no room, and each session has work that only this process has.
-        """
-        try:
-            self._service.require_room(principal)
-        except HttpError as error:
-            has_share = error.status == HTTPStatus.TOO_MANY_REQUESTS
-            idle = [
-                session
-                for session in self.open.values()
-                if session.can_leave and not (has_share and session.principal != principal)
-            ]
-            if not idle:
-                raise
-            self._remove(min(idle, key=lambda one: (one.principal != principal, one.used)))
-            self._service.require_room(principal)
+    def _give_up(self, session: SharedSession) -> None:
+        """The store keeps it."""
+        self._remove(session)
 
     def _apply(self, session: SharedSession, record: SessionRecord, version: int) -> None:
         session.update(record)
@@ -142,8 +131,9 @@ class SharedTable(SessionTable[SharedSession]):
         process, limits = owner(name), self._service.limits
         if process is None or name in session.streams:
             return None
-        take_over = session.take_over
-        return FollowedStream(self._cluster, limits, session.id, name, process, last, take_over)
+        take_over, held = session.take_over, session.session.held
+        cluster = self._cluster
+        return FollowedStream(cluster, limits, session.id, name, process, last, take_over, held)
 
     async def end(self, session: SharedSession) -> None:
         """Ends a session in all processes."""

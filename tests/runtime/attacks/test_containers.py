@@ -1,0 +1,286 @@
+"""Every container that lives on an object is in the account of bytes, or here with its bound."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import mcp_runtime
+
+ROOT: Final = Path(mcp_runtime.__path__[0])
+KINDS: Final = frozenset(
+    {"dict", "list", "set", "deque", "OrderedDict", "Counter", "defaultdict", "bytearray"}
+    | {"WeakValueDictionary", "WeakKeyDictionary", "WeakSet", "SimpleQueue", "Queue"}
+)
+
+STATEMENTS: Final = (ast.Assign, ast.AnnAssign)
+
+IN_THE_ACCOUNT: Final = """
+    core/running.py:BatchResponses.responses
+    core/session.py:Session.running
+    core/subscriptions.py:Subscriptions._streams
+    server/http/legacy_sse.py:LegacySseEndpoint.sessions
+    server/http/outbox.py:Outbox._waiting
+    server/http/per_request.py:PerRequestEndpoint.open
+    server/http/session_table.py:SessionTable.open
+    stores/memory.py:MemoryEvents._sessions
+    stores/memory.py:MemoryTasks._owners
+    stores/memory.py:_Events.events
+    stores/memory.py:_Events.notes
+"""
+BOUNDED: Final = {
+    "one entry for each request or session that is in the account": """
+        core/running.py:BatchResponses.open
+        core/request_state.py:InputRequests._used
+        core/request_state.py:InputRequests.open
+        extensions/tasks/server.py:Tasks._running
+        extensions/tasks/table.py:TaskTable._cancelling
+        extensions/tasks/table.py:TaskTable._watchers
+        server/broadcast.py:ChangeBroadcaster.connections
+        server/http/per_request.py:PerRequestEndpoint._counts
+        server/http/service.py:HttpService._held
+        server/http/session.py:HttpSession._by_request
+        server/http/session.py:HttpSession.streams
+        shared/connection.py:Connection._loose
+        shared/connection.py:Connection._tasks
+        shared/threads.py:Threads._jobs
+        shared/threads.py:Threads._rooms
+        stores/batches.py:Batches._waiting
+        extensions/tasks/record.py:Record.answers
+        extensions/tasks/record.py:Record.requests
+    """,
+    "the account itself: one entry for each peer that holds something": """
+        core/held.py:Process._shares
+        core/held.py:Process.givers
+    """,
+    "Limits.sessions, and then the oldest is forgotten": """
+        server/http/per_request.py:PerRequestEndpoint._rates
+        server/http/service.py:HttpService._shares
+        stores/memory.py:MemorySessions._kept
+        stores/memory.py:MemorySessions._unused
+    """,
+    "twice the tasks that are kept, and no bytes of theirs": """
+        stores/memory.py:MemoryTasks._ends
+    """,
+    "one message that arrives: Limits.line_bytes, Limits.answer_bytes": """
+        core/lines.py:Lines._held
+        core/sse.py:Events._data
+        core/sse.py:Events._line
+        client/http/http.py:HttpResponse._body
+        core/peek.py:_ErrorData.supported
+    """,
+    "Limits.outgoing_bytes and Limits.held_bytes of the one peer of a stream": """
+        transports/memory.py:_Side._queue
+        transports/pipes.py:Outlet._queue
+    """,
+    "Limits.bus_bytes": """
+        stores/queued_bus.py:QueuedBus._waiting
+    """,
+    "4,096 pairs of a topic and a process": """
+        server/http/cluster.py:Cluster._last
+    """,
+    "64 combinations of short headers": """
+        server/http/app.py:HttpApp._known
+    """,
+    "requests of ours: Limits.in_flight": """
+        core/pending.py:Pending._sent
+        core/pending.py:Pending._tokens
+    """,
+    "PROBLEMS of one peer, each shown in 200 characters": """
+        core/tolerances.py:Tolerances.problems
+    """,
+    "one body, while it is repaired": """
+        core/tolerances.py:_Repair._body
+        core/tolerances.py:_Repair._problems
+        core/tolerances.py:_Repair._used
+    """,
+    "two limits on a rate": """
+        server/connection.py:ServerConnection._rates
+    """,
+    "names of the bindings' tables and of what the server offers, never of a peer": """
+        core/extension.py:Extension.methods
+        core/extension.py:Extensions.kept
+        core/extension.py:Extensions.names
+        core/tolerances.py:Tolerances.counts
+        server/server.py:Server.forgiven
+        core/translation.py:ExtendedTranslation._owners
+        core/translation.py:ExtendedTranslation.methods
+        core/translation.py:Translation._steps
+        core/translation.py:Translation.admitted
+        core/translation.py:Translations._known
+        server/http/session_record.py:SessionRecord.lists
+        server/http/shared_session.py:SharedSession.lists
+    """,
+    "a few metas, each of a few hundred bytes (core/repeated_meta.py)": """
+        core/repeated_meta.py:RepeatedMeta._known
+    """,
+    "what the author of the server or the client has written": """
+        core/client_session.py:ClientSession._opening
+        core/client_session.py:ClientSession._proposed
+        core/request_state.py:KeyRing._keys
+        core/shutdown.py:Shutdown._waits
+        extensions/tasks/table.py:TaskTable._stores
+        server/decorators.py:Decorators._handlers
+        server/decorators.py:Decorators._middleware
+        server/decorators.py:Decorators._on_notification
+        server/http/app.py:HttpApp._public
+        server/http/draining_server.py:DrainingServer.servers
+        server/http/service.py:HttpService._sessions
+        server/methods.py:ProtocolMethods._hints
+        server/methods.py:ProtocolMethods.methods
+        server/registry.py:Features._of_methods
+        server/registry.py:Features.completers
+        server/registry.py:Features.kinds
+        server/registry.py:Features.options
+        server/registry.py:Features.reruns
+        server/registry.py:Features.scopes
+        shared/threads.py:_pools
+        shared/uri_template.py:Template._variables
+        shared/uri_template.py:Template._wide
+        stores/memory.py:MemoryBus._receivers
+        stores/queued_bus.py:QueuedBus._receivers
+        stores/queued_bus.py:QueuedBus._tasks
+        stores/redis.py:RedisBus._heard
+        transports/child_process.py:Child._members
+    """,
+    "one lease for each process": """
+        stores/memory.py:MemoryLeases._until
+    """,
+    "Limits.stderr_bytes": """
+        transports/child_process.py:Child._tail
+    """,
+    "a schema's own size, while one value is checked (json_schema/validation_cost.py)": """
+        json_schema/validation_cost.py:_Count._known
+        json_schema/validation_cost.py:_Document._places
+        json_schema/validation_cost.py:_Document._sizes
+        json_schema/validation_cost.py:_Document._unfollowed
+        json_schema/validation_cost.py:_Document.nodes
+        json_schema/validation_cost.py:_Node.in_place
+        json_schema/validation_cost.py:_Node.of_arrays
+        json_schema/validation_cost.py:_Node.of_objects
+    """,
+    "a client's: what it has asked its one server for": """
+        client/cache.py:Cache._changes
+        client/cache.py:Cache._entries
+        client/connection.py:ClientConnection.subscriptions
+        client/http/connection.py:HttpConnection._renewals
+        client/http/exchange.py:Exchanges._exchanges
+        client/http/exchange.py:Exchanges._posts
+        client/http/server_facts.py:ServerFacts.marks
+        client/output_schemas.py:OutputSchemas._outputs
+        client/progress.py:ProgressCalls._waiting
+        client/subscription.py:Subscription._changes
+        extensions/tasks/client.py:TaskHandle._answered
+    """,
+    "authorization: bounds of their own, with tests in tests/runtime/auth": """
+        auth/client/*
+        auth/fetch.py:*
+        auth/messages.py:*
+        auth/server/*
+    """,
+}
+
+
+def _is_container(value: ast.expr | None) -> bool:
+    if isinstance(value, ast.Dict | ast.List | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp):
+        return True
+    if not isinstance(value, ast.Call):
+        return False
+    if _name(value.func) == "field":
+        return any(
+            each.arg == "default_factory" and _name(each.value) in KINDS for each in value.keywords
+        )
+    return _name(value.func) in KINDS
+
+
+def _name(function: ast.expr) -> str:
+    while isinstance(function, ast.Subscript):
+        function = function.value
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _assigned(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            targets = [each for one in node.targets for each in _parts(one)]
+            yield from ((target, node.value) for target in targets)
+        elif isinstance(node, ast.AnnAssign):
+            yield node.target, node.value
+
+
+def _parts(target: ast.expr) -> list[ast.expr]:
+    return target.elts if isinstance(target, ast.Tuple) else [target]
+
+
+def containers(text: str) -> set[str]:
+    """The containers that a module's objects have, and those that it fills itself."""
+    tree, found = ast.parse(text), set[str]()
+    for owner in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+        own = {
+            id(target)
+            for body in owner.body
+            if not isinstance(body, ast.FunctionDef | ast.AsyncFunctionDef)
+            for target, _ in _assigned(body)
+        }
+        for target, value in _assigned(owner):
+            if not _is_container(value):
+                continue
+            if isinstance(target, ast.Attribute) and _name(target.value) == "self":
+                found.add(f"{owner.name}.{target.attr}")
+            elif isinstance(target, ast.Name) and id(target) in own:
+                found.add(f"{owner.name}.{target.id}")
+    for node in tree.body:
+        for target, value in _assigned(node) if isinstance(node, STATEMENTS) else ():
+            is_filled_later = isinstance(value, ast.Call) and not value.args and not value.keywords
+            if is_filled_later and _is_container(value) and isinstance(target, ast.Name):
+                found.add(target.id)
+    return found
+
+
+def found() -> set[str]:
+    return {
+        f"{path.relative_to(ROOT).as_posix()}:{name}"
+        for path in ROOT.rglob("*.py")
+        for name in containers(path.read_text("utf-8"))
+    }
+
+
+def listed() -> set[str]:
+    return {row for rows in (IN_THE_ACCOUNT, *BOUNDED.values()) for row in rows.split()}
+
+
+def test_each_container_is_in_the_account_or_has_a_bound() -> None:
+    wholes = tuple(row.rstrip("*") for row in listed() if row.endswith("*"))
+    assert sorted(row for row in found() - listed() if not row.startswith(wholes)) == []
+
+
+def test_each_row_is_of_a_container() -> None:
+    names = found()
+    rows = {row for row in listed() if not row.endswith("*")}
+    assert sorted(rows - names) == []
+    for whole in (row.rstrip("*") for row in listed() if row.endswith("*")):
+        assert any(name.startswith(whole) for name in names), whole
+
+
+def test_a_container_is_found_however_it_is_written() -> None:
+    text = """
+_seen = set()
+LIMITS = {"a": 1}
+class A:
+    rows: list[int] = []
+    field_: dict[str, int] = field(default_factory=dict[str, int])
+    none: int = 5
+    def __init__(self):
+        self.a, self.b = {}, 5
+        self.c: Final[deque[bytes]] = deque()
+        self._d = OrderedDict[str, int]()
+        local = []
+    def later(self):
+        self.e = [x for x in ()]
+"""
+    names = {"_seen", "A.rows", "A.field_", "A.c", "A._d", "A.e"}
+    assert containers(text) == names
