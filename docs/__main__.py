@@ -6,19 +6,21 @@ Usage: python -m docs [--check]
 from __future__ import annotations
 
 import ast
+import json
 import sys
+import tomllib
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import mcp_bindgen
 import mcp_runtime
 from docs.drawing import draw
 from docs.reference import reference
 from docs.rooms import house
-from mcp_bindgen import pins
+from mcp_bindgen import paths, pins
 from mcp_bindgen.compare.judge.rules import RULES, Rule
 from mcp_bindgen.compare.report.markdown import markdown
 from mcp_bindgen.compare.report.report import Side, compare
@@ -28,6 +30,7 @@ from mcp_runtime import limits as runtime_limits
 FOLDER: Final = Path(__file__).parent
 RULES_HEAD: Final = "## The rules\n"
 REFERENCE_HEAD: Final = "## All options\n"
+ROWS_HEAD: Final = "## By a row of `schema/decisions.toml`\n"
 MAP_HEAD: Final = "## Code map\n"
 PACKAGES: Final = (Path(mcp_bindgen.__path__[0]), Path(mcp_runtime.__path__[0]))
 
@@ -132,7 +135,8 @@ Some limits are not part of `Limits`. The models refuse JSON that is nested deep
 check results by JSON Schemas in threads that the whole process shares (`THREADS`): four more than
 there are processors, at most 32. Checking one value by a peer's JSON Schema may visit 10,000,000
 subschemas (`SCHEMA_VISITS`); what would visit more is refused before it begins. Of 1,000 servers a
-process remembers what they speak (`REMEMBERED_SERVERS`); the oldest is forgotten first.
+process remembers what they speak (`REMEMBERED_SERVERS`); the oldest is forgotten first. A client
+remembers 100 items that it left out of a server's lists (`PROBLEMS`); more are only counted.
 
 A `@pattern` of a schema, or a template literal type, is tried on texts of any length if each
 character can be read in one way only. Where it can be read in more, texts have at most 1,024
@@ -151,6 +155,28 @@ lists of up to 4,096 tools (`MAX_TOOLS`) whose schemas come to 20,000 places (`M
 """
 
 
+def tolerances() -> str:
+    """What is forgiven to peers; the members are those of the table of decisions."""
+    table = tomllib.loads((paths.schema() / "decisions.toml").read_text("utf-8"))["tolerance"]
+    rows = [_row(row) for row in table if "value" in row and row["forgives"]]
+    return below("TOLERANCES.md", ROWS_HEAD, ROWS + "".join(rows))
+
+
+def _row(row: Mapping[str, Any]) -> str:
+    name, revisions = row["path"].partition(".")[2], ", ".join(row["revisions"])
+    faults = " or ".join(row["forgives"])
+    return (
+        f"| `{name}` | `{row['path']}` in {revisions} | {faults} | `{json.dumps(row['value'])}`"
+        f" | {row['why']} ({row['page']}) |\n"
+    )
+
+
+ROWS: Final = """
+| name | read by the client | fault | read as | why |
+| --- | --- | --- | --- | --- |
+"""
+
+
 def pages() -> Mapping[str, Callable[[], str]]:
     """Each page by its path, and what makes it."""
     pairs = pairwise(pins.revisions())
@@ -161,6 +187,7 @@ def pages() -> Mapping[str, Callable[[], str]]:
         "CLI.md": command_line,
         "COMPATIBILITY.md": compatibility,
         "LIMITS.md": limits,
+        "TOLERANCES.md": tolerances,
         "img/rooms.svg": rooms,
     }
 

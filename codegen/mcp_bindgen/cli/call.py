@@ -131,8 +131,8 @@ def command(
     The server is started by a command, or reached at a URL with http:// or https://.
 
     The last words are the tool and its arguments, if those begin with `{`; with --list all words
-    are the server's. Exit status 0: done; 1: the tool has failed; 2: the server refused, or gave
-    no answer.
+    are the server's. Exit status 0: done; 1: the tool has failed, or invalid items were left out of
+    a list; 2: the server refused, gave no answer, or a list failed.
     """
     if words[0].startswith("-"):
         raise click.NoSuchOption(words[0], possibilities=get_close_matches(words[0], _options()))

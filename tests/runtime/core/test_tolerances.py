@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
-from mcp_runtime.core.tolerances import Tolerances
+from mcp_runtime.core.tolerances import Tolerances, names_of_tolerances, strictness
+from mcp_runtime.limits import PROBLEMS
 from mcp_runtime.revisions import DecodeError, revision
 
 NEWEST = revision("2026-07-28")
@@ -54,3 +58,45 @@ def test_what_is_refused_in_the_end_is_not_counted() -> None:
 def test_a_server_repairs_nothing() -> None:
     with pytest.raises(DecodeError):
         Tolerances("server").decode(NEWEST, "result", "tools/call", b'{"content":[]}')
+
+
+def test_each_tolerance_has_a_name_that_can_be_refused_and_stands_on_its_page(root: Path) -> None:
+    page = (root / "docs" / "TOLERANCES.md").read_text("utf-8")
+    names = names_of_tolerances()
+    assert names >= {"null", "bom", "surrogate", "item", "text_argument", "resultType"}
+    assert [name for name in names if f"| `{name}` |" not in page] == []
+    assert strictness(strict=True) == names
+    assert strictness(strict=False) == frozenset()
+    with pytest.raises(ValueError, match="strict: 'nul' is not one of"):
+        strictness(["nul"])
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("null", b'{"content":[],"isError":null,"resultType":"complete"}'),
+        ("resultType", b'{"content":[]}'),
+        ("item", b'{"content":[{"type":"text","text":""},1],"resultType":"complete"}'),
+    ],
+)
+def test_what_is_strict_is_refused_and_the_rest_is_not(name: str, body: bytes) -> None:
+    others = names_of_tolerances() - {name}
+    tolerances = Tolerances("client", others)
+    tolerances.decode(NEWEST, "result", "tools/call", body)
+    assert tolerances.counts == {name: 1}
+    with pytest.raises(DecodeError):
+        Tolerances("client", {name}).decode(NEWEST, "result", "tools/call", body)
+
+
+def test_items_are_remembered_up_to_a_limit_and_counted_beyond() -> None:
+    tolerances = Tolerances("client")
+    seen: list[bool] = []
+    tolerances.watch = lambda name, what, is_new: seen.append(is_new)
+    tools = [{"name": f"t{i}"} for i in range(PROBLEMS + 50)]
+    body = json.dumps({"tools": tools}).encode()
+    spoken = revision("2025-11-25")
+    for _ in range(2):
+        tolerances.decode(spoken, "result", "tools/list", body)
+    assert len(tolerances.problems) == PROBLEMS
+    assert tolerances.counts == {"item": 2 * len(tools)}
+    assert seen.count(True) == PROBLEMS
