@@ -132,8 +132,11 @@ class ClientCallbacks:
         """What `on_elicit` answers. Raises CallbackError for what does not fit the form."""
         assert self.on_elicit is not None
         answer = await _answer("on_elicit", self.on_elicit(params), t.ElicitResult)
-        is_form = answer.action == "accept" and isinstance(params, t.ElicitRequestFormParams)
-        if is_form and (fault := mismatch(params.requested_schema, answer.content)):
+        if (
+            isinstance(params, t.ElicitRequestFormParams)
+            and answer.action == "accept"
+            and (fault := mismatch(params.requested_schema, answer.content))
+        ):
             why = f"does not fit the form: {fault}"
             raise CallbackError(f"the answer of on_elicit {why}", f"the client's answer {why}")
         return answer

@@ -244,18 +244,24 @@ def _checked(block: t.ContentBlock) -> t.ContentBlock:
     return block
 
 
+_ASSUMED: Final[dict[type, str]] = {
+    t.TextResourceContents: "text/plain",
+    t.BlobResourceContents: "application/octet-stream",
+}
+"""The MIME type of contents that name none."""
+
+
 def _checked_resource(
     resource: t.TextResourceContents | t.BlobResourceContents,
 ) -> t.TextResourceContents | t.BlobResourceContents:
-    if not is_uri(resource.uri):
-        raise BadResult(f"{resource.uri[:80]!r} is not a URI")
-    assumed = "text/plain"
     if isinstance(resource, t.BlobResourceContents):
         _require_base64(resource.blob)
-        assumed = "application/octet-stream"
-    if resource.mime_type is t.UNSET:
-        return msgspec.structs.replace(resource, mime_type=assumed)
-    _require_type(resource.mime_type)
+    if isinstance(resource, t.TextResourceContents | t.BlobResourceContents):
+        if not is_uri(resource.uri):
+            raise BadResult(f"{resource.uri[:80]!r} is not a URI")
+        if resource.mime_type is t.UNSET:
+            return msgspec.structs.replace(resource, mime_type=_ASSUMED[type(resource)])
+        _require_type(resource.mime_type)
     return resource
 
 
