@@ -45,6 +45,11 @@ class BindgenError(Exception):
         super().__init__("\n".join([self.message, *map(_one_line, rows), *filter(None, [remedy])]))
 
 
+def counted(count: int, noun: str) -> str:
+    """A number with its noun, in the plural unless it is one: "1 file", "2 files"."""
+    return f"{count} {noun if count == 1 else f'{noun}s'}"
+
+
 def _one_line(text: str) -> str:
     return text.replace("\r", "\\r").replace("\n", "\\n")
 

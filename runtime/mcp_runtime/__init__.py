@@ -58,5 +58,8 @@ _FROM: Final = {
 def __getattr__(name: str) -> Any:
     if name not in _FROM:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(f"{__name__}.{_FROM[name]}")
+    try:
+        module = import_module(f"{__name__}.{_FROM[name]}")
+    except AttributeError as error:  # which `from mcp_runtime import …` would take for a wrong name
+        raise ImportError(f"{__name__}.{_FROM[name]} cannot be imported: {error}") from error
     return getattr(module, "latest" if name == "types" else name)

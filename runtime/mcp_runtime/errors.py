@@ -38,6 +38,11 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t" else _escape(c) for c in text)
 
 
+def counted(count: int, noun: str) -> str:
+    """A number with its noun, in the plural unless it is one: "1 line", "2 lines"."""
+    return f"{count} {noun if count == 1 else f'{noun}s'}"
+
+
 def texts(option: str, given: Iterable[str], among: Sequence[str] = ()) -> tuple[str, ...]:
     """Raises ValueError for a text that is not `among` some, if there are any.
 

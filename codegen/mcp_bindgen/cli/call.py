@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from mcp_bindgen.cli import COULD_NOT, FINDINGS, OK
+from mcp_bindgen.cli.held_errors import HeldErrors
 from mcp_bindgen.cli.options import Network, network_options, open_trace
 from mcp_bindgen.cli.show import safe, safe_text, say, warn
 from mcp_bindgen.cli.sign_in import SigningIn, authorization, forget
+from mcp_bindgen.cli.tool_word import require_tool
 from mcp_bindgen.errors import InputError
 
 if TYPE_CHECKING:
@@ -69,7 +71,8 @@ _REMEDIES: Final = (
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Wait this long for an answer (default: 30; 60 for the first one of a command).",
+    help="Give up after this many seconds in all (default: 30 for each answer, and 60 for the "
+    "first one of a command).",
 )
 @click.option(
     "--max-message",
@@ -86,6 +89,12 @@ _REMEDIES: Final = (
     type=click.Choice(("text", "json")),
     default="text",
     help="Print text, or the result as JSON (default: text).",
+)
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Show what the server prints while it starts, too (default: only if it fails to start).",
 )
 @click.option("--login", is_flag=True, help="Sign in to a protected server at a URL, in a browser.")
 @click.option("--no-browser", is_flag=True, help="Sign in without opening a browser here.")
@@ -117,6 +126,7 @@ def command(
     message_bytes: int | None,
     trace: str | None,
     format: str,
+    verbose: bool,
     login: bool,
     no_browser: bool,
     logout: bool,
@@ -149,8 +159,10 @@ def command(
         options["revisions"] = revisions if exact else _and_older(revisions)
     elif exact:
         raise click.UsageError("--exact goes with --revision.")
-    client = _client_of(server, headers, signing, network)
-    return asyncio.run(_ask(client, tool, arguments, options, trace, format))
+    errors = HeldErrors(shows=verbose)
+    client = _client_of(server, headers, signing, network, errors)
+    limit = None if login else timeout  # a person may take longer to sign in
+    return asyncio.run(_ask(client, tool, arguments, options, trace, format, errors, limit))
 
 
 def _options() -> list[str]:
@@ -179,11 +191,14 @@ def _log_out(words: Sequence[str]) -> int:
 
 
 def _client_of(
-    server: Sequence[str], headers: Sequence[str], signing: SigningIn, network: Network
+    server: Sequence[str],
+    headers: Sequence[str],
+    signing: SigningIn,
+    network: Network,
+    errors: HeldErrors,
 ) -> Callable[..., Client]:
     """Makes the client of a command or URL. Raises InputError."""
     from mcp_runtime.client.client import Client
-    from mcp_runtime.transports.stderr import StderrView
 
     if not server[0].startswith(_SCHEMES) and "://" not in server[0]:
         if signing.is_asked_for:
@@ -193,7 +208,7 @@ def _client_of(
         if network.is_asked_for:
             what = "--proxy, --cacert and --ignore-environment are"
             raise InputError(f"{what} for a server that has a URL, not for a command")
-        return partial(Client.stdio, server, stderr=StderrView())
+        return partial(Client.stdio, server, stderr=errors)
     if len(server) > 1:
         remedy = f"""Write the arguments as one JSON object: {server[1]} '{{"name": "value"}}'."""
         raise InputError("after a URL come a tool and its arguments in JSON", remedy=remedy)
@@ -224,6 +239,7 @@ def _parsed(words: tuple[str, ...]) -> tuple[tuple[str, ...], str, dict[str, Any
     if "=" in words[-1]:
         remedy = f"""Write the arguments as one JSON object: {words[-2]} '{{"name": "value"}}'."""
         raise InputError(f"{words[-1]!r} is not the name of a tool", remedy=remedy)
+    require_tool(words[:-1], words[-1])
     return words[:-1], words[-1], arguments
 
 
@@ -244,7 +260,10 @@ async def _ask(
     options: dict[str, Any],
     trace: str | None,
     format: str,
+    errors: HeldErrors,
+    limit: float | None,
 ) -> int:
+    """Raises InputError, also if all is not done in `limit` seconds."""
     from mcp_runtime.errors import SessionError
     from mcp_runtime.trace import TraceFile
 
@@ -254,11 +273,18 @@ async def _ask(
         if trace is not None:
             options["trace"] = TraceFile(stack.enter_context(open_trace(trace)))
         try:
-            async with make(**options) as client:
+            async with asyncio.timeout(limit), make(**options) as client:
+                errors.show()
                 if tool:
                     return _shown(await client.call_tool(tool, arguments), format)
                 return await _list(client, format)
+        except TimeoutError as error:
+            if limit is None:
+                raise
+            errors.show_end()
+            raise _refusal(f"no answer within {limit:g} s") from error
         except (SessionError, ValueError) as error:
+            errors.show_end()
             raise _refusal(str(error)) from error
 
 
@@ -394,5 +420,5 @@ def _name(item: Any) -> str:
 
 def _described(item: Any) -> str:
     text = item.description if isinstance(item.description, str) else ""
-    first = text.strip().partition("\n")[0]
+    first = next(iter(text.strip().splitlines()), "")
     return f": {first}" if first else ""

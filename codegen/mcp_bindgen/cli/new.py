@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from mcp_bindgen import pins
 from mcp_bindgen.cli import OK
 from mcp_bindgen.cli.options import FOLDER, Network, network_options
 from mcp_bindgen.cli.show import near, safe, say, warn
-from mcp_bindgen.errors import InputError, OutputError
+from mcp_bindgen.errors import OutputError, counted
 from mcp_bindgen.scaffold.answers import (
     AUTHS,
     TRANSPORTS,
@@ -173,8 +174,11 @@ def _require_free(folder: Path) -> None:
         raise OutputError(f"{folder}: is there, and is not a folder", remedy=remedy)
     if folder.is_dir() and any(folder.iterdir()):
         raise OutputError(f"{folder}: is not empty", remedy=remedy)
-    if not folder.absolute().parent.is_dir():
-        raise InputError(f"{folder.parent}: is not a folder", remedy="Make it first.")
+    for parent in folder.absolute().parents:
+        if parent.exists():
+            if not parent.is_dir():
+                raise OutputError(f"{near(parent)}: is not a folder", remedy=remedy)
+            return
 
 
 # ---- the work
@@ -186,6 +190,7 @@ def _write(folder: Path, files: Mapping[str, str], package: str) -> None:
     from mcp_bindgen.emit import tree
     from mcp_bindgen.emit.trial import Trial
 
+    made = _make_parents(folder.absolute().parent)
     beside = Path(tempfile.mkdtemp(prefix=".mcp-bindgen-", dir=folder.absolute().parent))
     try:
         with Trial(["msgspec"]) as trial:
@@ -196,12 +201,30 @@ def _write(folder: Path, files: Mapping[str, str], package: str) -> None:
             folder.rmdir()
         beside.rename(folder)
     except OSError as error:
-        raise OutputError(
-            f"{error.filename or folder}: {error.strerror or error}",
-            remedy="Nothing was written. Make room or choose another folder (--into).",
-        ) from None
+        shutil.rmtree(beside, ignore_errors=True)
+        for parent in made:
+            with suppress(OSError):
+                parent.rmdir()
+        raise _unwritten(error, folder) from None
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+
+
+def _unwritten(error: OSError, folder: Path) -> OutputError:
+    return OutputError(
+        f"{error.filename or folder}: {error.strerror or error}",
+        remedy="Nothing was written. Make room or choose another folder (--into).",
+    )
+
+
+def _make_parents(folder: Path) -> list[Path]:
+    """Makes a folder with those above it; the ones that were missing, the innermost first."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritten(error, folder) from None
+    return missing
 
 
 def _modules(files: Mapping[str, str], package: str) -> Iterator[str]:
@@ -223,4 +246,6 @@ def _umask() -> int:
 def _done(folder: Path, count: int) -> str:
     place = near(folder)
     next_step = f"make -C {shlex.quote(place)} try"
-    return f"mcp-bindgen: {safe(place)} is written, {count} files. Next: {safe(next_step)}"
+    return (
+        f"mcp-bindgen: {safe(place)} is written, {counted(count, 'file')}. Next: {safe(next_step)}"
+    )

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mcp_bindgen import manifest, paths, pins
+from mcp_bindgen.cli.held_errors import HeldErrors
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.scaffold.answers import Answers
 
@@ -100,11 +101,14 @@ def tools_of(data: bytes, path: str, *, strict: bool = False) -> list[Tool]:
 async def _listed_by(command: Sequence[str]) -> bytes:
     """What a server lists. Raises InputError for one that does not start or does not answer."""
     from mcp_runtime.client.client import Client
-    from mcp_runtime.transports.stderr import StderrView
 
     remedy = "Does the command start a server that talks on its stdin and stdout?"
-    make = partial(Client.stdio, command, stderr=StderrView())
-    return await _listed(make, command[0], remedy)
+    errors = HeldErrors()
+    try:
+        return await _listed(partial(Client.stdio, command, stderr=errors), command[0], remedy)
+    except InputError:
+        errors.show_end()
+        raise
 
 
 async def _listed_at(url: str, network: Network) -> bytes:

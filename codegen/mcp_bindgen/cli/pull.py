@@ -13,7 +13,7 @@ from mcp_bindgen import paths, pins
 from mcp_bindgen.cli import FINDINGS, OK
 from mcp_bindgen.cli.options import FOLDER, Network, network_options
 from mcp_bindgen.cli.show import near, progress, safe, say
-from mcp_bindgen.errors import InputError
+from mcp_bindgen.errors import InputError, counted
 
 if TYPE_CHECKING:
     from mcp_bindgen.pull import Pulled
@@ -132,5 +132,6 @@ def _text(pulled: Pulled, folder: Path) -> str:
 def _unsaid(places: tuple[str, ...]) -> list[str]:
     if not places:
         return []
-    head = f"{len(places)} comments to write in our words, as the official ones are new or changed:"
+    comments = counted(len(places), "comment")
+    head = f"{comments} to write in our words, as the official ones are new or changed:"
     return ["", head, *places]

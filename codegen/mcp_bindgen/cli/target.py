@@ -21,7 +21,7 @@ def server_of(target: str) -> Any:
     """Raises InputError."""
     from mcp_runtime.server.server import Server
 
-    name, _, attribute = target.partition(":") if not Path(target).exists() else (target, "", "")
+    name, attribute = _parts(target)
     module = _module(name)
     if attribute:
         named = getattr(module, attribute, None)
@@ -38,6 +38,13 @@ def server_of(target: str) -> Any:
         has = ", ".join(sorted(servers))
         raise InputError(f"{name} has {has}", remedy=f"Name one: {name}:SERVER.")
     return next(iter(servers.values()))
+
+
+def _parts(target: str) -> tuple[str, str]:
+    """The module or file, and the name behind the last colon; a drive has a colon too."""
+    name, _, attribute = target.rpartition(":")
+    is_named = name and attribute.isidentifier() and not Path(target).exists()
+    return (name, attribute) if is_named else (target.removesuffix(":"), "")
 
 
 def _module(name: str) -> ModuleType:

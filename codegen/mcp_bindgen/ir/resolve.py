@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaMeaningError
+from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaMeaningError, counted
 from mcp_bindgen.ir.keys import indexed, keys_of, mapped
 from mcp_bindgen.ir.meet import meet
 from mcp_bindgen.ir.resolving import Env
@@ -399,7 +399,7 @@ class Resolver:
         )
         if len(ref.args) > len(params):
             raise self.error(
-                ref.at, f"`{ref.name}` takes {len(params)} arguments", "Give it those."
+                ref.at, f"`{ref.name}` takes {counted(len(params), 'argument')}", "Give it those."
             )
         env: dict[str, syntax.Type] = {}
         for number, param in enumerate(params):

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
+from mcp_bindgen.errors import counted
 from mcp_bindgen.ir.keys import Keys, is_string, mapping, unlisted, without_undefined
 from mcp_bindgen.ir.meet import admits
 from mcp_bindgen.ir.resolving import Resolving
@@ -41,7 +42,9 @@ def utility(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -
         what = "is not read here" if remedy == _WRITTEN_OUT else "has no JSON form"
         raise scope.error(type.at, f"`{printable(type.name)}` {what}", remedy)
     if len(args) != known.arity:
-        raise scope.error(type.at, f"`{type.name}` takes {known.arity} arguments", "Give it those.")
+        raise scope.error(
+            type.at, f"`{type.name}` takes {counted(known.arity, 'argument')}", "Give it those."
+        )
     return known.apply(scope, type, args)
 
 

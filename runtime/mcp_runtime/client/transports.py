@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from mcp_runtime.client.connection import ClientConnection, ClientWireConnection, ConnectionOwner
-from mcp_runtime.errors import Disconnected, SessionError
+from mcp_runtime.errors import Disconnected, SessionError, counted
 from mcp_runtime.transports.wire import Wire
 
 if TYPE_CHECKING:
@@ -115,7 +115,8 @@ class ChildConnection(ClientWireConnection):
         if code == 0 and self._process.is_unread():
             ended = " (exit code 0, having read nothing: does it serve on standard input?)"
         if self.ignored:
-            ended += f"; {self.ignored} lines of its output are not answers: does it print there?"
+            what = "is not an answer" if self.ignored == 1 else "are not answers"
+            ended += f"; {counted(self.ignored, 'line')} of its output {what}: does it print there?"
         if not self._quotes_stderr:
             return ended
         stderr = self._process.stderr.decode(errors="replace").strip()

@@ -46,6 +46,7 @@ from mcp_runtime.server.decorators import Decorators
 from mcp_runtime.server.extension import attach, sharing
 from mcp_runtime.server.lifespan import Lifespan
 from mcp_runtime.server.methods import ProtocolMethods, around
+from mcp_runtime.server.other_names import SERVER_NAMES, missing
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.server.registry import Features, Kind, or_unset
 from mcp_runtime.shared import runner
@@ -165,6 +166,11 @@ class Server(Decorators):
     @show_errors.setter
     def show_errors(self, shows: bool) -> None:
         self._protocol.show_errors = shows
+
+    if not TYPE_CHECKING:  # for a type checker a missing attribute stays one
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing("Server", name, SERVER_NAMES)
 
     # ---- what the server offers
 
@@ -315,7 +321,7 @@ class Server(Decorators):
 
     def run(
         self,
-        *,
+        *others: object,
         http: str | socket | None = None,
         root_path: str = "",
         started: Callable[[str], object] = lambda url: None,
@@ -328,10 +334,11 @@ class Server(Decorators):
         listening socket, that; then `options` are those of `asgi`, `root_path` is the prefix of the
         path that a proxy cuts off, and `started` is called with the URL as soon as it is served.
         Raises NotInstalled without the extra `http`, ValueError for a malformed address, TypeError
-        for `transport`, `host` and `port`, which other libraries have.
+        for `transport`, `host`, `port` and the name of a transport, which other libraries take.
         """
-        if slips := _OPTIONS_ELSEWHERE & options.keys():
-            names = ", ".join(sorted(slips))
+        slips = [*map(repr, others), *sorted(_OPTIONS_ELSEWHERE & options.keys())]
+        if slips:
+            names = ", ".join(slips)
             raise TypeError(
                 f'{names}: run() serves stdio, and run(http="127.0.0.1:8000") serves HTTP'
             )

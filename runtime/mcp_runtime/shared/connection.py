@@ -38,6 +38,7 @@ from mcp_runtime.errors import (
     SessionError,
     TimedOut,
     ToolError,
+    counted,
 )
 from mcp_runtime.revisions import UNSET, DecodeError, EncodeError, StepError
 from mcp_runtime.shared.failures import alone, described, record_failure
@@ -406,7 +407,8 @@ class Connection(ABC):
         while tasks := [*self._tasks.values(), *self._loose]:
             done, _ = await asyncio.wait(tasks, timeout=deadline - self.loop.time())
             if not done:
-                log.warning("%d handlers go on after they were cancelled", len(tasks))
+                left = counted(len(tasks), "handler")
+                log.warning("%s still running after cancellation", left)
                 return
 
 

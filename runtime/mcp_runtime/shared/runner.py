@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeAlias, TypeVar
 
+from mcp_runtime.errors import counted
+
 _T = TypeVar("_T")
 NewLoop: TypeAlias = Callable[[], asyncio.AbstractEventLoop]
 
@@ -54,7 +56,7 @@ def _close(runner: asyncio.Runner, wait: float) -> None:
     if not left:
         runner.close()
         return
-    log.warning("%d tasks ignore their cancellation and are given up", left)
+    log.warning("given up, since cancellation was ignored: %s", counted(left, "task"))
     # What happens to them from now on is not reported.
     loop.set_exception_handler(lambda loop, context: None)
     asyncio.set_event_loop(None)

@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Final, TypeAlias
 
+from mcp_runtime.errors import counted
 from mcp_runtime.limits import Limits
 from mcp_runtime.stores import EVENT_OVERHEAD, StoreUnavailable
 
@@ -106,7 +107,8 @@ class QueuedBus(ABC):
                 raise
             except Exception:
                 self.dropped += len(messages)
-                log.exception("%d messages to other processes cannot be sent", len(messages))
+                lost = counted(len(messages), "message")
+                log.exception("%s to other processes cannot be sent", lost)
             for topic, message in messages:
                 self._waiting.popleft()
                 self._size -= size_of(topic, message)

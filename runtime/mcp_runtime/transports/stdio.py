@@ -10,7 +10,7 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from io import TextIOWrapper
 from typing import Final
 
-from mcp_runtime.errors import Disconnected
+from mcp_runtime.errors import Disconnected, counted
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.transports.pipes import Pipes
 from mcp_runtime.transports.wire import Wire
@@ -137,7 +137,8 @@ class _Stray:
         os.close(self._outlet)
         if count:
             _write_stderr(
-                b"mcp_runtime: %d bytes for standard output went to standard error\n" % count
+                f"mcp_runtime: {counted(count, 'byte')} for standard output went to standard"
+                " error\n".encode()
             )
 
     def join(self) -> None:

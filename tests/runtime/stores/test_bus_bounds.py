@@ -141,7 +141,7 @@ async def test_a_message_that_cannot_be_sent_does_not_end_the_bus(
         await until(lambda: not store.bus._waiting)
         store.bus.publish("t", b"after")
         await until(lambda: heard == [b"after"])
-    assert "1 messages to other processes cannot be sent" in caplog.text
+    assert "1 message to other processes cannot be sent" in caplog.text
 
 
 async def test_the_receiver_begins_again_after_any_exception(

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 import msgspec
 
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse
+from mcp_runtime.errors import counted
 
 Report: TypeAlias = Callable[[str], None]
 """Takes one line at a time."""
@@ -48,7 +49,8 @@ def response_line(response: AuthResponse) -> str:
     if (members := response.members()) is not None:
         body = masked(members)
     else:
-        body = f"{len(response.body)} bytes that are not a JSON object" if response.body else ""
+        size = len(response.body)
+        body = f"{counted(size, 'byte')}, which are not a JSON object" if size else ""
     return " ".join(filter(None, (f"HTTP {response.status}", body, challenge[:_MAX_SHOWN])))
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mcp_runtime.core import http_rules, jsonrpc
 from mcp_runtime.core.jsonrpc import ErrorResponse, Notification, Response
+from mcp_runtime.errors import counted
 from mcp_runtime.limits import Limits
 from mcp_runtime.server.connection import Dispatcher
 from mcp_runtime.server.http.allowed_hosts import allowed_hosts, require_allowed
@@ -305,9 +306,9 @@ class HttpApp:
         """Those of an event loop that was closed without `drain`."""
         if sessions := len(self.sessions) + len(self.sse_sessions):
             log.warning(
-                "%d sessions have ended with their event loop: one event loop has to run the"
+                "%s ended with the event loop: one event loop has to run the"
                 " application; in a test, enter `with TestClient(app) as client`",
-                sessions,
+                counted(sessions, "session"),
             )
         for connection in self._connections():
             self._service.server.connections.discard(connection)
