@@ -6,8 +6,9 @@ import asyncio
 import errno
 import os
 import re
-import signal
+import shutil
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -19,16 +20,22 @@ from mcp_runtime.core.shutdown import Action, Event, Shutdown, State
 from mcp_runtime.errors import NotStarted
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.transports.pipes import Inlet, Pipes
+from mcp_runtime.transports.process_group import ProcessGroup, group_of_this_system
 from mcp_runtime.transports.stderr import StderrView
 from mcp_runtime.transports.wire import Receiver
 
 INHERITED: Final = frozenset(
     {"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"}
+    | {"APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROGRAMFILES"}
+    | {"SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE", "WINDIR"}
 )
-"""What a child inherits of our environment, with all of `LC_*`; the rest may be secret."""
+"""What a child inherits of our environment, with all of `LC_*`; the rest may be secret. The second
+and third rows are of Windows, where little starts without them."""
 
 Stderr = Literal["show", "inherit", "capture", "drop"] | Callable[[bytes], None]
 
+REST_WAIT: Final = 0.25  # seconds for the last output of a dead server, where a thread reads it
+UNSAFE_IN_BATCH: Final = re.compile(r"[\"%&|<>^!\r\n]")
 GROUP_POLL: Final = 0.01  # seconds until the process group of a dead server is checked again
 STDERR: Final = {"inherit": None, "drop": subprocess.DEVNULL}
 REMEDIES: Final = {
@@ -54,7 +61,7 @@ async def spawn(
     stderr: Stderr = "inherit",
     limits: Limits = DEFAULT,
 ) -> Child:
-    """Starts `command` in a process session of its own, without a shell.
+    """Starts `command` in a process group of its own, without a shell.
 
     Its environment is what `INHERITED` names of ours, and `env`. Its standard error is ours with
     "inherit", dropped with "drop", and else kept for `Child.stderr`; "show" also writes it to ours,
@@ -63,26 +70,39 @@ async def spawn(
     Raises NotStarted.
     """
     _refuse(command)
+    group = group_of_this_system()
     try:
         process = subprocess.Popen(
-            list(command),
+            resolved(command),
             bufsize=0,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE if callable(stderr) else STDERR.get(stderr, subprocess.PIPE),
             cwd=cwd,
             env=_environment(env or {}),
-            start_new_session=True,
+            **group.popen_options,
         )
     except (OSError, ValueError) as error:
         raise _not_started(command, cwd, error) from error
     on_stderr = StderrView() if stderr == "show" else stderr if callable(stderr) else None
-    return Child(process, on_stderr, limits)
+    return Child(process, on_stderr, limits, group(process))
+
+
+def resolved(command: Sequence[str], *, windows: bool = sys.platform == "win32") -> list[str]:
+    """The command as the system can start it: Windows finds `npx.cmd` only by its whole name.
+
+    Raises NotStarted for an argument that a batch file would take for a command.
+    """
+    program = (shutil.which(command[0]) or command[0]) if windows else command[0]
+    if windows and program.lower().endswith((".bat", ".cmd")):
+        for word in command[1:]:
+            if UNSAFE_IN_BATCH.search(word):
+                why = f"it is a batch file, which would run a part of {word[:80]!r}"
+                raise NotStarted(command, why, "start the program that it starts")
+    return [program, *command[1:]]
 
 
 def _refuse(command: Sequence[str]) -> None:
-    if not hasattr(os, "killpg"):
-        raise NotStarted(command, "this system has no process groups", "use a POSIX system")
     if isinstance(command, str):
         raise NotStarted(
             command.split(), "a command is a list of words", "split it, as shlex.split does"
@@ -143,7 +163,9 @@ class Child(Pipes):
         process: subprocess.Popen[bytes],
         on_stderr: Callable[[bytes], None] | None,
         limits: Limits,
+        group: ProcessGroup,
     ) -> None:
+        self._group = group
         self._process, self._owner = process, os.getpid()
         # Twice the limit: if each side stopped to read where the other one does, both could wait.
         super().__init__(
@@ -153,7 +175,6 @@ class Child(Pipes):
         self._shutdown = Shutdown(limits.close_wait, limits.terminate_wait, limits.kill_wait)
         self._timer: asyncio.TimerHandle | None = None
         self._gone: asyncio.Future[None] = self._loop.create_future()
-        self._members: set[int] = set()
         self._tail = bytearray()
         self._on_stderr = on_stderr
         self._errors: Inlet | None = None
@@ -228,7 +249,10 @@ class Child(Pipes):
         if self._errors is not None:
             self._errors.read_rest()
         self._loop.call_soon(self._check_group)
-        self._broke()
+        if self._inlet.is_watched:
+            self._broke()
+        else:  # a thread reads what is there, up to the end if nothing else holds the pipe
+            self._loop.call_later(REST_WAIT, self._broke)
 
     def _broke(self) -> None:
         self._outlet.drop()
@@ -241,19 +265,10 @@ class Child(Pipes):
     def _check_group(self) -> None:
         if self._shutdown.state is State.GONE:
             return
-        self._members = {pid for pid in self._members if _in_group(pid, self.pid)}
-        if self._members or (self._signal(0) and self._find_members()):
-            self._loop.call_later(GROUP_POLL, self._check_group)
-        else:
+        if self._group.is_empty():
             self._step(Event.EMPTY)
-
-    def _find_members(self) -> bool:
-        """Whether a process of the group is alive. Without /proc, zombies count too."""
-        if not os.path.exists("/proc/self/stat"):
-            return True
-        pids = (int(name) for name in os.listdir("/proc") if name.isdecimal())
-        self._members = {pid for pid in pids if _in_group(pid, self.pid)}
-        return bool(self._members)
+        else:
+            self._loop.call_later(GROUP_POLL, self._check_group)
 
     def _step(self, event: Event) -> None:
         if self._shutdown.state is State.GONE:
@@ -262,26 +277,18 @@ class Child(Pipes):
             case Action.CLOSE_INPUT:
                 self._outlet.finish()
             case Action.TERMINATE:
-                self._signal(signal.SIGTERM)
+                self._group.terminate()
             case Action.KILL:
-                self._signal(signal.SIGKILL)
+                self._group.kill()
             case Action.NOTHING:
                 pass
         self._await_due()
-
-    def _signal(self, number: int) -> bool:
-        """Whether the signal reached a process of the group."""
-        try:
-            os.killpg(self.pid, number)
-        except OSError:
-            return False
-        return True
 
     def __del__(self) -> None:
         if self._watching is not None and self._watching >= 0:
             os.close(self._watching)
         if self._process.returncode is None and self._owner == os.getpid():  # not after a fork
-            self._signal(signal.SIGKILL)
+            self._group.kill()
 
     def _await_due(self) -> None:
         if self._timer is not None:
@@ -294,6 +301,7 @@ class Child(Pipes):
     def _release(self) -> None:
         self._unwatch()
         self._outlet.drop()
+        self._group.close()
         if self._errors is not None:
             self._errors.close()
         if not self._gone.done():
@@ -301,20 +309,11 @@ class Child(Pipes):
         self._end()
 
 
-def _in_group(pid: int, group: int) -> bool:
-    """Whether that process is alive and in the group."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as stat:  # pid (name) state parent group …
-            state, _, process_group = stat.read().rpartition(b")")[2].split()[:3]
-    except OSError:
-        return False
-    return int(process_group) == group and state not in b"ZX"
-
-
 def _detached(stream: IO[bytes] | None) -> int:
     """A copy of the descriptor of a stream, which is closed."""
     assert stream is not None
     with stream:
         fd = os.dup(stream.fileno())
-    os.set_blocking(fd, False)
+    if os.name == "posix":  # elsewhere threads read and write it
+        os.set_blocking(fd, False)
     return fd

@@ -6,12 +6,19 @@ import asyncio
 import os
 import stat
 import sys
+import threading
 from collections.abc import Callable
-from typing import Final
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Any, Final, TypeVar
 
 from mcp_runtime.limits import Limits
 from mcp_runtime.transports.wire import Receiver
 
+_T = TypeVar("_T")
+
+WATCHES_PIPES: Final = os.name == "posix"
+"""Whether event loops can watch pipes: those of Windows watch sockets alone, or fail later."""
 CHUNK: Final = 64 * 1024
 """A pipe's usual size. Asking for 256 KiB costs 20 µs a read, for the memory."""
 REST: Final = 1024 * 1024
@@ -29,7 +36,13 @@ class Inlet:
         self._open = True
         self._paused = True
         self._fetching: asyncio.Future[bytes] | None = None
-        self._watched = not stat.S_ISREG(os.fstat(fd).st_mode)
+        self._worker = _Worker(self._loop)
+        self._watched = WATCHES_PIPES and not stat.S_ISREG(os.fstat(fd).st_mode)
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether the event loop reads it, and not a thread."""
+        return self._watched
 
     def start(self, receive: Callable[[bytes], None], ended: Callable[[], None]) -> None:
         """Calls `receive` with each chunk, and `ended` at the end unless it was closed before."""
@@ -52,7 +65,7 @@ class Inlet:
             try:
                 self._loop.add_reader(self._fd, self._ready)
                 return
-            except (OSError, NotImplementedError):  # epoll, of /dev/null; Windows
+            except (OSError, NotImplementedError):  # epoll, of /dev/null
                 self._watched = False
         self._fetch()
 
@@ -74,7 +87,7 @@ class Inlet:
 
     def _fetch(self) -> None:
         if self._open and not self._paused and self._fetching is None:
-            self._fetching = self._loop.run_in_executor(None, _read, self._fd)
+            self._fetching = self._worker.run(_read, self._fd)
             self._fetching.add_done_callback(self._fetched)
 
     def _fetched(self, fetching: asyncio.Future[bytes]) -> None:
@@ -88,8 +101,8 @@ class Inlet:
                 self._fetch()
 
     def read_rest(self) -> None:
-        """Reads what is there already. `fd` must not block."""
-        left = REST
+        """Reads what is there already, unless a thread does."""
+        left = REST if self._watched else 0
         while self._open and left > 0:
             try:
                 chunk = os.read(self._fd, CHUNK)
@@ -104,12 +117,54 @@ class Inlet:
         if self._open:
             self.pause()
             self._open = False
+            self._worker.end()
             if self._fetching is None:
                 os.close(self._fd)
 
     def __del__(self) -> None:
         if self._open:  # the event loop was closed before it
             os.close(self._fd)
+
+
+class _Worker:
+    """A thread of its own for calls that block, which does not keep the program from ending.
+
+    The threads of the event loop's executor are few, and waited for at the end.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._work: SimpleQueue[Callable[[], None] | None] | None = None
+
+    def run(self, function: Callable[..., _T], *arguments: Any) -> asyncio.Future[_T]:
+        """What a function returns that does not raise."""
+        if self._work is None:
+            self._work = SimpleQueue()
+            threading.Thread(target=_work_off, args=(self._work,), name="pipe", daemon=True).start()
+        done: asyncio.Future[_T] = self._loop.create_future()
+
+        def call() -> None:
+            result = function(*arguments)
+            with suppress(RuntimeError):  # of a loop that is closed
+                self._loop.call_soon_threadsafe(_settle, done, result)
+
+        self._work.put(call)
+        return done
+
+    def end(self) -> None:
+        """Ends the thread after what it does now."""
+        if self._work is not None:
+            self._work.put(None)
+
+
+def _work_off(work: SimpleQueue[Callable[[], None] | None]) -> None:
+    while (call := work.get()) is not None:
+        call()
+
+
+def _settle(done: asyncio.Future[_T], result: _T) -> None:
+    if not done.done():
+        done.set_result(result)
 
 
 def _read(fd: int) -> bytes:
@@ -140,6 +195,7 @@ class Outlet:
         self._unread_at_end = False
         self._writing = False
         self._handing: asyncio.Future[bool] | None = None
+        self._worker = _Worker(self._loop)
         self._watched = _can_wait(fd, self._loop)
         self._blocking = os.get_blocking(fd) if self._watched else True
         if self._watched:
@@ -188,7 +244,7 @@ class Outlet:
 
     def _hand_over(self) -> None:
         if self._fill():
-            self._handing = self._loop.run_in_executor(None, _write, self._fd, self._rest)
+            self._handing = self._worker.run(_write, self._fd, self._rest)
             self._handing.add_done_callback(self._handed)
         else:
             self._idle()
@@ -237,6 +293,7 @@ class Outlet:
             self._unwatch()
             if self._blocking and self._watched:
                 os.set_blocking(self._fd, True)
+            self._worker.end()
             if self._handing is None:
                 os.close(self._fd)
             self._moved()
@@ -251,12 +308,14 @@ def _can_wait(fd: int, loop: asyncio.AbstractEventLoop) -> bool:
 
     It cannot for files. Terminals are left alone: what is set on one is set for all that share it.
     """
+    if not WATCHES_PIPES:
+        return False
     mode = os.fstat(fd).st_mode
     if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
         return False
     try:
         loop.remove_writer(fd)
-    except NotImplementedError:  # Windows
+    except NotImplementedError:
         return False
     return True
 

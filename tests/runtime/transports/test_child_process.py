@@ -14,7 +14,6 @@ import pytest
 
 from mcp_runtime.errors import LocalError, NotStarted
 from mcp_runtime.limits import Limits
-from mcp_runtime.transports import child_process as module
 from mcp_runtime.transports.child_process import INHERITED, Child, spawn
 from tests.support.patience import until
 from tests.support.wires import Taker, python
@@ -326,12 +325,6 @@ async def test_what_cannot_be_started_says_why_and_what_to_do(
     del caught
     gc.collect()
     assert len(os.listdir("/proc/self/fd")) == before
-
-
-async def test_a_system_without_process_groups_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(module.os, "killpg")
-    with pytest.raises(NotStarted, match="no process groups"):
-        await spawn(CAT)
 
 
 async def test_a_server_that_reads_nothing_holds_drain_and_then_its_own_output() -> None:
