@@ -103,7 +103,7 @@ def test_the_wire_of_a_url_is_traced(url: str, tmp_path: Path, revision: str) ->
         (["--header", "a", "http://127.0.0.1:1/mcp", "x"], "a name, a colon and a value"),
         (["--header", "a b: c", "http://127.0.0.1:1/mcp", "x"], "a name, a colon and a value"),
         (["--header", "a: b\r\nc: d", "http://127.0.0.1:1/", "x"], "a name, a colon and a value"),
-        (["--header", "a: b", "--", "python", "x"], "not for a command"),
+        (["--header", "a: b", "--", "python", "s", "x"], "not for a command"),
         (["--", "python", "server.py", "x", "a=1"], """JSON object: x '{"name": "value"}'."""),
     ],
 )

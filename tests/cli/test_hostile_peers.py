@@ -103,8 +103,9 @@ def test_call_names_what_is_not_there_without_escapes() -> None:
     check(invoke("call", "--", HOSTILE, "t"))
     check(invoke("call", f"http://127.0.0.1:1/{HOSTILE}", "t"), shown=False)
     check(invoke("call", "--header", HOSTILE, "http://127.0.0.1:1", "t"), shown=False)
-    check(invoke("call", "--revision", HOSTILE, "--exact", "--", sys.executable, "t"))
-    check(invoke("call", "--", sys.executable, "t", f"{{{HOSTILE}"), shown=False)
+    check(invoke("call", "--revision", HOSTILE, "--exact", "--", sys.executable, "s", "t"))
+    check(invoke("call", "--", sys.executable, HOSTILE))
+    check(invoke("call", "--", sys.executable, "s", "t", f"{{{HOSTILE}"), shown=False)
 
 
 @pytest.mark.wide

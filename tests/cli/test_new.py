@@ -94,7 +94,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
         (["a", "--scale"], "Say --transports http"),
         (["a", "--ui", "--from-tools", "tools.json"], "Leave out --ui, or --from-tools"),
         (["a", "--transports", "http", "--auth", "basic"], "'basic' is not one of"),
-        (["a", "--into", "no/where"], "is not a folder"),
+        (["a", "--into", "file/where"], "is not a folder"),
         (["a", "--into", "file"], "is not a folder"),
         (["a", "--into", "full"], "is not empty"),
         (["a", "--from-tools", "absent.json"], "absent.json: is not a readable file"),
@@ -277,3 +277,12 @@ def test_on_a_terminal_yes_asks_nothing(tmp_path: Path) -> None:
     assert code == 0
     assert "Folder" not in said
     assert "pyproject.toml" in said
+
+
+def test_folders_above_the_project_are_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = invoke("new", "weather", "--into", "a/b/c", "--yes")
+    assert done.exit_code == 0, done.stderr
+    assert (tmp_path / "a" / "b" / "c" / "pyproject.toml").is_file()

@@ -316,7 +316,7 @@ def test_our_own_sentence_stays_and_is_listed_where_the_official_comment_changed
     said(folder, "dogs")
     official.write_bytes(OFFICIAL.replace(b"prose about its age", b"words in years"))
     out = pulled(folder, official)
-    assert "1 comments to write" in out
+    assert "1 comment to write" in out
     assert "Dog.age" in out
     assert "Ours: age" in (folder / "dogs" / "schema.ts").read_text("utf-8")
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import Final
 
+from mcp_bindgen.cli.show import safe
 from mcp_bindgen.errors import InputError
 
 __all__ = ["require_tool"]
@@ -33,7 +35,7 @@ def require_tool(command: Sequence[str], tool: str) -> None:
     if tool.startswith(("[", '"')):
         raise InputError("the arguments are not a JSON object")
     if _is_program(tool) or _is_bare(command):
-        words = " ".join((*command, tool))
+        words = safe(shlex.join((*command, tool)))
         raise InputError(
             f"no TOOL is named: {tool!r} belongs to the command of the server",
             remedy=f"Name one behind the command, or list them: mcp-bindgen call --list -- {words}",
