@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec.inspect as mi
 
@@ -28,11 +28,12 @@ def add_time_formats(annotation: Any, schema: Schema) -> None:
     _mark(mi.type_info(annotation), schema, schema.get("$defs", {}), set())
 
 
-def _mark(info: mi.Type, schema: Any, defs: Schema, seen: set[str]) -> None:
+def _mark(info: mi.Type, place: Any, defs: Schema, seen: set[str]) -> None:
     while isinstance(info, mi.Metadata):
         info = info.type
-    if not isinstance(schema, dict):
+    if not isinstance(place, dict):
         return
+    schema = cast("Schema", place)
     if "$ref" in schema:
         name = str(schema["$ref"]).rpartition("/")[2]
         if name not in seen:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import AsyncGenerator, Generator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from io import TextIOWrapper
-from typing import Final
+from typing import Final, cast
 
 from mcp_runtime.errors import Disconnected, counted
 from mcp_runtime.limits import DEFAULT, Limits
@@ -70,7 +70,8 @@ def printable_output(*, line_buffering: bool | None = None) -> Generator[None]:
     with ExitStack() as stack:
         for stream in (sys.stdout, sys.__stdout__, sys.stderr, sys.__stderr__):
             if isinstance(stream, TextIOWrapper) and not stream.closed:
-                stack.enter_context(_reconfigured(stream, line_buffering))
+                text = cast("TextIOWrapper", stream)
+                stack.enter_context(_reconfigured(text, line_buffering))
         yield
 
 

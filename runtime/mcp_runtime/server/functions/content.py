@@ -254,14 +254,16 @@ _ASSUMED: Final[dict[type, str]] = {
 def _checked_resource(
     resource: t.TextResourceContents | t.BlobResourceContents,
 ) -> t.TextResourceContents | t.BlobResourceContents:
-    if isinstance(resource, t.BlobResourceContents):
+    if type(resource) is t.BlobResourceContents:
         _require_base64(resource.blob)
-    if isinstance(resource, t.TextResourceContents | t.BlobResourceContents):
-        if not is_uri(resource.uri):
-            raise BadResult(f"{resource.uri[:80]!r} is not a URI")
-        if resource.mime_type is t.UNSET:
-            return msgspec.structs.replace(resource, mime_type=_ASSUMED[type(resource)])
-        _require_type(resource.mime_type)
+    assumed = _ASSUMED.get(type(resource))
+    if assumed is None:  # contents of a kind that is not known here
+        return resource
+    if not is_uri(resource.uri):
+        raise BadResult(f"{resource.uri[:80]!r} is not a URI")
+    if resource.mime_type is t.UNSET:
+        return msgspec.structs.replace(resource, mime_type=assumed)
+    _require_type(resource.mime_type)
     return resource
 
 
