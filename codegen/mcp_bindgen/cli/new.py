@@ -81,7 +81,8 @@ __all__ = ["command"]
 @click.option(
     "--strict",
     is_flag=True,
-    help="Refuse a list of tools that cannot be typed in full, instead of writing Any there.",
+    help="Refuse a list of tools that cannot all be offered and typed in full, instead of leaving "
+    "tools out and writing Any.",
 )
 @click.option("--dry-run", is_flag=True, help="Write nothing; list the files.")
 @click.option("--yes", is_flag=True, help="Ask nothing; use the defaults.")
@@ -114,9 +115,13 @@ def command(
     _require_free(folder)
     from mcp_bindgen.cli.project import texts, tools
 
-    typed = [] if from_tools is None else tools(from_tools, network, strict=strict)
+    left_out: list[str] = []
+    if from_tools is None:
+        typed = []
+    else:
+        typed = tools(from_tools, network, strict=strict, left_out=left_out)
     files = texts(answers, typed)
-    _warn(typed)
+    _warn(typed, left_out)
     if dry_run:
         say("\n".join(files))
         return OK
@@ -125,8 +130,12 @@ def command(
     return OK
 
 
-def _warn(tools: Sequence[Tool]) -> None:
-    """Says which places of the tools' types became `Any`."""
+def _warn(tools: Sequence[Tool], left_out: Sequence[str]) -> None:
+    """Says which tools were left out, and which places of the others' types became `Any`."""
+    if left_out:
+        warn("mcp-bindgen: these tools are left out, as no server can offer them:")
+        for row in left_out:
+            warn(f"  {safe(row)}")
     if any(tool.loose for tool in tools):
         from mcp_bindgen.scaffold.tools import loose_places
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import distribution
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from mcp_bindgen import manifest, paths, pins
 from mcp_bindgen.cli.held_errors import HeldErrors
@@ -43,20 +43,23 @@ def texts(answers: Answers, tools: Sequence[Tool] = (), listed: str = "") -> dic
     return project(answers, templates(answers.tools), files, tools, listed, handlers)
 
 
-def tools(source: str, network: Network, *, strict: bool = False) -> list[Tool]:
+def tools(
+    source: str, network: Network, *, strict: bool = False, left_out: list[str] | None = None
+) -> list[Tool]:
     """The tools of a file with a result of `tools/list`, of the server that a command starts, or of
-    one at a URL, which is reached as `network` says. Raises InputError, SchemaError.
+    one at a URL, which is reached as `network` says; as `tools_of`.
     """
+    chosen = partial(tools_of, strict=strict, left_out=left_out)
     if _URL.match(source):
-        return tools_of(asyncio.run(_listed_at(source, network)), source, strict=strict)
+        return chosen(asyncio.run(_listed_at(source, network)), source)
     if network.is_asked_for:
         raise InputError("--proxy, --cacert and --ignore-environment are for tools at a URL")
     path = Path(source)
     words = _words(source)
     if path.is_file() and not _is_program(path):
-        return tools_of(pins.read_bytes(path), source, strict=strict)
+        return chosen(pins.read_bytes(path), source)
     if len(words) > 1 or (words and shutil.which(words[0])):
-        return tools_of(asyncio.run(_listed_by(words)), words[0], strict=strict)
+        return chosen(asyncio.run(_listed_by(words)), words[0])
     raise InputError(
         f"{source}: is not a readable file, a program or a URL",
         remedy="Give a file with a tools/list result, a server's command in quotes, or its URL.",
@@ -79,23 +82,34 @@ def _is_program(path: Path) -> bool:
         return file.read(1024).removeprefix(BOM_UTF8).lstrip()[:1] not in (b"{", b"[")
 
 
-def tools_of(data: bytes, path: str, *, strict: bool = False) -> list[Tool]:
-    """The tools of a list, which the runtime would offer. Raises InputError, SchemaError."""
-    from mcp_bindgen.scaffold.tools import read
-    from mcp_runtime.json_schema.header_annotations import BadParamHeader, param_headers
-    from mcp_runtime.server.registry import require_tool_name
+def tools_of(
+    data: bytes, path: str, *, strict: bool = False, left_out: list[str] | None = None
+) -> list[Tool]:
+    """The tools of a list that a server can offer; the others are named in `left_out`.
 
-    tools = read(data, path, strict=strict)
-    for tool in tools:
-        try:
-            require_tool_name(tool.name)
-            param_headers(tool.declared["inputSchema"])
-        except (BadParamHeader, ValueError) as error:
-            raise InputError(
-                f"{path}: {json.dumps(tool.name)} cannot be offered: {error}",
-                remedy="Mend it in the file, or take this tool out of it.",
-            ) from None
-    return tools
+    Raises InputError, also for the others if `strict` or where `left_out` is None; SchemaError.
+    """
+    from mcp_bindgen.scaffold.tools import read
+
+    return read(data, path, strict=strict, refusal=_refusal, left_out=left_out)
+
+
+def _refusal(tool: object) -> str:
+    """Why the runtime does not offer a tool, in its JSON form; empty for one that it does.
+
+    The rule is the runtime's own: the tool is registered with a server as the project does it.
+    """
+    from mcp_runtime import Server
+    from mcp_runtime.json_schema.validator import BadSchema
+
+    async def answer(arguments: object, context: object) -> None:
+        del arguments, context
+
+    try:
+        Server("trial", "1").raw_tool(cast("dict[str, Any]", tool), arguments=dict)(answer)
+    except (BadSchema, TypeError, ValueError) as error:
+        return str(error)
+    return ""
 
 
 async def _listed_by(command: Sequence[str]) -> bytes:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import keyword
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -63,10 +63,41 @@ def listing(tools: Sequence[Tool]) -> str:
     return json.dumps({"tools": declared}, indent=2) + "\n"
 
 
-def read(data: bytes, path: str, *, strict: bool = False) -> list[Tool]:
-    """The tools of a file. Raises InputError, which if `strict` names each tool that cannot be
-    typed in full, and why; SchemaError."""
-    nodes = listed(data, path)
+def read(
+    data: bytes,
+    path: str,
+    *,
+    strict: bool = False,
+    refusal: Callable[[Any], str] = lambda _: "",
+    left_out: list[str] | None = None,
+) -> list[Tool]:
+    """The tools of a file.
+
+    `refusal` says why no server can offer a tool, in its JSON form; empty for one that it can. Such
+    a tool is named in `left_out`, with its place and the reason. Raises InputError for them where
+    that is None, or if `strict`; if `strict` also for tools that cannot be typed in full, each
+    named; SchemaError.
+    """
+    odd: list[str] = []
+
+    def leave_out(node: Node, why: str) -> None:
+        place = node.document.source.place(node.at)
+        odd.append(f"{json.dumps(node.value['name'])} ({place}): {why}")
+
+    nodes = listed(data, path, leave_out)
+    reasons = [refusal(node.value) for node in nodes]
+    for node, why in zip(nodes, reasons, strict=True):
+        if why:
+            leave_out(node, why)
+    nodes = [node for node, why in zip(nodes, reasons, strict=True) if not why]
+    if odd and (strict or left_out is None or not nodes):
+        raise InputError(
+            f"{path}: {len(odd)} of {len(odd) + len(nodes)} tools cannot be offered",
+            rows=odd,
+            remedy="Mend them in the file, or take them out of it.",
+        )
+    if left_out is not None:
+        left_out += odd
     if not nodes:
         raise InputError(f"{path}: lists no tools", remedy="Give a list with some.")
     whole = surface(nodes, path)

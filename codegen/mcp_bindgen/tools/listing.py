@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_TOOLS
@@ -11,19 +11,22 @@ from mcp_bindgen.tools.json_document import Node, read_documents
 __all__ = ["listed"]
 
 
-def listed(data: bytes, path: str) -> list[Node]:
+def listed(
+    data: bytes, path: str, leave_out: Callable[[Node, str], None] | None = None
+) -> list[Node]:
     """The tools of a file: the result of `tools/list`, the whole response, a list of tools, or
     several pages, one after the other or in a list.
 
     Raises InputError for what is none of these, for a list that goes on, for one that says that
     something could not be listed, and for two tools of one name; SchemaError for a file that is too
-    large or too deep.
+    large or too deep. A tool without an input schema is refused too, unless `leave_out` takes it
+    and the reason.
     """
     documents = read_documents(data, path)
     if not documents:
         raise InputError(f"{path}: is empty", remedy="Give the result of `tools/list`.")
     pages = [page for document in documents for page in _pages(document)]
-    tools = [tool for page in pages for tool in _of_page(page)]
+    tools = [tool for page in pages for tool in _of_page(page, leave_out)]
     if len(tools) > MAX_TOOLS:
         raise documents[0].error(f"lists {len(tools)} tools, more than {MAX_TOOLS}")
     if pages[-1].members.get("nextCursor") is not None:
@@ -51,7 +54,7 @@ def _pages(document: Node) -> Iterator[Node]:
         yield document
 
 
-def _of_page(page: Node) -> Iterator[Node]:
+def _of_page(page: Node, leave_out: Callable[[Node, str], None] | None = None) -> Iterator[Node]:
     if page.members.get("errors"):  # as `call --list --format json` writes them
         raise page.below("errors").error(
             "this list is not whole: the server could not list everything",
@@ -64,6 +67,9 @@ def _of_page(page: Node) -> Iterator[Node]:
     for number in range(len(page.items)):
         tool = page.below(number)
         tool.require(lambda v: isinstance(v, dict), "a tool (an object)")
+        if leave_out is not None and "name" in tool.members and "inputSchema" not in tool.members:
+            leave_out(tool, "it has no inputSchema")
+            continue
         if "name" not in tool.members or "inputSchema" not in tool.members:
             tool.document.wrong(tool.path, "a tool with `name` and `inputSchema`", tool.value)
         tool.below("name").require(lambda v: isinstance(v, str) and v != "", "the name of a tool")
