@@ -20,10 +20,17 @@ def declares(capabilities: Mapping[str, Any], path: str) -> bool:
     """
     value: Any = capabilities
     for name in path.split(".") if path else ():
-        if path == "elicitation.form" and name == "form" and not value:
-            return value is not None
+        if path == "elicitation.form" and name == "form" and _is_empty(value):
+            return True
         value = cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else None
     return value is not None and value is not False
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether an object has no members, or none that is not null."""
+    if not isinstance(value, dict):
+        return False
+    return all(each is None for each in cast("dict[str, object]", value).values())
 
 
 def needed(method: str, capability: str, params: Mapping[str, Any]) -> Iterator[str]:
@@ -35,7 +42,8 @@ def needed(method: str, capability: str, params: Mapping[str, Any]) -> Iterator[
     yield capability
     if method == "elicitation/create":
         yield "elicitation.url" if params.get("mode") == "url" else "elicitation.form"
-    if method == "sampling/createMessage" and ("tools" in params or "toolChoice" in params):
+    uses_tools = any(params.get(name) is not None for name in ("tools", "toolChoice"))
+    if method == "sampling/createMessage" and uses_tools:
         yield "sampling.tools"
 
 

@@ -1,9 +1,9 @@
 """Traces of the wire as JSON lines, with secrets left out.
 
 Each line has `at` (seconds since the start), `direction` (`sent` or `received`, as we see it) and
-`message`, or `text` for what is not JSON. A line with the direction `forgiven` names a member of
-the message before, which a row of `core/tolerances.py` has forgiven, and one with `dropped` has the
-beginning of a message that was too long.
+`message`, or `text` for what is not JSON. A line with the direction `forgiven` names a tolerance
+(docs/TOLERANCES.md) by which the message before was read, and one with `dropped` has the beginning
+of a message that was too long.
 """
 
 from __future__ import annotations

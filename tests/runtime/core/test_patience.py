@@ -8,15 +8,20 @@ from typing import Any
 import pytest
 
 from mcp_runtime.core.client_session import ClientSession
-from mcp_runtime.core.events import Answered, Called, Cancelled, Event, Failed, Notified
+from mcp_runtime.core.events import Answered, Called, Cancelled, Event, Failed, Notified, Opened
+from mcp_runtime.core.extension import Extensions
 from mcp_runtime.core.server_session import ServerSession
-from mcp_runtime.revisions import ALL, UNSET, latest
+from mcp_runtime.core.tolerances import Tolerances
+from mcp_runtime.core.translation import translation
+from mcp_runtime.extensions.tasks import ClientTasks
+from mcp_runtime.revisions import ALL, UNSET, Context, latest, revision
 from tests.support.session_pair import (
     HANDSHAKE,
     NEWEST,
     answered,
     client_session,
     initialize,
+    newborn,
     notification,
     receive,
     request,
@@ -301,3 +306,99 @@ def test_nulls_and_bad_items_of_one_list_are_both_read() -> None:
     assert [tool.name for tool in event.result.tools] == ["good"]
     counts = {"null": 1, "item": 1, "resultType": 1, "ttlMs": 1, "cacheScope": 1}
     assert session.tolerances.counts == counts
+
+
+# ---- requests of a server
+
+
+@pytest.mark.parametrize("spoken", HANDSHAKE)
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("roots/list", None),
+        ("roots/list", {"_meta": None}),
+        (
+            "sampling/createMessage",
+            {
+                "messages": [{"role": "user", "content": {"type": "text", "text": "a"}}],
+                "maxTokens": 1,
+                "tools": None,
+                "toolChoice": None,
+                "systemPrompt": None,
+                "stopSequences": None,
+                "modelPreferences": {"hints": None, "costPriority": None},
+            },
+        ),
+    ],
+)
+def test_a_client_reads_null_members_of_a_request_as_absent(
+    spoken: str, method: str, params: Any
+) -> None:
+    session = client_session(spoken)
+    (event,) = receive(session, raw(id=1, method=method, params=params))
+    assert isinstance(event, Called), event
+    read = event.terms.translation.read("params", method, event.params)
+    if method == "sampling/createMessage":
+        assert (read.max_tokens, read.system_prompt) == (1, UNSET)
+        assert read.model_preferences.hints is UNSET
+    assert session.tolerances.counts["null"] >= 1
+
+
+@pytest.mark.parametrize("spoken", HANDSHAKE)
+def test_a_handshake_of_a_server_may_have_nulls(spoken: str) -> None:
+    session = newborn(spoken)
+    opening = json.loads(session.open(0.0))
+    result = {
+        "protocolVersion": spoken,
+        "capabilities": {"tools": {"listChanged": None}, "prompts": None, "logging": {}},
+        "serverInfo": {"name": "s", "version": "1", "title": None, "websiteUrl": None},
+        "instructions": None,
+        "_meta": None,
+    }
+    events = receive(session, answered(opening["id"], result))
+    assert any(isinstance(event, Opened) for event in events)
+    assert session.agreed is not None
+    assert session.agreed.capabilities == {"tools": {}, "logging": {}}
+    assert session.agreed.info == {"name": "s", "version": "1"}
+    assert session.instructions is None
+    assert isinstance(result_of(session, "tools/list", {"tools": []}), Answered)
+
+
+def test_a_discovery_may_have_nulls() -> None:
+    session = newborn(NEWEST)
+    opening = json.loads(session.open(0.0))
+    result = {
+        "supportedVersions": [NEWEST],
+        "capabilities": {"tools": None, "prompts": {"listChanged": None}},
+        "instructions": None,
+        "_meta": None,
+    }
+    receive(session, answered(opening["id"], result))
+    assert session.agreed is not None
+    assert session.agreed.capabilities == {"prompts": {}}
+    assert (session.agreed.info, session.instructions) == (None, None)
+
+
+# ---- extensions
+
+
+def test_messages_of_an_extension_are_read_as_patiently() -> None:
+    extension = ClientTasks()
+    theirs = {"extensions": {extension.identifier: {}}}
+    spoken = revision(NEWEST)
+    tolerances = Tolerances("client")
+    ours = Extensions([extension], [NEWEST])
+    reading = translation(spoken, Context(), tolerances, ours, theirs)
+    task = {
+        "taskId": "1",
+        "status": "working",
+        "statusMessage": None,
+        "createdAt": "2026-01-01T00:00:00Z",
+        "lastUpdatedAt": "2026-01-01T00:00:00Z",
+        "ttlMs": None,
+        "pollIntervalMs": None,
+        "resultType": "complete",
+    }
+    read = reading.read("result", "tasks/get", json.dumps(task).encode())
+    assert (read.ttl_ms, read.status_message, read.poll_interval_ms) == (None, UNSET, UNSET)
+    assert tolerances.counts == {"null": 1}
