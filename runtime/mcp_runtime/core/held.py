@@ -11,7 +11,7 @@ first what it does not read or is still sending, then what is kept for it, the o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, cast
 from weakref import WeakMethod, WeakValueDictionary, ref
 
 from mcp_runtime.limits import Limits
@@ -132,7 +132,9 @@ class HeldBytes:
     def __del__(self) -> None:
         if self.count:
             self.change(-self.count)
-            self.__class__ = _Closed  # the garbage collector may finalize it before its holds
+            cast(
+                "Any", self
+            ).__class__ = _Closed  # the garbage collector may finalize it before its holds
 
 
 class _Closed(HeldBytes):
