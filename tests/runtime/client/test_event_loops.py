@@ -14,7 +14,7 @@ import pytest
 
 from mcp_runtime import Client, Server, types
 from mcp_runtime.errors import Disconnected, LocalError
-from tests.support.patience import eventually
+from tests.support.patience import PATIENCE, eventually
 
 SLOW: Final = """
 import os, time
@@ -107,7 +107,7 @@ async def test_a_callback_that_a_restart_waits_for_may_call_the_new_server(tmp_p
 
     client = Client.stdio(command, restarts=1, era="handshake", roots=roots)
 
-    async with asyncio.timeout(20), client:
+    async with asyncio.timeout(PATIENCE), client:
         await client.set_log_level("info")
         with pytest.raises(Disconnected):
             await client.call_tool("crash")

@@ -119,7 +119,6 @@ async def test_an_answer_to_the_handshake_that_is_too_long_is_said() -> None:
             pass
 
 
-@pytest.mark.real_time
 async def test_over_http_and_sse_the_call_fails_and_the_stream_goes_on() -> None:
     server = Old()
     accepts = server.acts["tools/call"]

@@ -25,7 +25,7 @@ from mcp_runtime.stores.memory import (
 )
 from mcp_runtime.stores.opening import store_at
 from mcp_runtime.stores.sqlite import SQLiteStore
-from tests.support.patience import until
+from tests.support.patience import PATIENCE, until
 from tests.support.redis_server import RedisServer
 
 
@@ -233,7 +233,7 @@ def test_a_url_that_is_refused_is_not_said_with_its_password(url: str) -> None:
 @pytest.mark.real_time
 async def test_a_store_that_cannot_be_reached_says_so_at_once(tmp_path: Path) -> None:
     async def main(url: str, place: str) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             with pytest.raises(StoreUnavailable, match=place):
                 async with store_at(url, Limits(store_wait=1)):
                     pass
@@ -246,7 +246,7 @@ async def test_a_store_that_cannot_be_reached_says_so_at_once(tmp_path: Path) ->
 async def test_a_store_that_does_not_answer_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             with pytest.raises(StoreUnavailable):
                 async with store_at(url, Limits(store_wait=0.2)):
                     pass
@@ -322,7 +322,7 @@ async def test_a_redis_that_is_away_is_an_error_at_once_and_is_used_again_when_i
         await until(lambda: received == [b"before"])
         redis.stop()
         for _ in range(20):
-            async with asyncio.timeout(3):
+            async with asyncio.timeout(PATIENCE):
                 with pytest.raises(StoreUnavailable):
                     await store.sessions.get("a")
                 with pytest.raises(StoreUnavailable):
@@ -331,7 +331,7 @@ async def test_a_redis_that_is_away_is_an_error_at_once_and_is_used_again_when_i
         assert store.bus.dropped >= 10
         redis.start()
         assert await store.sessions.put("a", b"record", 0)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while received[-1] != b"after":
                 store.bus.publish("all", b"after")
                 await asyncio.sleep(0.05)
