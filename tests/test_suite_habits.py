@@ -24,6 +24,7 @@ ACCEPTED: Final = {
     "runtime/shared/test_threads.py": {"asyncio.run": "a forked process has a loop of its own"},
     "scaffold/test_scale.py": {"sleeps": REAL, "asyncio.run": "servers are asked from outside"},
     "support/asgi_client.py": {"asyncio.run": "for tests that are no coroutines yet"},
+    "support/attacked_server.py": dict.fromkeys(["sleeps", "asyncio.run"], OTHER_PROGRAMS),
     "support/browser.py": {"sleeps": REAL, "asserts a clock": "the deadline of a browser"},
     "support/clock.py": {"sleeps": "virtual time passes by it"},
     "support/json_peers.py": {"sleeps": "on virtual time, and on real time for what may come"},
@@ -38,7 +39,7 @@ ACCEPTED: Final = {
     "test_virtual_time.py": {"sleeps": "what both kinds of loops do with a task that soon ends"},
     # Not converted yet.
     **dict.fromkeys(
-        ["pair", "runtime/auth", "runtime/server", "spec"],
+        ["pair", "runtime/attacks", "runtime/auth", "runtime/server", "spec"],
         dict.fromkeys(["sleeps", "asserts a clock", "asyncio.run"], "not converted yet"),
     ),
 }
