@@ -92,12 +92,15 @@ class ServerConnection(Connection):
         self.server_session = session or ServerSession(
             server.offer, next_id=count(1).__next__, limits=server.limits
         )
-        self.shows_errors = server.show_errors
         if principal:
             self.server_session.principal = principal
         self.is_anonymous = self.server_session.is_anonymous = not (principal or self.is_alone)
         self._rates: dict[str, Bucket] = {}
         super().__init__(self.server_session, trace=trace, forgiven=server.forgiven)
+
+    @property
+    def shows_errors(self) -> bool:
+        return self.server.show_errors
 
     @property
     def thread_room(self) -> asyncio.Semaphore:

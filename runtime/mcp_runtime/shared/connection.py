@@ -91,8 +91,6 @@ class Connection(ABC):
 
     ping_every: float | None = None
     """Seconds between pings on a stream, where the revision has them; None for none."""
-    shows_errors: bool = False
-    """Whether the peer gets the text of an exception that was not expected."""
     ignored = 0
     """How many messages were dropped; the reason for each is logged at level debug."""
     _trace: Trace | None = None
@@ -134,6 +132,11 @@ class Connection(ABC):
             Opened: cls._on_opened,
             Ignored: cls._on_ignored,
         }
+
+    @property
+    def shows_errors(self) -> bool:
+        """Whether the peer gets the text of an exception that was not expected."""
+        return False
 
     # ---- what subclasses implement
 
