@@ -45,6 +45,9 @@ wide: $(STAMP) ## run the tests that make the same claims for more stores, revis
 long: $(STAMP) ## run the tests that take too long for `make test`
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-long} $(BIN)/python -m pytest -q -m long -n auto --dist worksteal $(ARGS)
 
+planted: $(STAMP) ## plant forty faults, one after another, and say which test finds each (ARGS=--far runs all tests)
+	@$(BIN)/python -m tests.planted_faults $(ARGS)
+
 portable: $(STAMP) ## run the tests that can depend on the Python that runs them
 	@$(BIN)/python -m pytest -q -m "portable and not long and not wide and not interop" -n auto --dist worksteal $(ARGS)
 
