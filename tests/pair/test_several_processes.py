@@ -133,8 +133,8 @@ async def _call_everywhere(store: str, calls: int) -> None:
         assert {*map(int, answers)} == {*place.pids}
 
 
-def test_no_call_of_a_session_fails_whichever_process_is_asked(store: str) -> None:
-    run(lambda: _call_everywhere(store, 160))
+async def test_no_call_of_a_session_fails_whichever_process_is_asked(store: str) -> None:
+    await _call_everywhere(store, 160)
 
 
 @pytest.mark.long
@@ -143,89 +143,76 @@ def test_no_call_of_100_000_fails_whichever_process_is_asked(redis: RedisServer)
 
 
 @pytest.mark.parametrize("revision", [SHAKEN, PER_REQUEST])
-def test_what_a_handler_asks_is_answered_through_any_process(store: str, revision: str) -> None:
-    async def main() -> None:
-        async with served(store) as place:
-            client = place.client(revision, on_elicit=yes)
-            async with client:
-                asked = (client.call_tool("confirm", {}) for _ in range(20))
-                answers = [text(result) for result in await asyncio.gather(*asked)]
-            assert all(answer.startswith("Sure(yes=True) ") for answer in answers)
-
-    run(main)
-
-
-def test_the_process_of_a_stream_of_http_sse_answers_whichever_is_asked(store: str) -> None:
-    async def main() -> None:
-        async with served(store) as place:
-            url = f"http://127.0.0.1:{place.port}/sse"
-            async with Client.http(url, revisions=["2024-11-05"]) as client:
-                asked = (client.call_tool("who", {}) for _ in range(20))
-                (pid,) = {int(text(result)) for result in await asyncio.gather(*asked)}
-                assert pid in place.pids
-
-    run(main)
+async def test_what_a_handler_asks_is_answered_through_any_process(
+    store: str, revision: str
+) -> None:
+    async with served(store) as place:
+        client = place.client(revision, on_elicit=yes)
+        async with client:
+            asked = (client.call_tool("confirm", {}) for _ in range(20))
+            answers = [text(result) for result in await asyncio.gather(*asked)]
+        assert all(answer.startswith("Sure(yes=True) ") for answer in answers)
 
 
-def test_a_change_in_one_process_is_heard_by_clients_of_all(store: str) -> None:
-    async def main() -> None:
-        async with served(store) as place, AsyncExitStack() as stack:
-            clients = [place.client(revision) for revision in (SHAKEN, PER_REQUEST) * 4]
-            subscriptions = []
-            for client in clients:
-                await stack.enter_async_context(client)
-                changes = client.listen(uris=["note://one"])
-                subscriptions.append(await stack.enter_async_context(changes))
-            waiting = [asyncio.create_task(anext(changes)) for changes in subscriptions]
-            while not all(each.done() for each in waiting):
-                await clients[0].call_tool("change", {})
-                await asyncio.sleep(0.05)
-            assert {each.result() for each in waiting} == {Change("resource", "note://one")}
+async def test_the_process_of_a_stream_of_http_sse_answers_whichever_is_asked(store: str) -> None:
+    async with served(store) as place:
+        url = f"http://127.0.0.1:{place.port}/sse"
+        async with Client.http(url, revisions=["2024-11-05"]) as client:
+            asked = (client.call_tool("who", {}) for _ in range(20))
+            (pid,) = {int(text(result)) for result in await asyncio.gather(*asked)}
+            assert pid in place.pids
 
-    run(main)
+
+async def test_a_change_in_one_process_is_heard_by_clients_of_all(store: str) -> None:
+    async with served(store) as place, AsyncExitStack() as stack:
+        clients = [place.client(revision) for revision in (SHAKEN, PER_REQUEST) * 4]
+        subscriptions = []
+        for client in clients:
+            await stack.enter_async_context(client)
+            changes = client.listen(uris=["note://one"])
+            subscriptions.append(await stack.enter_async_context(changes))
+        waiting = [asyncio.create_task(anext(changes)) for changes in subscriptions]
+        while not all(each.done() for each in waiting):
+            await clients[0].call_tool("change", {})
+            await asyncio.sleep(0.05)
+        assert {each.result() for each in waiting} == {Change("resource", "note://one")}
 
 
 # ---- processes that die
 
 
-def test_a_call_whose_process_is_killed_is_answered_with_an_error(store: str) -> None:
-    async def main() -> None:
-        logged = list[Any]()
-        async with served(store) as place:
-            client = place.client(on_log=lambda params: logged.append(params.data))
-            async with client:
-                call = asyncio.create_task(client.call_tool("tell", {"count": 1000}))
-                await until(lambda: len(logged) >= 3, seconds=10)
-                place.pids[logged[0]["process"]].kill()
-                with pytest.raises(RemoteError, match="has ended") as raised:
-                    await call
-                assert raised.value.data == {"reason": "process-ended"}
-                numbers = [each["number"] for each in logged]
-                assert numbers == [*range(len(numbers))]
-                for _ in range(8):
-                    assert text(await client.call_tool("who", {})) != str(logged[0]["process"])
-
-    run(main)
+async def test_a_call_whose_process_is_killed_is_answered_with_an_error(store: str) -> None:
+    logged = list[Any]()
+    async with served(store) as place:
+        client = place.client(on_log=lambda params: logged.append(params.data))
+        async with client:
+            call = asyncio.create_task(client.call_tool("tell", {"count": 1000}))
+            await until(lambda: len(logged) >= 3, seconds=10)
+            place.pids[logged[0]["process"]].kill()
+            with pytest.raises(RemoteError, match="has ended") as raised:
+                await call
+            assert raised.value.data == {"reason": "process-ended"}
+            numbers = [each["number"] for each in logged]
+            assert numbers == [*range(len(numbers))]
+            for _ in range(8):
+                assert text(await client.call_tool("who", {})) != str(logged[0]["process"])
 
 
-def test_a_process_that_is_told_to_end_hands_its_sessions_over(store: str) -> None:
-    async def main() -> None:
-        logged = list[Any]()
-        async with served(store) as place:
-            client = place.client(on_log=lambda params: logged.append(params.data))
-            async with client:
-                call = asyncio.create_task(client.call_tool("tell", {"count": 10}))
-                await until(lambda: bool(logged), seconds=10)
-                leaving = place.pids[worker := logged[0]["process"]]
-                place.routes.leaving.add(leaving)
-                leaving.send_signal(signal.SIGTERM)
-                assert text(await call) == str(worker)
-                await leaving.wait()
-                for _ in range(8):
-                    other = int(text(await client.call_tool("who", {})))
-                    assert other in place.pids.keys() - {worker}
-
-    run(main)
+async def test_a_process_that_is_told_to_end_hands_its_sessions_over(store: str) -> None:
+    logged = list[Any]()
+    async with served(store) as place:
+        client = place.client(on_log=lambda params: logged.append(params.data))
+        async with client:
+            call = asyncio.create_task(client.call_tool("tell", {"count": 10}))
+            await until(lambda: bool(logged), seconds=10)
+            leaving = place.pids[worker := logged[0]["process"]]
+            place.routes.leaving.add(leaving)
+            leaving.send_signal(signal.SIGTERM)
+            assert text(await call) == str(worker)
+            await leaving.wait()
+            for _ in range(8):
+                other = int(text(await client.call_tool("who", {})))
+                assert other in place.pids.keys() - {worker}
 
 
 # ---- the store goes away
@@ -258,10 +245,10 @@ async def _call_through_an_outage(redis: RedisServer, seconds: float) -> None:
         assert change.result() == Change("resource", "note://one")
 
 
-def test_a_store_that_is_away_is_an_error_at_once_and_calls_go_on_when_it_is_back(
+async def test_a_store_that_is_away_is_an_error_at_once_and_calls_go_on_when_it_is_back(
     redis: RedisServer,
 ) -> None:
-    run(lambda: _call_through_an_outage(redis, 0))
+    await _call_through_an_outage(redis, 0)
 
 
 @pytest.mark.long
@@ -293,18 +280,15 @@ def _kilobytes(pid: int) -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
 
 
-def test_nothing_is_left_in_redis_of_sessions_that_have_ended(redis: RedisServer) -> None:
-    async def main() -> None:
-        async with store_at(redis.url) as store:
-            client = store._server.client
-            await client.flushdb()
-            async with served(redis.url) as place:
-                for _ in range(5):
-                    async with place.client() as each:
-                        await each.call_tool("tell", {"count": 3, "every": 0})
-                kept = [key.decode() for key in await client.keys()]
-                assert not [key for key in kept if key.endswith((":events", ":order"))]
-            for key in await client.keys():
-                assert await client.pttl(key) > 0, "only what expires by itself is left"
-
-    run(main)
+async def test_nothing_is_left_in_redis_of_sessions_that_have_ended(redis: RedisServer) -> None:
+    async with store_at(redis.url) as store:
+        client = store._server.client
+        await client.flushdb()
+        async with served(redis.url) as place:
+            for _ in range(5):
+                async with place.client() as each:
+                    await each.call_tool("tell", {"count": 3, "every": 0})
+            kept = [key.decode() for key in await client.keys()]
+            assert not [key for key in kept if key.endswith((":events", ":order"))]
+        for key in await client.keys():
+            assert await client.pttl(key) > 0, "only what expires by itself is left"

@@ -123,30 +123,27 @@ def test_a_client_without_tasks_is_answered_in_the_ordinary_way(
 
 
 @pytest.mark.parametrize("transport", ["memory", "stdio"])
-def test_a_client_of_the_core_has_tasks_on_each_wire(transport: str) -> None:
-    async def main() -> None:
-        async with core_client(transport) as client:
-            assert client.result_of_initialize["capabilities"]["tasks"]
-            id = await _begun(client, "plain", word="ab")
-            result = await client.result("tasks/result", {"taskId": id})
-            assert result["content"] == [{"type": "text", "text": "abab"}]
-            state = await client.result("tasks/get", {"taskId": id})
-            assert (state["taskId"], state["status"]) == (id, "completed")
-            waiting = client.call("tasks/result", {"taskId": await _begun(client, "twice")})
-            for name in ("Ann", "Bo"):
-                question = await client.next("elicitation/create")
-                client.answer(question["id"], {"action": "accept", "content": {"name": name}})
-            answer = await client.response(waiting)
-            expected = "Name(name='Ann') Name(name='Bo')"
-            assert answer["result"]["content"] == [{"type": "text", "text": expected}]
-            id = await _begun(client, "slow")
-            waiting = client.call("tasks/result", {"taskId": id})
-            assert (await client.result("tasks/get", {"taskId": id}))["status"] == "working"
-            assert (await client.result("tasks/cancel", {"taskId": id}))["status"] == "cancelled"
-            assert (await client.response(waiting))["error"]["code"] == -32603
-            assert (await client.error("tasks/cancel", {"taskId": id}))["code"] == -32602
-
-    asyncio.run(main())
+async def test_a_client_of_the_core_has_tasks_on_each_wire(transport: str) -> None:
+    async with core_client(transport) as client:
+        assert client.result_of_initialize["capabilities"]["tasks"]
+        id = await _begun(client, "plain", word="ab")
+        result = await client.result("tasks/result", {"taskId": id})
+        assert result["content"] == [{"type": "text", "text": "abab"}]
+        state = await client.result("tasks/get", {"taskId": id})
+        assert (state["taskId"], state["status"]) == (id, "completed")
+        waiting = client.call("tasks/result", {"taskId": await _begun(client, "twice")})
+        for name in ("Ann", "Bo"):
+            question = await client.next("elicitation/create")
+            client.answer(question["id"], {"action": "accept", "content": {"name": name}})
+        answer = await client.response(waiting)
+        expected = "Name(name='Ann') Name(name='Bo')"
+        assert answer["result"]["content"] == [{"type": "text", "text": expected}]
+        id = await _begun(client, "slow")
+        waiting = client.call("tasks/result", {"taskId": id})
+        assert (await client.result("tasks/get", {"taskId": id}))["status"] == "working"
+        assert (await client.result("tasks/cancel", {"taskId": id}))["status"] == "cancelled"
+        assert (await client.response(waiting))["error"]["code"] == -32603
+        assert (await client.error("tasks/cancel", {"taskId": id}))["code"] == -32602
 
 
 @asynccontextmanager

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from tests.support.patience import eventually
+from tests.support.ports import keep_port, until_listening
 
 __all__ = ["PROGRAM", "RedisServer", "redis_server"]
 
@@ -20,12 +19,7 @@ class RedisServer:
     """A process that can be stopped and started again on its port; it keeps nothing on disk."""
 
     def __init__(self) -> None:
-        # Bound and not listening: nobody else is given the port, while the server, which sets
-        # SO_REUSEADDR too, can listen there as often as it is started.
-        self._place = socket.socket()
-        self._place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self._place.bind(("127.0.0.1", 0))
-        self.port: Final[int] = self._place.getsockname()[1]
+        self._place, self.port = keep_port()
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -45,14 +39,7 @@ class RedisServer:
             "no",
         ]
         self._process = subprocess.Popen([PROGRAM, *options], stdout=subprocess.DEVNULL)
-        eventually(self._answers)
-
-    def _answers(self) -> bool:
-        try:
-            socket.create_connection(("127.0.0.1", self.port)).close()
-        except OSError:
-            return False
-        return True
+        until_listening(self.port)
 
     def stop(self) -> None:
         if self._process is not None:

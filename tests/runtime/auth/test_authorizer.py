@@ -30,8 +30,6 @@ from tests.support.authorization_server import (
     reply,
 )
 
-pytestmark = pytest.mark.anyio
-
 
 def authorizer(world: World, clock: Clock | None = None, **settings: Any) -> Authorizer:
     auth = OAuth(**{"redirect": world.redirect, "now": clock or Clock(), **settings})

@@ -19,8 +19,6 @@ from mcp_runtime.auth.server.bearer import AccessDenied, BearerAuth
 from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
 from tests.support.authorization_server import ISSUER, SERVER, Clock
 
-pytestmark = pytest.mark.anyio
-
 
 class Fixed:
     """Knows tokens by name."""

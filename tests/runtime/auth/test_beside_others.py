@@ -29,7 +29,7 @@ from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.revisions import ALL
 from tests.runtime.auth.test_protected_server import Issuer, at_root, protected, text
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.real_time
 
 SECRET: Final = "of-the-host"
 

@@ -32,6 +32,8 @@ from tests.runtime.auth.test_authorizer import authorizer, signed_in
 from tests.runtime.auth.test_protected_server import serving, text
 from tests.support.authorization_server import ISSUER, SERVER, Clock, World, refused, reply
 
+pytestmark = pytest.mark.real_time
+
 CANARY: Final = "c4n4ry-5ecret"
 
 
@@ -138,7 +140,6 @@ def test_a_step_masks_a_secret_in_every_member(name: str) -> None:
 # ---- exceptions
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     "answer",
     [
@@ -178,7 +179,6 @@ def test_a_redirect_that_is_refused_is_not_quoted(query: str) -> None:
 # ---- a whole conversation
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("revision", [ALL[0], ALL[-2], ALL[-1]])
 @pytest.mark.parametrize("dpop", [False, True])
 async def test_no_secret_is_said_anywhere(
@@ -216,7 +216,6 @@ async def test_no_secret_is_said_anywhere(
     assert any("HTTP 200" in line for line in lines)
 
 
-@pytest.mark.anyio
 async def test_a_refused_token_is_not_said_by_the_server(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -230,7 +229,6 @@ async def test_a_refused_token_is_not_said_by_the_server(
     assert CANARY not in said.getvalue() + captured.out + captured.err + shown(caught.value)
 
 
-@pytest.mark.anyio
 async def test_a_challenge_that_quotes_a_secret_is_shown_masked() -> None:
     """A careless server repeats the token that it refuses."""
     lines: list[str] = []
@@ -242,7 +240,6 @@ async def test_a_challenge_that_quotes_a_secret_is_shown_masked() -> None:
     assert first not in "\n".join(lines)
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("field", ["code", "code_verifier", "refresh_token"])
 async def test_an_error_that_repeats_what_was_sent_is_shown_without_it(field: str) -> None:
     world, lines = World(), list[str]()
@@ -270,7 +267,6 @@ async def test_an_error_that_repeats_what_was_sent_is_shown_without_it(field: st
     assert not [line for line in lines if sent[0] in line]
 
 
-@pytest.mark.anyio
 async def test_a_step_is_one_line_whatever_the_peer_names_its_members() -> None:
     world, lines = World(metadata={"a\n\x1b[2Jb": 1}), list[str]()
     await signed_in(authorizer(world, report=lines.append))

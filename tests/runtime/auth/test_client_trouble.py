@@ -17,7 +17,7 @@ from mcp_runtime.auth.client.storage import FileStorage
 from mcp_runtime.errors import LocalError
 from tests.runtime.auth.test_protected_server import Issuer, client, serving, text
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.real_time
 
 
 async def refused(issuer: Issuer, **settings: Any) -> str:

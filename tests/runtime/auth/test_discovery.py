@@ -12,8 +12,6 @@ from mcp_runtime.auth.messages import AuthRequest, AuthResponse, Flow
 from mcp_runtime.revisions import LATEST
 from tests.support.authorization_server import ISSUER, SERVER, World, reply
 
-pytestmark = pytest.mark.anyio
-
 HOST = "https://mcp.example"
 
 

@@ -17,9 +17,11 @@ from mcp_runtime.auth.server.verifier import VerifiedToken
 from tests.runtime.auth.test_ownership import Person, people, seen_by, text
 from tests.runtime.auth.test_protected_server import Issuer, at_root, client
 from tests.runtime.server.http.test_legacy_sse import Old, said_by
-from tests.support.asgi_client import SHAKEN, run
+from tests.support.asgi_client import SHAKEN
 from tests.support.authorization_server import ISSUER, SERVER
 from tests.support.patience import until
+
+pytestmark = pytest.mark.real_time
 
 LIFETIMES: Final = {"brief": 0.2, "hour": 3600.0, "lasting": None}
 
@@ -54,65 +56,53 @@ async def serving(*tokens: str) -> AsyncGenerator[tuple[Any, asyncio.Event, list
 
 
 @pytest.mark.parametrize("revision", SHAKEN)
-def test_the_stream_of_a_session_ends_and_the_session_goes_on(revision: str) -> None:
-    async def main() -> None:
-        async with serving("brief", "lasting") as (_, go, (brief, lasting)):
-            session = await brief.session(revision)
-            call = await session.call("wait").until_events(1)
-            stream = await session.get().until_over()
-            assert (stream.over, stream.messages) == (True, [])
-            assert b"retry: 1000\n" in stream.body
-            again = await seen_by(lasting, session).get().until_begun()
-            go.set()
-            assert text(await call.until_over()) == "waited"
-            assert (again.status, again.over) == (200, False)
-
-    run(main)
+async def test_the_stream_of_a_session_ends_and_the_session_goes_on(revision: str) -> None:
+    async with serving("brief", "lasting") as (_, go, (brief, lasting)):
+        session = await brief.session(revision)
+        call = await session.call("wait").until_events(1)
+        stream = await session.get().until_over()
+        assert (stream.over, stream.messages) == (True, [])
+        assert b"retry: 1000\n" in stream.body
+        again = await seen_by(lasting, session).get().until_begun()
+        go.set()
+        assert text(await call.until_over()) == "waited"
+        assert (again.status, again.over) == (200, False)
 
 
-def test_a_subscription_breaks_off() -> None:
+async def test_a_subscription_breaks_off() -> None:
     """It has no result: that would say that the server wants no more of it."""
 
-    async def main() -> None:
-        async with serving("brief") as (_, _, (brief,)):
-            wanted = {"notifications": {"toolsListChanged": True}}
-            stream = await brief.request("subscriptions/listen", wanted).until_over()
-            methods = [message.get("method") for message in stream.messages]
-            assert (stream.over, methods) == (True, ["notifications/subscriptions/acknowledged"])
-
-    run(main)
+    async with serving("brief") as (_, _, (brief,)):
+        wanted = {"notifications": {"toolsListChanged": True}}
+        stream = await brief.request("subscriptions/listen", wanted).until_over()
+        methods = [message.get("method") for message in stream.messages]
+        assert (stream.over, methods) == (True, ["notifications/subscriptions/acknowledged"])
 
 
-def test_a_session_of_http_with_sse_ends_after_its_calls() -> None:
-    async def main() -> None:
-        async with serving("hour", "brief") as (app, go, (hour, brief)):
-            old = await Old.connect(hour)
-            await old.open()
-            call = {"method": "tools/call", "params": {"name": "wait", "arguments": {}}}
-            await Old(brief, old.stream, {}).post({"jsonrpc": "2.0", "id": 7, **call})
-            (session,) = app.sse_sessions.values()
-            await until(lambda: session._is_ending)
-            assert not old.stream.over
-            go.set()
-            await old.stream.until_over()
-            assert said_by(old.stream)[-1]["result"]["content"][0]["text"] == "waited"
-            assert not app.sse_sessions
-
-    run(main)
+async def test_a_session_of_http_with_sse_ends_after_its_calls() -> None:
+    async with serving("hour", "brief") as (app, go, (hour, brief)):
+        old = await Old.connect(hour)
+        await old.open()
+        call = {"method": "tools/call", "params": {"name": "wait", "arguments": {}}}
+        await Old(brief, old.stream, {}).post({"jsonrpc": "2.0", "id": 7, **call})
+        (session,) = app.sse_sessions.values()
+        await until(lambda: session._is_ending)
+        assert not old.stream.over
+        go.set()
+        await old.stream.until_over()
+        assert said_by(old.stream)[-1]["result"]["content"][0]["text"] == "waited"
+        assert not app.sse_sessions
 
 
-def test_a_session_of_http_with_sse_lives_as_long_as_the_newest_token() -> None:
-    async def main() -> None:
-        async with serving("hour", "lasting") as (app, _, (hour, lasting)):
-            old = await Old.connect(hour)
-            (session,) = app.sse_sessions.values()
-            first = session._expiry
-            assert 0 < first.when() - session.loop.time() <= 3600
-            await Old(lasting, old.stream, {}).open()
-            assert first.cancelled()
-            assert session._expiry is first
-
-    run(main)
+async def test_a_session_of_http_with_sse_lives_as_long_as_the_newest_token() -> None:
+    async with serving("hour", "lasting") as (app, _, (hour, lasting)):
+        old = await Old.connect(hour)
+        (session,) = app.sse_sessions.values()
+        first = session._expiry
+        assert 0 < first.when() - session.loop.time() <= 3600
+        await Old(lasting, old.stream, {}).open()
+        assert first.cancelled()
+        assert session._expiry is first
 
 
 class FirstIsBrief(Issuer):
@@ -128,7 +118,6 @@ class FirstIsBrief(Issuer):
         return replace(verified, expires_at=0.5 if token == next(iter(self.seen)) else None)
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("revision", ["2026-07-28", "2025-11-25"])
 async def test_a_client_listens_on_with_its_next_token(revision: str) -> None:
     apps: dict[str, Any] = {}

@@ -15,7 +15,7 @@ from mcp_runtime.auth.fetch import GuardedFetch
 from mcp_runtime.auth.messages import get
 from mcp_runtime.errors import Disconnected, NotReached, TooMuch
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.real_time
 
 
 @asynccontextmanager

@@ -26,8 +26,6 @@ from mcp_runtime.auth.errors import AuthorizationError, OAuthError, Registration
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse
 from tests.support.authorization_server import ISSUER, SERVER, Clock, World, basic, refused, reply
 
-pytestmark = pytest.mark.anyio
-
 KEY = ec.generate_private_key(ec.SECP256R1())
 PEM = KEY.private_bytes(
     serialization.Encoding.PEM,

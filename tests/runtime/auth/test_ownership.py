@@ -29,7 +29,6 @@ from tests.support.asgi_client import (
     Response,
     Session,
     request,
-    run,
 )
 from tests.support.authorization_server import ISSUER, SERVER
 
@@ -160,144 +159,122 @@ ATTACKS: Final[dict[str, Callable[[Session], Response]]] = {
 
 @pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("revision", SHAKEN)
-def test_another_person_has_no_use_for_the_id_of_a_session(attack: str, revision: str) -> None:
-    async def main() -> None:
-        async with serving() as (app, go), people(app, "ann-token", "eve-token") as (ann, eve):
-            session = await ann.session(revision)
-            waiting = await session.call("wait").until_events(1)
-            stolen = ATTACKS[attack](seen_by(eve, session))
-            assert (await stolen.until_over()).status == 404
-            assert b"secret" not in stolen.body
-            go.set()
-            await waiting.until_over()
-            assert text(waiting) == "a secret of ann"
-            assert text(await session.call("whoami").until_over()) == "ann read"
-
-    run(main)
-
-
-def test_a_newer_token_of_the_same_person_goes_on_with_the_session() -> None:
-    async def main() -> None:
-        async with serving() as (app, _), people(app, "ann-token", "ann-writes") as (ann, newer):
-            session = await ann.session()
-            again = seen_by(newer, session)
-            assert text(await again.call("whoami").until_over()) == "ann read write"
-            assert text(await again.call("change").until_over()) == "changed"
-            assert (await session.call("change").until_over()).status == 403
-
-    run(main)
+async def test_another_person_has_no_use_for_the_id_of_a_session(
+    attack: str, revision: str
+) -> None:
+    async with serving() as (app, go), people(app, "ann-token", "eve-token") as (ann, eve):
+        session = await ann.session(revision)
+        waiting = await session.call("wait").until_events(1)
+        stolen = ATTACKS[attack](seen_by(eve, session))
+        assert (await stolen.until_over()).status == 404
+        assert b"secret" not in stolen.body
+        go.set()
+        await waiting.until_over()
+        assert text(waiting) == "a secret of ann"
+        assert text(await session.call("whoami").until_over()) == "ann read"
 
 
-def test_a_batch_asks_for_no_more_than_its_token_may() -> None:
+async def test_a_newer_token_of_the_same_person_goes_on_with_the_session() -> None:
+    async with serving() as (app, _), people(app, "ann-token", "ann-writes") as (ann, newer):
+        session = await ann.session()
+        again = seen_by(newer, session)
+        assert text(await again.call("whoami").until_over()) == "ann read write"
+        assert text(await again.call("change").until_over()) == "changed"
+        assert (await session.call("change").until_over()).status == 403
+
+
+async def test_a_batch_asks_for_no_more_than_its_token_may() -> None:
     def called(tool: str, id: int) -> dict[str, Any]:
         return {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool}}
 
-    async def main() -> None:
-        async with serving() as (app, _), people(app, "ann-token", "ann-writes") as (ann, writer):
-            session = await ann.session("2025-03-26")
-            batch = [called("whoami", 1), called("change", 2)]
-            refused = await session.post(batch).until_over()
-            assert (refused.status, b"lacks scope write" in refused.body) == (403, True)
-            assert b"changed" not in refused.body
-            allowed = await seen_by(writer, session).post(batch).until_over()
-            assert b"changed" in allowed.body
-
-    run(main)
+    async with serving() as (app, _), people(app, "ann-token", "ann-writes") as (ann, writer):
+        session = await ann.session("2025-03-26")
+        batch = [called("whoami", 1), called("change", 2)]
+        refused = await session.post(batch).until_over()
+        assert (refused.status, b"lacks scope write" in refused.body) == (403, True)
+        assert b"changed" not in refused.body
+        allowed = await seen_by(writer, session).post(batch).until_over()
+        assert b"changed" in allowed.body
 
 
-def test_another_person_cannot_resume_an_event_stream() -> None:
-    async def main() -> None:
-        async with serving() as (app, go), people(app, "ann-token", "eve-token") as (ann, eve):
-            session = await ann.session()
-            waiting = await session.call("wait").until_events(2)
-            last = waiting.events[-1].id
-            await waiting.drop()
-            go.set()
-            stolen = await seen_by(eve, session).get(last).until_over()
-            assert (stolen.status, b"secret" in stolen.body) == (404, False)
-            resumed = await session.get(last).until_over()
-            assert text(resumed) == "a secret of ann"
-
-    run(main)
+async def test_another_person_cannot_resume_an_event_stream() -> None:
+    async with serving() as (app, go), people(app, "ann-token", "eve-token") as (ann, eve):
+        session = await ann.session()
+        waiting = await session.call("wait").until_events(2)
+        last = waiting.events[-1].id
+        await waiting.drop()
+        go.set()
+        stolen = await seen_by(eve, session).get(last).until_over()
+        assert (stolen.status, b"secret" in stolen.body) == (404, False)
+        resumed = await session.get(last).until_over()
+        assert text(resumed) == "a secret of ann"
 
 
-def test_another_person_cannot_answer_a_question() -> None:
-    async def main() -> None:
-        async with serving() as (app, _), people(app, "ann-token", "eve-token") as (ann, eve):
-            session = await ann.session(capabilities={"elicitation": {}})
-            asking = await session.call("confirm").until_events(2)
-            question = asking.messages[0]["id"]
-            result = {"action": "accept", "content": {"yes": True}}
-            answer = {"jsonrpc": "2.0", "id": question, "result": result}
-            assert (await seen_by(eve, session).post(answer).until_over()).status == 404
-            result["content"] = {"yes": False}
-            assert (await session.post(answer).until_over()).status == 202
-            assert text(await asking.until_over()) == "Confirmed(yes=False)"
-
-    run(main)
+async def test_another_person_cannot_answer_a_question() -> None:
+    async with serving() as (app, _), people(app, "ann-token", "eve-token") as (ann, eve):
+        session = await ann.session(capabilities={"elicitation": {}})
+        asking = await session.call("confirm").until_events(2)
+        question = asking.messages[0]["id"]
+        result = {"action": "accept", "content": {"yes": True}}
+        answer = {"jsonrpc": "2.0", "id": question, "result": result}
+        assert (await seen_by(eve, session).post(answer).until_over()).status == 404
+        result["content"] = {"yes": False}
+        assert (await session.post(answer).until_over()).status == 202
+        assert text(await asking.until_over()) == "Confirmed(yes=False)"
 
 
-def test_another_person_cannot_post_to_a_session_of_http_with_sse() -> None:
-    async def main() -> None:
-        async with serving() as (app, _), people(app, "ann-token", "eve-token") as (ann, eve):
-            old = await Old.connect(ann)
-            await old.open()
-            thief = Old(eve, old.stream, {})
-            assert (await thief.post(request("tools/list"))).status == 404
-            answer = await old.ask("tools/call", {"name": "whoami", "arguments": {}}, 7)
-            assert answer["result"]["content"][0]["text"] == "ann read"
-
-    run(main)
+async def test_another_person_cannot_post_to_a_session_of_http_with_sse() -> None:
+    async with serving() as (app, _), people(app, "ann-token", "eve-token") as (ann, eve):
+        old = await Old.connect(ann)
+        await old.open()
+        thief = Old(eve, old.stream, {})
+        assert (await thief.post(request("tools/list"))).status == 404
+        answer = await old.ask("tools/call", {"name": "whoami", "arguments": {}}, 7)
+        assert answer["result"]["content"][0]["text"] == "ann read"
 
 
-def test_no_cache_keeps_what_one_client_was_refused() -> None:
+async def test_no_cache_keeps_what_one_client_was_refused() -> None:
     """A proxy that caches refusals would give them to the owner of the session too."""
 
-    async def main() -> None:
-        async with serving() as (app, _), people(app, "ann-token", "eve-token", "") as asking:
-            ann, eve, nobody = asking
-            session = await ann.session()
-            for response, status in (
-                (seen_by(eve, session).get(), 404),
-                (seen_by(nobody, session).get(), 401),
-                (ann.begin("GET", "/nothing", {"host": "localhost"}), 404),
-                (ann.begin("PUT", "/mcp", {"host": "localhost"}), 405),
-            ):
-                await response.until_over()
-                assert (response.status, response.headers["cache-control"]) == (status, "no-store")
-
-    run(main)
+    async with serving() as (app, _), people(app, "ann-token", "eve-token", "") as asking:
+        ann, eve, nobody = asking
+        session = await ann.session()
+        for response, status in (
+            (seen_by(eve, session).get(), 404),
+            (seen_by(nobody, session).get(), 401),
+            (ann.begin("GET", "/nothing", {"host": "localhost"}), 404),
+            (ann.begin("PUT", "/mcp", {"host": "localhost"}), 405),
+        ):
+            await response.until_over()
+            assert (response.status, response.headers["cache-control"]) == (status, "no-store")
 
 
 # ---- changes
 
 
-def test_another_person_does_not_hear_of_a_change_that_is_for_one() -> None:
-    async def main() -> None:
-        store = shared()
-        async with serving(store) as (one, _), serving(store) as (other, _):
-            for app in (one, other):
-                app._service.server.resource("notes://{who}")(lambda who: who)
-            async with people(one, "ann-token") as (ann,), people(other, "eve-token") as (eve,):
-                heard = list[Response]()
-                for person in (ann, eve):
-                    wanted = {"notifications": {"resourceSubscriptions": ["notes://ann"]}}
-                    heard.append(person.request("subscriptions/listen", wanted))
-                    session = await person.session()
-                    watch = session.request("resources/subscribe", {"uri": "notes://ann"})
-                    assert (await watch.until_over()).json["result"] == {}
-                    heard.append(session.get())
-                    await heard[-2].until_events(1)
-                    await heard[-1].until_begun()
-                updated = one._service.server.resource_updated
-                updated("notes://ann", principal=TOKEN_OF_ANN.principal)
-                updated("notes://ann")
-                counts = [2, 2, 1, 1]  # what is for all comes after what is for one
-                for stream, count in zip(heard, counts, strict=True):
-                    await stream.until(lambda it, count=count: len(_updates(it)) >= count)
-                assert [len(_updates(stream)) for stream in heard] == counts
-
-    run(main)
+async def test_another_person_does_not_hear_of_a_change_that_is_for_one() -> None:
+    store = shared()
+    async with serving(store) as (one, _), serving(store) as (other, _):
+        for app in (one, other):
+            app._service.server.resource("notes://{who}")(lambda who: who)
+        async with people(one, "ann-token") as (ann,), people(other, "eve-token") as (eve,):
+            heard = list[Response]()
+            for person in (ann, eve):
+                wanted = {"notifications": {"resourceSubscriptions": ["notes://ann"]}}
+                heard.append(person.request("subscriptions/listen", wanted))
+                session = await person.session()
+                watch = session.request("resources/subscribe", {"uri": "notes://ann"})
+                assert (await watch.until_over()).json["result"] == {}
+                heard.append(session.get())
+                await heard[-2].until_events(1)
+                await heard[-1].until_begun()
+            updated = one._service.server.resource_updated
+            updated("notes://ann", principal=TOKEN_OF_ANN.principal)
+            updated("notes://ann")
+            counts = [2, 2, 1, 1]  # what is for all comes after what is for one
+            for stream, count in zip(heard, counts, strict=True):
+                await stream.until(lambda it, count=count: len(_updates(it)) >= count)
+            assert [len(_updates(stream)) for stream in heard] == counts
 
 
 def _updates(stream: Response) -> list[Any]:
@@ -308,23 +285,20 @@ def _updates(stream: Response) -> list[Any]:
 # ---- request states
 
 
-def test_another_person_cannot_go_on_with_the_state_of_a_request() -> None:
-    async def main() -> None:
-        async with serving() as (app, _), people(app, "ann-token", "eve-token") as (ann, eve):
-            able: dict[str, Any] = {"capabilities": {"elicitation": {}}}
-            asked = await ann.call("confirm", **able).until_over()
-            result = asked.json["result"] if not asked.is_stream else asked.messages[-1]["result"]
-            (key,) = result["inputRequests"]
-            answer = {"action": "accept", "content": {"yes": True}}
-            more = {"requestState": result["requestState"], "inputResponses": {key: answer}}
-            stolen = await eve.call("confirm", more=more, **able).until_over()
-            refusal = stolen.messages[-1] if stolen.is_stream else stolen.json
-            assert "requestState was not made here" in refusal["error"]["message"]
-            assert text(await ann.call("confirm", more=more, **able).until_over()) == (
-                "Confirmed(yes=True)"
-            )
-
-    run(main)
+async def test_another_person_cannot_go_on_with_the_state_of_a_request() -> None:
+    async with serving() as (app, _), people(app, "ann-token", "eve-token") as (ann, eve):
+        able: dict[str, Any] = {"capabilities": {"elicitation": {}}}
+        asked = await ann.call("confirm", **able).until_over()
+        result = asked.json["result"] if not asked.is_stream else asked.messages[-1]["result"]
+        (key,) = result["inputRequests"]
+        answer = {"action": "accept", "content": {"yes": True}}
+        more = {"requestState": result["requestState"], "inputResponses": {key: answer}}
+        stolen = await eve.call("confirm", more=more, **able).until_over()
+        refusal = stolen.messages[-1] if stolen.is_stream else stolen.json
+        assert "requestState was not made here" in refusal["error"]["message"]
+        assert text(await ann.call("confirm", more=more, **able).until_over()) == (
+            "Confirmed(yes=True)"
+        )
 
 
 # ---- processes that share a store
@@ -347,84 +321,74 @@ def shared() -> MemoryStore:
     return store
 
 
-def test_another_process_knows_whose_a_session_is() -> None:
-    async def main() -> None:
-        store = shared()
-        async with serving(store) as (one, _), serving(store) as (other, _):
-            async with people(one, "ann-token") as (ann,):
-                session = await ann.session()
-            async with people(other, "ann-next", "eve-token") as (ann, eve):
-                stolen = await seen_by(eve, session).call("whoami").until_over()
-                assert stolen.status == 404
-                assert text(await seen_by(ann, session).call("whoami").until_over()) == "ann read"
-
-    run(main)
+async def test_another_process_knows_whose_a_session_is() -> None:
+    store = shared()
+    async with serving(store) as (one, _), serving(store) as (other, _):
+        async with people(one, "ann-token") as (ann,):
+            session = await ann.session()
+        async with people(other, "ann-next", "eve-token") as (ann, eve):
+            stolen = await seen_by(eve, session).call("whoami").until_over()
+            assert stolen.status == 404
+            assert text(await seen_by(ann, session).call("whoami").until_over()) == "ann read"
 
 
-def test_a_call_that_another_process_handles_has_the_token_of_its_request() -> None:
-    async def main() -> None:
-        store = shared()
-        async with (
-            serving(store) as (one, _),
-            serving(store) as (other, _),
-            people(one, "ann-token") as (ann,),
-        ):
-            old = await Old.connect(ann)
-            await old.open()
-            async with people(other, "ann-next", "ann-writes", "eve-token") as others:
-                elsewhere, writes, eve = (Old(each, old.stream, {}) for each in others)
-                call = {"name": "whoami", "arguments": {}}
-                answer = await writes.ask("tools/call", call, 7)
-                assert answer["result"]["content"][0]["text"] == "ann read write"
-                change = {"method": "tools/call", "params": {"name": "change"}}
-                denied = await elsewhere.post({"jsonrpc": "2.0", "id": 8, **change})
-                assert denied.status == 403
-                await eve.post({"jsonrpc": "2.0", "id": 9, **change})
-                answer = await writes.ask("tools/call", {**call, "name": "change"}, 10)
-                assert answer["result"]["content"][0]["text"] == "changed"
-                assert [message["id"] for message in said_by(old.stream)[1:]] == [7, 10]
-
-    run(main)
+async def test_a_call_that_another_process_handles_has_the_token_of_its_request() -> None:
+    store = shared()
+    async with (
+        serving(store) as (one, _),
+        serving(store) as (other, _),
+        people(one, "ann-token") as (ann,),
+    ):
+        old = await Old.connect(ann)
+        await old.open()
+        async with people(other, "ann-next", "ann-writes", "eve-token") as others:
+            elsewhere, writes, eve = (Old(each, old.stream, {}) for each in others)
+            call = {"name": "whoami", "arguments": {}}
+            answer = await writes.ask("tools/call", call, 7)
+            assert answer["result"]["content"][0]["text"] == "ann read write"
+            change = {"method": "tools/call", "params": {"name": "change"}}
+            denied = await elsewhere.post({"jsonrpc": "2.0", "id": 8, **change})
+            assert denied.status == 403
+            await eve.post({"jsonrpc": "2.0", "id": 9, **change})
+            answer = await writes.ask("tools/call", {**call, "name": "change"}, 10)
+            assert answer["result"]["content"][0]["text"] == "changed"
+            assert [message["id"] for message in said_by(old.stream)[1:]] == [7, 10]
 
 
-def test_a_call_that_is_run_again_has_the_token_of_its_request() -> None:
-    async def main() -> None:
-        store = shared()
-        async with serving(store) as (one, _), serving(store) as (other, go):
-            async with people(one, "ann-writes") as (ann,):
-                session = await ann.session()
-                called = await session.call("publish").until_events(2)
-                await called.drop()
+async def test_a_call_that_is_run_again_has_the_token_of_its_request() -> None:
+    store = shared()
+    async with serving(store) as (one, _), serving(store) as (other, go):
+        async with people(one, "ann-writes") as (ann,):
+            session = await ann.session()
+            called = await session.call("publish").until_events(2)
+            await called.drop()
 
-            async def is_held(name: str) -> bool:
-                return name != f"process:{one._cluster.number}"
+        async def is_held(name: str) -> bool:
+            return name != f"process:{one._cluster.number}"
 
-            store.leases.is_held = is_held
-            async with people(other, "ann-next") as (ann,):
-                rest = seen_by(ann, session).get(called.events[-1].id)
-                await rest.until(lambda rest: rest.messages)
-                go.set()
-                await rest.until_over()
-                assert rest.messages[-1]["result"]["content"][0]["text"] == "ann read write"
-
-    run(main)
+        store.leases.is_held = is_held
+        async with people(other, "ann-next") as (ann,):
+            rest = seen_by(ann, session).get(called.events[-1].id)
+            await rest.until(lambda rest: rest.messages)
+            go.set()
+            await rest.until_over()
+            assert rest.messages[-1]["result"]["content"][0]["text"] == "ann read write"
 
 
-def test_a_forwarded_call_without_a_token_is_not_run(caplog: pytest.LogCaptureFixture) -> None:
-    async def main() -> None:
-        async with serving(shared()) as (app, _), people(app, "ann-token") as (ann,):
-            old = await Old.connect(ann)
-            await old.open()
-            (session,) = app.sse_sessions.values()
-            call = b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"change"}}'
-            who = session.principal
-            message = Forwarded(1, session.id, 1, body=call.decode(), principal=who)
-            Variables().run(app._receive_forwarded, message)
-            answer = await old.ask("tools/call", {"name": "whoami", "arguments": {}}, 8)
-            assert answer["result"]["content"][0]["text"] == "ann read"
-            assert [message["id"] for message in said_by(old.stream)[1:]] == [8]
-
-    run(main)
+async def test_a_forwarded_call_without_a_token_is_not_run(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with serving(shared()) as (app, _), people(app, "ann-token") as (ann,):
+        old = await Old.connect(ann)
+        await old.open()
+        (session,) = app.sse_sessions.values()
+        call = b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"change"}}'
+        who = session.principal
+        message = Forwarded(1, session.id, 1, body=call.decode(), principal=who)
+        Variables().run(app._receive_forwarded, message)
+        answer = await old.ask("tools/call", {"name": "whoami", "arguments": {}}, 8)
+        assert answer["result"]["content"][0]["text"] == "ann read"
+        assert [message["id"] for message in said_by(old.stream)[1:]] == [8]
     assert "a token is needed" in caplog.text
 
 
@@ -448,25 +412,22 @@ def otherwise(proof: str) -> str:
 
 
 @pytest.mark.parametrize(("tasks", "statuses"), [(1, [200, 401, 200]), (0, [200, 200, 200])])
-def test_a_proof_is_taken_once_by_all_processes(tasks: int, statuses: list[int]) -> None:
+async def test_a_proof_is_taken_once_by_all_processes(tasks: int, statuses: list[int]) -> None:
     """The signature is written in another way the second time: the proof is still the same."""
 
-    async def main() -> None:
-        key, store = DpopKey(now=time.time, draw=token_hex), MemoryStore(Limits(tasks=tasks))
-        apps = [
-            Server(
-                "s", "1", auth=BearerAuth(Bound(key), issuer=ISSUER, resource=SERVER, dpop=True)
-            ).asgi(store=store, hosts=["mcp.example"])
-            for _ in range(2)
-        ]
-        first, second = (key.proof("POST", SERVER, token="bound") for _ in range(2))
-        seen: list[int] = []
-        for app, proof in ((apps[0], first), (apps[1], otherwise(first)), (apps[1], second)):
-            shown = {"authorization": "DPoP bound", "dpop": proof, "host": "mcp.example"}
-            answer = await Client(app).request("server/discover", {}, shown).until_over()
-            seen.append(answer.status)
-        assert seen == statuses
-        for app in apps:
-            await app.drain()
-
-    run(main)
+    key, store = DpopKey(now=time.time, draw=token_hex), MemoryStore(Limits(tasks=tasks))
+    apps = [
+        Server(
+            "s", "1", auth=BearerAuth(Bound(key), issuer=ISSUER, resource=SERVER, dpop=True)
+        ).asgi(store=store, hosts=["mcp.example"])
+        for _ in range(2)
+    ]
+    first, second = (key.proof("POST", SERVER, token="bound") for _ in range(2))
+    seen: list[int] = []
+    for app, proof in ((apps[0], first), (apps[1], otherwise(first)), (apps[1], second)):
+        shown = {"authorization": "DPoP bound", "dpop": proof, "host": "mcp.example"}
+        answer = await Client(app).request("server/discover", {}, shown).until_over()
+        seen.append(answer.status)
+    assert seen == statuses
+    for app in apps:
+        await app.drain()

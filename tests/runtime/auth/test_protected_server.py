@@ -23,8 +23,9 @@ from mcp_runtime.errors import Disconnected, TooMuch, Unauthorized
 from mcp_runtime.revisions import ALL
 from mcp_runtime.server.registry import Registry
 from tests.support.authorization_server import World
+from tests.support.patience import PATIENCE
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.real_time
 
 
 def _named(header: bytes) -> str:
@@ -103,7 +104,7 @@ async def at_root(app: Any) -> AsyncGenerator[str]:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
         server.should_exit = True
-        await asyncio.wait_for(running, 10)
+        await asyncio.wait_for(running, PATIENCE)
         listening.close()
 
 

@@ -11,8 +11,9 @@ import pytest
 from mcp_runtime.auth.client import browser, redirect
 from mcp_runtime.auth.client.redirect import LoopbackRedirect, PastedRedirect
 from mcp_runtime.auth.errors import DiscoveryFailed, LoginAbandoned
+from tests.support.patience import PATIENCE
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.real_time
 
 PAGE = "https://as.example/authorize?state=s"
 
@@ -23,7 +24,7 @@ async def fetch(uri: str, target: str, method: str = "GET") -> str:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(f"{method} {target} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
     await writer.drain()
-    answer = await asyncio.wait_for(reader.read(), 10)
+    answer = await asyncio.wait_for(reader.read(), PATIENCE)
     writer.close()
     return answer.decode()
 
@@ -125,7 +126,7 @@ async def test_a_request_without_end_is_cut_off() -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"GET /callback?state=" + b"x" * 200_000)
         with suppress(ConnectionResetError):
-            assert await asyncio.wait_for(reader.read(), 10) == b""
+            assert await asyncio.wait_for(reader.read(), PATIENCE) == b""
         writer.close()
 
 

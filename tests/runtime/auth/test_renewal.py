@@ -32,8 +32,6 @@ from tests.runtime.auth.test_authorizer import authorizer, signed_in, token
 from tests.runtime.auth.test_storage import Keyring
 from tests.support.authorization_server import ISSUER, SERVER, Clock, World, refused, reply
 
-pytestmark = pytest.mark.anyio
-
 
 async def answered(client: Authorizer, refusal: AuthResponse) -> str:
     """The token after one more refusal."""

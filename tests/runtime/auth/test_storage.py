@@ -19,8 +19,6 @@ from mcp_runtime.auth.client.storage import (
 )
 from mcp_runtime.errors import TooMuch
 
-pytestmark = pytest.mark.anyio
-
 
 class Keyring:
     """A keyring of the system, as its library offers it."""

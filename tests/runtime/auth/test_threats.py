@@ -27,6 +27,8 @@ from tests.runtime.auth.test_authorizer import authorizer, signed_in
 from tests.runtime.auth.test_protected_server import Issuer, at_root, serving, text
 from tests.support.authorization_server import SERVER, Clock, World, refused
 
+pytestmark = pytest.mark.real_time
+
 THREATS: Final = (
     "Confused deputy",
     "Token passthrough",
@@ -65,7 +67,6 @@ class TwoIssuers:
             yield visit
 
 
-@pytest.mark.anyio
 async def test_an_issuer_that_the_server_names_later_gets_nothing_of_the_first_one_s() -> None:
     issuers = TwoIssuers()
     good, evil = issuers.good, issuers.evil
@@ -130,7 +131,6 @@ async def turned() -> AsyncGenerator[tuple[Issuer, Thief, MemoryStorage]]:
         yield issuer, thief, storage
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("revision", [ALL[0], ALL[-2], ALL[-1]])
 async def test_a_token_does_not_follow_where_the_server_sends_its_clients(revision: str) -> None:
     """By a redirect, or by the address that HTTP+SSE names to post to."""
@@ -147,7 +147,6 @@ async def test_a_token_does_not_follow_where_the_server_sends_its_clients(revisi
 # ---- interception of the code
 
 
-@pytest.mark.anyio
 async def test_a_stolen_code_is_worth_nothing_without_its_verifier() -> None:
     """A thief who sees the page that a person visits, and where they come back to."""
     world, seen = World(), list[str]()

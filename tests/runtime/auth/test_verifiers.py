@@ -26,8 +26,6 @@ from mcp_runtime.auth.server.verifier import (
 )
 from tests.support.authorization_server import ISSUER, SERVER, Clock, basic, reply
 
-pytestmark = pytest.mark.anyio
-
 KEY = ec.generate_private_key(ec.SECP256R1())
 OTHER = ec.generate_private_key(ec.SECP256R1())
 
@@ -271,6 +269,7 @@ async def publishing(document: Mapping[str, Any]) -> AsyncGenerator[str]:
             await end.wait()
 
 
+@pytest.mark.real_time
 async def test_keys_in_the_network_of_whoever_named_them_are_fetched() -> None:
     """The URL of the keys is the operator's own word, so a private network is no attack."""
     clock = Clock()
@@ -378,6 +377,7 @@ async def test_an_opaque_token_is_asked_about_with_our_credentials() -> None:
     assert b"token=opaque" in endpoint.requests[0].body
 
 
+@pytest.mark.real_time
 async def test_an_introspection_endpoint_is_asked_without_a_fetch_of_ones_own() -> None:
     async with publishing({"active": True, "sub": "ann", "aud": SERVER}) as url:
         verified = await introspection(None, url).verify("opaque")

@@ -15,6 +15,7 @@ from mcp_runtime.revisions import latest as t
 from tests.support.asgi_client import serving
 from tests.support.raw_peer import connected
 from tests.support.session_pair import HANDSHAKE, NEWEST, notification, with_meta
+from tests.support.virtual_time import elapse
 
 SHAKEN: Final = HANDSHAKE[-1]
 EACH: Final = pytest.mark.parametrize("spoken", [SHAKEN, NEWEST])
@@ -25,7 +26,7 @@ class Strange(BaseException):
 
 
 async def awaits_what_was_cancelled() -> None:
-    inner = asyncio.create_task(asyncio.sleep(60))
+    inner = asyncio.create_task(elapse(60))
     asyncio.get_running_loop().call_soon(inner.cancel)
     await inner
 
@@ -34,7 +35,7 @@ async def cancels_itself() -> None:
     task = asyncio.current_task()
     assert task is not None
     task.cancel()
-    await asyncio.sleep(60)
+    await elapse(60)
 
 
 async def raises(error: BaseException) -> None:
@@ -90,53 +91,36 @@ def _without_arguments(tool: Callable[[], Any]) -> Callable[[], Any]:
 NAMES: Final = [*(f"t{number}" for number in range(len(ENDS))), "plain_exit", "plain_strange"]
 
 
-def bounded(work: Any) -> None:
-    async def main() -> None:
-        async with asyncio.timeout(30):
-            await work
-
-    asyncio.run(main())
-
-
 @EACH
-def test_on_a_stream_a_handler_that_ends_strangely_is_answered(spoken: str) -> None:
-    async def main() -> None:
-        async with connected(ending(), spoken) as peer:
-            for id, name in enumerate(NAMES):
-                answer = await peer.asks(id, "tools/call", with_meta(spoken, {"name": name}))
+async def test_on_a_stream_a_handler_that_ends_strangely_is_answered(spoken: str) -> None:
+    async with connected(ending(), spoken) as peer:
+        for id, name in enumerate(NAMES):
+            answer = await peer.asks(id, "tools/call", with_meta(spoken, {"name": name}))
+            assert answer["error"]["code"] == -32603, name
+            assert not peer.connection.session.running
+        for number in range(len(ENDS)):
+            answer = await peer.asks(number, "acme/end", with_meta(spoken, {"n": number}))
+            assert answer["error"]["message"].startswith("Internal error (reference ")
+
+
+async def test_over_http_a_handler_that_ends_strangely_is_answered() -> None:
+    async with serving(ending()) as client:
+        session = await client.session()
+        for name in NAMES:
+            for response in (client.call(name), session.call(name)):
+                answer = (await response.until_over()).json
                 assert answer["error"]["code"] == -32603, name
-                assert not peer.connection.session.running
-            for number in range(len(ENDS)):
-                answer = await peer.asks(number, "acme/end", with_meta(spoken, {"n": number}))
-                assert answer["error"]["message"].startswith("Internal error (reference ")
-
-    bounded(main())
-
-
-def test_over_http_a_handler_that_ends_strangely_is_answered() -> None:
-    async def main() -> None:
-        async with serving(ending()) as client:
-            session = await client.session()
-            for name in NAMES:
-                for response in (client.call(name), session.call(name)):
-                    answer = (await response.until_over()).json
-                    assert answer["error"]["code"] == -32603, name
-
-    bounded(main())
 
 
 @EACH
-def test_such_handlers_keep_no_place(spoken: str) -> None:
-    async def main() -> None:
-        async with connected(ending(limits=Limits(in_flight=4)), spoken) as peer:
-            for id in range(40):
-                answer = await peer.asks(id, "tools/call", with_meta(spoken, {"name": "t0"}))
-                assert answer["error"]["message"].startswith("Internal error (reference ")
-
-    bounded(main())
+async def test_such_handlers_keep_no_place(spoken: str) -> None:
+    async with connected(ending(limits=Limits(in_flight=4)), spoken) as peer:
+        for id in range(40):
+            answer = await peer.asks(id, "tools/call", with_meta(spoken, {"name": "t0"}))
+            assert answer["error"]["message"].startswith("Internal error (reference ")
 
 
-def test_a_client_answers_whatever_its_callback_does() -> None:
+async def test_a_client_answers_whatever_its_callback_does() -> None:
     server = Server("s", "1")
 
     @server.tool
@@ -151,16 +135,15 @@ def test_a_client_answers_whatever_its_callback_does() -> None:
         await awaits_what_was_cancelled()
         raise AssertionError
 
-    async def main() -> None:
-        async with Client(server, on_sample=on_sample, revisions=[SHAKEN]) as client:
-            result = await client.call_tool("ask")
-            assert "Internal error" in str(result.content)
-
-    bounded(main())
+    async with Client(server, on_sample=on_sample, revisions=[SHAKEN]) as client:
+        result = await client.call_tool("ask")
+        assert "Internal error" in str(result.content)
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-def test_sys_exit_in_the_handler_of_a_notification_does_not_end_the_server(is_async: bool) -> None:
+async def test_sys_exit_in_the_handler_of_a_notification_does_not_end_the_server(
+    is_async: bool,
+) -> None:
     server = ending()
 
     async def exits(params: Any, connection: Any) -> None:
@@ -171,27 +154,23 @@ def test_sys_exit_in_the_handler_of_a_notification_does_not_end_the_server(is_as
 
     server.on("notifications/roots/list_changed")(exits if is_async else exits_at_once)
 
-    async def main() -> None:
-        async with connected(server, SHAKEN) as peer:
-            peer.say(notification("notifications/roots/list_changed"))
-            await peer.settles()
-            await asyncio.sleep(0)
-            await peer.settles()
-
-    bounded(main())
+    async with connected(server, SHAKEN) as peer:
+        peer.say(notification("notifications/roots/list_changed"))
+        await peer.settles()
+        await asyncio.sleep(0)
+        await peer.settles()
 
 
-def test_a_result_that_cannot_be_sent_names_its_tool(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_result_that_cannot_be_sent_names_its_tool(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     server = Server("s", "1")
 
     @server.tool(name="average")
     async def mean() -> float:
         return float("nan")
 
-    async def main() -> None:
-        async with Client(server) as client:
-            result = await client.call_tool("average")
-            assert result.is_error is True
-
-    bounded(main())
+    async with Client(server) as client:
+        result = await client.call_tool("average")
+        assert result.is_error is True
     assert "tool average: $: expected a finite number, found nan" in caplog.text

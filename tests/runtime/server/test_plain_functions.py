@@ -13,9 +13,11 @@ from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import ALL
 from mcp_runtime.revisions import latest as t
 from tests.support.asgi_client import serving
-from tests.support.patience import until
+from tests.support.patience import PATIENCE, until
 from tests.support.raw_peer import RawPeer, connected
 from tests.support.session_pair import HANDSHAKE, cancelled, request
+
+pytestmark = pytest.mark.real_time
 
 SHAKEN: Final = HANDSHAKE[-1]
 
@@ -25,13 +27,14 @@ class Hangs:
 
     def __init__(self, **limits: int) -> None:
         self.end = threading.Event()
-        self.running = 0
+        self.begun = self.running = 0
         self.server = Server("s", "1", limits=Limits(**limits))
 
         @self.server.tool
         def hang() -> str:
+            self.begun += 1
             self.running += 1
-            self.end.wait(20)
+            self.end.wait(PATIENCE)
             self.running -= 1
             return ""
 
@@ -45,7 +48,7 @@ def calls(peer: RawPeer, count: int) -> None:
 
 
 async def quick(peer: RawPeer) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         answer = await peer.asks("quick", "tools/call", {"name": "quick"})
     assert answer["result"]["content"][0]["text"] == "quick"
 
@@ -93,14 +96,16 @@ async def test_threads_that_were_left_behind_are_bounded() -> None:
     hangs = Hangs(threads=2, session_threads=2)
     try:
         async with connected(hangs.server, SHAKEN) as peer:
-            for _ in range(4):
+            for round_ in range(4):
                 calls(peer, 2)
-                await asyncio.sleep(0.05)
+                running = min(2 * round_ + 2, 4)
+                await until(lambda running=running: hangs.running == running)
                 peer.say(*map(cancelled, range(2)))
                 await peer.settles()
             assert hangs.running == 4
             hangs.end.set()
             await quick(peer)
+            assert hangs.begun == 4
     finally:
         hangs.end.set()
 
@@ -112,7 +117,7 @@ async def test_over_http_a_call_whose_client_has_gone_gives_its_place_back() -> 
             response = client.call("hang")
             await until(lambda: hangs.running == 1)
             response.disconnect()
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE):
                 assert b"quick" in (await client.call("quick").until_over()).body
     finally:
         hangs.end.set()
@@ -124,7 +129,7 @@ async def test_over_http_the_calls_of_one_principal_leave_places_for_those_of_an
         async with serving(hangs.server, principal=lambda scope: scope["user"]) as client:
             calls = [client.call("hang", user="ann") for _ in range(5)]
             await until(lambda: hangs.running == 2)
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE):
                 for user in ("eve", ""):
                     assert b"quick" in (await client.call("quick", user=user).until_over()).body
             assert hangs.running == 2
@@ -167,7 +172,7 @@ async def test_a_plain_function_may_change_the_lists_and_the_client_is_told(revi
         return "grown"
 
     async with (
-        asyncio.timeout(30),
+        asyncio.timeout(PATIENCE),
         Client(server, revisions=[revision]) as client,
         client.listen(tools=True, uris=["a://b"]) as changes,
     ):
@@ -188,7 +193,7 @@ async def test_a_function_that_ends_strangely_keeps_no_place(error: BaseExceptio
 
     async with connected(server, SHAKEN) as peer:
         for id in range(60):
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE):
                 await peer.asks(id, "tools/call", {"name": "fails"})
 
 
@@ -214,9 +219,9 @@ async def test_plain_functions_that_wait_for_plain_functions_do_not_wait_for_a_p
 
     @server.tool
     def read(ctx: Context) -> str:
-        both.wait(60)  # until no place is left
+        both.wait(PATIENCE)  # until no place is left
         return text(ctx, "a://outer")
 
-    async with Client(server) as client, asyncio.timeout(60):
+    async with Client(server) as client, asyncio.timeout(PATIENCE):
         results = await asyncio.gather(*(client.call_tool("read", {}) for _ in range(8)))
     assert [result.content for result in results] == [[t.TextContent(text="text")]] * 8

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -25,17 +24,14 @@ def model(name: str, *, is_structured: bool) -> types.Tool:
     )
 
 
-def called(function: Any, given: dict[str, Any], **options: Any) -> types.CallToolResult:
+async def called(function: Any, given: dict[str, Any], **options: Any) -> types.CallToolResult:
     """What a call of a tool brings, whose schemas are given."""
     structured = options.pop("is_structured", False)
 
-    async def main() -> types.CallToolResult:
-        server = Server("raw", "1")
-        server.raw_tool(model("raw", is_structured=structured), **options)(function)
-        async with Client(server) as client:
-            return await client.call_tool("raw", given)
-
-    return asyncio.run(main())
+    server = Server("raw", "1")
+    server.raw_tool(model("raw", is_structured=structured), **options)(function)
+    async with Client(server) as client:
+        return await client.call_tool("raw", given)
 
 
 async def kind(given: Any, ctx: Context) -> str:
@@ -52,46 +48,43 @@ def text(result: types.CallToolResult) -> str:
     return block.text
 
 
-def test_without_a_type_the_arguments_come_as_they_are() -> None:
-    assert text(called(kind, {"a": 1})) == "dict"
+async def test_without_a_type_the_arguments_come_as_they_are() -> None:
+    assert text(await called(kind, {"a": 1})) == "dict"
 
 
-def test_with_a_type_the_arguments_are_of_it() -> None:
-    assert text(called(kind, {"a": 1}, arguments=Input)) == "Input"
+async def test_with_a_type_the_arguments_are_of_it() -> None:
+    assert text(await called(kind, {"a": 1}, arguments=Input)) == "Input"
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [({}, "is not of type"), ({"arguments": Input}, "Expected `int`, got `str`")],
 )
-def test_arguments_that_do_not_fit_are_an_error_of_the_tool(
+async def test_arguments_that_do_not_fit_are_an_error_of_the_tool(
     options: dict[str, Any], said: str
 ) -> None:
-    result = called(kind, {"a": "1"}, **options)
+    result = await called(kind, {"a": "1"}, **options)
     assert result.is_error is True
     assert said in text(result)
 
 
-def test_what_a_tool_with_an_output_schema_returns_is_structured() -> None:
-    result = called(plain, {"a": 1}, arguments=Input, is_structured=True)
+async def test_what_a_tool_with_an_output_schema_returns_is_structured() -> None:
+    result = await called(plain, {"a": 1}, arguments=Input, is_structured=True)
     assert result.structured_content == {"a": 1}
     assert text(result) == '{"a":1}'
 
 
-def test_a_tool_may_be_given_as_the_json_that_clients_see() -> None:
-    async def main() -> list[types.Tool]:
-        server = Server("raw", "1")
-        server.raw_tool({"name": "raw", "inputSchema": SCHEMA})(plain)
-        async with Client(server) as client:
-            return await client.list_tools()
-
-    assert asyncio.run(main()) == [model("raw", is_structured=False)]
+async def test_a_tool_may_be_given_as_the_json_that_clients_see() -> None:
+    server = Server("raw", "1")
+    server.raw_tool({"name": "raw", "inputSchema": SCHEMA})(plain)
+    async with Client(server) as client:
+        assert await client.list_tools() == [model("raw", is_structured=False)]
     with pytest.raises(DecodeError, match=r"^\$\.inputSchema: expected object, found nothing$"):
         Server("raw", "1").raw_tool({"name": "raw"})
 
 
-def test_what_another_returns_is_content() -> None:
-    result = called(plain, {"a": 1})
+async def test_what_another_returns_is_content() -> None:
+    result = await called(plain, {"a": 1})
     assert result.structured_content is types.UNSET
     assert text(result) == '{"a":1}'
 

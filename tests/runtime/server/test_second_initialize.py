@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, Final
 
 import pytest
@@ -11,6 +10,7 @@ from mcp_runtime import Context, Server
 from tests.support.asgi_client import serving
 from tests.support.raw_peer import RawPeer, connected
 from tests.support.session_pair import HANDSHAKE, answered, initialize, notification, request
+from tests.support.virtual_time import elapse
 
 NEWEST_SHAKEN: Final = HANDSHAKE[-1]
 CLIENT: Final = {**initialize(NEWEST_SHAKEN), "capabilities": {"roots": {"listChanged": True}}}
@@ -21,7 +21,7 @@ def served(**options: Any) -> Server:
 
     @server.tool
     async def hangs() -> str:
-        await asyncio.sleep(60)
+        await elapse(60)
         return ""
 
     @server.tool

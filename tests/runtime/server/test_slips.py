@@ -19,6 +19,7 @@ from mcp_runtime.auth.server.verifier import StaticVerifier
 from mcp_runtime.errors import LocalError, NotOffered, RemoteError, TimedOut
 from mcp_runtime.revisions import ALL
 from mcp_runtime.shared import elicitation_form
+from tests.support.virtual_time import elapse
 
 NO_RESULTS: Final = (None, "text", ["a"], 3, True, types.UNSET)
 
@@ -110,7 +111,7 @@ async def test_a_timeout_of_zero_waits_for_nothing(revision: str) -> None:
         return "done"
 
     async def sleepy(params: types.CreateMessageRequestParams) -> types.CreateMessageResult:
-        await asyncio.sleep(9)
+        await elapse(9)
         raise AssertionError
 
     async with (

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
@@ -20,6 +18,8 @@ import pytest
 from mcp_runtime import Client
 from mcp_runtime.revisions import latest
 from tests.support.asgi_client import POST, initialize, mirrors, request
+from tests.support.patience import PATIENCE
+from tests.support.ports import kept_port, until_listening
 
 ROOT: Final = Path(__file__).resolve().parents[4]
 APP: Final = "tests.support.asgi_app:app"
@@ -28,44 +28,31 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "hypercorn": ("hypercorn", "--bind", "127.0.0.1:PORT", APP),
     "granian": ("granian", "--interface", "asgi", "--host", "127.0.0.1", "--port", "PORT", APP),
 }
-SENT: Final = 30.0
-"""Seconds in which a server has to listen."""
 
 
 @contextmanager
 def serving(name: str) -> Iterator[int]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [word.replace("PORT", str(port)) for word in COMMANDS[name]]
-    process = subprocess.Popen(
-        [sys.executable, "-m", *command], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    try:
-        _until_listening(port)
-        yield port
-    finally:
-        process.terminate()
+    with kept_port() as port:
+        command = [word.replace("PORT", str(port)) for word in COMMANDS[name]]
+        process = subprocess.Popen(
+            [sys.executable, "-m", *command],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         try:
-            process.communicate(timeout=20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-
-
-def _until_listening(port: int) -> None:
-    end = time.monotonic() + SENT
-    while time.monotonic() < end:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return
-        except OSError:
-            time.sleep(0.05)
-    raise TimeoutError("nothing listens")
+            until_listening(port)
+            yield port
+        finally:
+            process.terminate()
+            try:
+                process.communicate(timeout=PATIENCE)
+            finally:
+                process.kill()
 
 
 def _asked(port: int, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> Any:
-    with closing(HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+    with closing(HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as connection:
         connection.request(method, path, body, {**headers, "host": "localhost"})
         with connection.getresponse() as answer:
             text = re.sub(rb"[0-9]{2,}", b"0", answer.read())
@@ -120,7 +107,7 @@ def test_a_client_is_served_streams_and_questions(name: str, revision: str) -> N
             on_log=lambda params: logged.append(params.data["number"]),
             log_level="debug",
         )
-        async with client, asyncio.timeout(20):
+        async with client, asyncio.timeout(PATIENCE):
             confirmed = await client.call_tool("confirm", {})
             assert "Sure(yes=True)" in confirmed.content[0].text
             await client.call_tool("tell", {"count": 3, "every": 0})

@@ -7,7 +7,6 @@ import json
 import socket
 import struct
 import threading
-import time
 
 import pytest
 
@@ -15,17 +14,26 @@ from mcp_runtime import Context, Server
 from mcp_runtime.limits import Limits
 from tests.support.asgi_client import POST, mirrors, request, serving
 from tests.support.loopback import Loopback
+from tests.support.patience import PATIENCE, until
+from tests.support.virtual_time import elapse
 
 
-def flooding(begun: threading.Event, broken: threading.Event) -> Server:
+class Steps:
+    """Of a call that goes on while its client breaks off."""
+
+    def __init__(self) -> None:
+        self.read, self.held, self.broken = (threading.Event() for _ in range(3))
+
+
+def flooding(steps: Steps) -> Server:
     server = Server("s", "1", limits=Limits(log_rate=1e6))
 
     @server.tool
     async def flood(ctx: Context) -> str:
         await ctx.log("info", "first")
-        await asyncio.sleep(0.1)
-        begun.set()
-        broken.wait(5)  # the event loop does not see that the connection breaks
+        await until(steps.read.is_set)
+        steps.held.set()
+        steps.broken.wait(PATIENCE)  # the event loop does not see that the connection breaks
         for _ in range(3000):
             await ctx.log("info", "x" * 100)
         return "over"
@@ -36,22 +44,24 @@ def flooding(begun: threading.Event, broken: threading.Event) -> Server:
 def test_a_stream_that_was_broken_is_logged_once_at_most(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    begun, broken, warned = threading.Event(), threading.Event(), "socket.send() raised exception."
+    steps, warned = Steps(), "socket.send() raised exception."
     meta = {"_meta": {"io.modelcontextprotocol/logLevel": "debug"}}
     said = request("tools/call", {"name": "flood", "arguments": {}, **meta})
     body = json.dumps(said).encode()
     headers = {**POST, **mirrors(said), "Content-Length": str(len(body))}
-    with Loopback() as loopback, loopback.mounted(flooding(begun, broken).asgi()) as url:
+    with Loopback() as loopback, loopback.mounted(flooding(steps).asgi()) as url:
         host, port = loopback.origin.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port))) as client:
             path = url.removeprefix(loopback.origin) + "/mcp"
             lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
             client.sendall(f"POST {path} HTTP/1.1\r\n{lines}\r\n".encode() + body)
-            assert begun.wait(5)
+            answer = b""
+            while b"first" not in answer:
+                answer += client.recv(65_536)
+            steps.read.set()
+            assert steps.held.wait(PATIENCE)
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        time.sleep(0.1)
-        broken.set()
-        time.sleep(0.5)
+        steps.broken.set()
     assert [each.getMessage() for each in caplog.records].count(warned) <= 1
 
 
@@ -84,7 +94,7 @@ async def test_a_request_whose_task_is_cancelled_ends_with_its_handler(swallows:
     async def waits() -> str:
         begun.set()
         try:
-            await asyncio.sleep(60)
+            await elapse(60)
         except asyncio.CancelledError:
             if not swallows:
                 raise
@@ -93,7 +103,7 @@ async def test_a_request_whose_task_is_cancelled_ends_with_its_handler(swallows:
     async with serving(server) as client:
         response = client.call("waits")
         await begun.wait()
-        await asyncio.sleep(0.01)
+        await elapse(0.01)
         response.task.cancel()
         await response.until_over()
         assert (b"over" in response.body) == swallows

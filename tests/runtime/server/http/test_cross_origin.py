@@ -59,6 +59,7 @@ async def test_without_a_named_origin_nothing_is_added() -> None:
     assert cross_origin(app, app.origins) is app
 
 
+@pytest.mark.real_time
 async def test_what_is_served_answers_preflights() -> None:
     url, served = asyncio.get_running_loop().create_future(), Server("s", "1").asgi(origins=[PAGE])
     serving = asyncio.create_task(serve(served, "127.0.0.1:0", url.set_result))

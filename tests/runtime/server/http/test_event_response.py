@@ -14,8 +14,8 @@ from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.server.http.event_response import EventResponse
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.request import ClientGone, HttpRequest
-from tests.support.asgi_client import run
-from tests.support.patience import until
+from tests.support.patience import PATIENCE, until
+from tests.support.virtual_time import elapse
 
 
 class Peer:
@@ -76,157 +76,127 @@ class Case:
         await until(lambda: len(self.peer.sent) >= count)
 
     async def over(self) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await self.task
 
 
-def test_messages_go_out_as_they_come_and_the_end_ends_the_response() -> None:
-    async def main() -> None:
-        case = Case(first=[b"first\n\n"])
-        case.stream.put(b"1")
-        await case.until_sent(2)
-        case.stream.put(b"2")
-        case.stream.put(b"3")
-        await case.until_sent(3)
-        assert case.task.done() is False
-        case.stream.put(b"4")
-        case.stream.finish()
-        await case.over()
-        data = [b"first\n\n", b"data: 1\n\n", b"data: 2\n\ndata: 3\n\n", b"data: 4\n\n", b""]
-        assert (case.peer.sent, case.peer.ended, case.owner.over) == (data, True, 1)
-
-    run(main)
+async def test_messages_go_out_as_they_come_and_the_end_ends_the_response() -> None:
+    case = Case(first=[b"first\n\n"])
+    case.stream.put(b"1")
+    await case.until_sent(2)
+    case.stream.put(b"2")
+    case.stream.put(b"3")
+    await case.until_sent(3)
+    assert case.task.done() is False
+    case.stream.put(b"4")
+    case.stream.finish()
+    await case.over()
+    data = [b"first\n\n", b"data: 1\n\n", b"data: 2\n\ndata: 3\n\n", b"data: 4\n\n", b""]
+    assert (case.peer.sent, case.peer.ended, case.owner.over) == (data, True, 1)
 
 
-def test_an_idle_response_has_no_task_but_the_one_that_runs_it() -> None:
-    async def main() -> None:
-        case = Case()
-        before = asyncio.all_tasks()
-        for _ in range(5):
-            await asyncio.sleep(0)
-        assert asyncio.all_tasks() == before == {asyncio.current_task(), case.task}
-        case.peer.leave()
-        await case.over()
-
-    run(main)
-
-
-def test_to_a_client_that_is_gone_nothing_more_is_sent() -> None:
-    async def main() -> None:
-        case = Case()
-        case.stream.put(b"1")
-        await case.until_sent(1)
-        case.peer.leave()
-        await case.over()
-        case.stream.put(b"2")
-        await asyncio.sleep(0.01)
-        assert (case.peer.sent, case.peer.ended) == ([b"data: 1\n\n"], False)
-        assert (case.owner.over, case.stream.reader) == (1, 0)
-        assert case.stream.pop(case.stream.attach()) == b"2"
-
-    run(main)
-
-
-def test_comments_come_only_where_nothing_else_was_sent_for_so_long() -> None:
-    async def main() -> None:
-        case, loop = Case(Limits(keep_alive=0.1)), asyncio.get_running_loop()
-        begun = loop.time()
-        for number in range(6):
-            case.stream.put(b"%d" % number)
-            await asyncio.sleep(0.03)
-        if loop.time() - begun < 0.25:  # the machine has not stood still
-            assert b":\n\n" not in case.peer.sent
-        await until(lambda: case.peer.sent.count(b":\n\n") == 2)
-        assert loop.time() - begun >= 0.35
-        case.peer.leave()
-        await case.over()
-
-    run(main)
-
-
-def test_what_cannot_be_sent_ends_the_response_as_a_client_does_that_is_gone() -> None:
-    async def main() -> None:
-        case = Case()
+async def test_an_idle_response_has_no_task_but_the_one_that_runs_it() -> None:
+    case = Case()
+    before = asyncio.all_tasks()
+    for _ in range(5):
         await asyncio.sleep(0)
-        case.peer.broken = True
-        case.stream.put(b"1")
-        with pytest.raises(ClientGone):
-            await case.over()
-        assert case.owner.over == 1
-
-    run(main)
+    assert asyncio.all_tasks() == before == {asyncio.current_task(), case.task}
+    case.peer.leave()
+    await case.over()
 
 
-def test_what_fails_while_an_event_is_made_is_raised() -> None:
-    async def main() -> None:
-        case = Case()
-        case.owner.failure = RuntimeError("the store is full")
-        case.stream.put(b"1")
-        with pytest.raises(RuntimeError, match="the store is full"):
-            await case.over()
-        assert (case.owner.over, case.peer.ended) == (1, False)
+async def test_to_a_client_that_is_gone_nothing_more_is_sent() -> None:
+    case = Case()
+    case.stream.put(b"1")
+    await case.until_sent(1)
+    case.peer.leave()
+    await case.over()
+    case.stream.put(b"2")
+    await elapse(0.01)
+    assert (case.peer.sent, case.peer.ended) == ([b"data: 1\n\n"], False)
+    assert (case.owner.over, case.stream.reader) == (1, 0)
+    assert case.stream.pop(case.stream.attach()) == b"2"
 
-    run(main)
+
+async def test_comments_come_only_where_nothing_else_was_sent_for_so_long() -> None:
+    case = Case(Limits(keep_alive=10))
+    for number in range(6):
+        case.stream.put(b"%d" % number)
+        await elapse(9)
+    assert b":\n\n" not in case.peer.sent
+    for comments in (1, 2):
+        await elapse(10)
+        assert case.peer.sent.count(b":\n\n") == comments
+    case.peer.leave()
+    await case.over()
+
+
+async def test_what_cannot_be_sent_ends_the_response_as_a_client_does_that_is_gone() -> None:
+    case = Case()
+    await asyncio.sleep(0)
+    case.peer.broken = True
+    case.stream.put(b"1")
+    with pytest.raises(ClientGone):
+        await case.over()
+    assert case.owner.over == 1
+
+
+async def test_what_fails_while_an_event_is_made_is_raised() -> None:
+    case = Case()
+    case.owner.failure = RuntimeError("the store is full")
+    case.stream.put(b"1")
+    with pytest.raises(RuntimeError, match="the store is full"):
+        await case.over()
+    assert (case.owner.over, case.peer.ended) == (1, False)
 
 
 @pytest.mark.parametrize("is_gone", [False, True])
 @pytest.mark.parametrize("breaks", [False, True])
-def test_a_response_that_is_cancelled_while_it_sends_leaves_nothing(
+async def test_a_response_that_is_cancelled_while_it_sends_leaves_nothing(
     is_gone: bool, breaks: bool
 ) -> None:
-    async def main() -> None:
-        complaints: list[Mapping[str, Any]] = []
-        asyncio.get_running_loop().set_exception_handler(
-            lambda _, context: complaints.append(context)
-        )
-        case = Case()
-        case.stream.put(b"1")
-        await case.until_sent(1)
-        case.peer.open.clear()
-        case.stream.put(b"2")
-        await asyncio.sleep(0.01)
-        if is_gone:
-            case.peer.leave()
-            await asyncio.sleep(0.01)
-        if breaks:
-            case.peer.broken = True
-            case.peer.open.set()
-        case.task.cancel()
-        await asyncio.wait({case.task})
-        assert case.task.cancelled()
-        assert (case.owner.over, case.stream.reader) == (1, 0)
-        assert asyncio.all_tasks() == {asyncio.current_task()}
-        del case
-        gc.collect()
-        assert complaints == []
-
-    run(main)
+    complaints: list[Mapping[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+    case = Case()
+    case.stream.put(b"1")
+    await case.until_sent(1)
+    case.peer.open.clear()
+    case.stream.put(b"2")
+    await elapse(0.01)
+    if is_gone:
+        case.peer.leave()
+        await elapse(0.01)
+    if breaks:
+        case.peer.broken = True
+        case.peer.open.set()
+    case.task.cancel()
+    await asyncio.wait({case.task})
+    assert case.task.cancelled()
+    assert (case.owner.over, case.stream.reader) == (1, 0)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+    del case
+    gc.collect()
+    assert complaints == []
 
 
-def test_a_reader_that_takes_over_ends_the_response_before_it() -> None:
-    async def main() -> None:
-        case = Case()
-        case.stream.put(b"1")
-        await case.until_sent(1)
-        reader = case.stream.attach()
-        case.stream.put(b"2")
-        await case.over()
-        assert (case.peer.sent, case.peer.ended) == ([b"data: 1\n\n", b""], True)
-        assert (case.stream.pop(reader), case.stream.reader) == (b"2", reader)
-
-    run(main)
+async def test_a_reader_that_takes_over_ends_the_response_before_it() -> None:
+    case = Case()
+    case.stream.put(b"1")
+    await case.until_sent(1)
+    reader = case.stream.attach()
+    case.stream.put(b"2")
+    await case.over()
+    assert (case.peer.sent, case.peer.ended) == ([b"data: 1\n\n", b""], True)
+    assert (case.stream.pop(reader), case.stream.reader) == (b"2", reader)
 
 
-def test_a_stream_that_is_interrupted_tells_when_to_come_again_and_goes_on() -> None:
-    async def main() -> None:
-        case = Case()
-        case.stream.put(b"1")
-        await case.until_sent(1)
-        case.stream.interrupt(40)
-        case.stream.put(b"2")
-        await case.over()
-        assert case.peer.sent == [b"data: 1\n\n", b"retry: 40\ndata: \n\n", b""]
-        reader = case.stream.attach()
-        assert (case.stream.pop(reader), case.stream.has_more(reader)) == (b"2", True)
-
-    run(main)
+async def test_a_stream_that_is_interrupted_tells_when_to_come_again_and_goes_on() -> None:
+    case = Case()
+    case.stream.put(b"1")
+    await case.until_sent(1)
+    case.stream.interrupt(40)
+    case.stream.put(b"2")
+    await case.over()
+    assert case.peer.sent == [b"data: 1\n\n", b"retry: 40\ndata: \n\n", b""]
+    reader = case.stream.attach()
+    assert (case.stream.pop(reader), case.stream.has_more(reader)) == (b"2", True)

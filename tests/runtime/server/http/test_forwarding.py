@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -118,36 +117,30 @@ def _record(**changed: Any) -> Callable[[dict[str, Any]], bytes]:
         (7, _record(watched=5)),
     ],
 )
-def test_a_session_of_odd_form_is_404(version: object, spoil: Any, tmp_path: Path) -> None:
-    async def main() -> None:
-        async with stored(tmp_path) as (client, store):
-            session = await client.session()
-            ((record,),) = await store._database.run(
-                lambda db: db.execute("select record from sessions").fetchall()
-            )
-            client.app._table.open.clear()  # as in another process
-            row = version, spoil(json.loads(record))
-            sql = "update sessions set version = ?, record = ?"
-            await store._database.run(lambda db: db.execute(sql, row))
-            assert (await session.request("ping").until_over()).status == 404
-            assert (await session.get().until_over()).status == 404
-            assert (await (await client.session()).request("ping").until_over()).status == 200
-
-    asyncio.run(main())
+async def test_a_session_of_odd_form_is_404(version: object, spoil: Any, tmp_path: Path) -> None:
+    async with stored(tmp_path) as (client, store):
+        session = await client.session()
+        ((record,),) = await store._database.run(
+            lambda db: db.execute("select record from sessions").fetchall()
+        )
+        client.app._table.open.clear()  # as in another process
+        row = version, spoil(json.loads(record))
+        sql = "update sessions set version = ?, record = ?"
+        await store._database.run(lambda db: db.execute(sql, row))
+        assert (await session.request("ping").until_over()).status == 404
+        assert (await session.get().until_over()).status == 404
+        assert (await (await client.session()).request("ping").until_over()).status == 200
 
 
-def test_an_unknown_log_level_in_a_record_is_no_level(tmp_path: Path) -> None:
-    async def main() -> None:
-        async with stored(tmp_path) as (client, store):
-            session = await client.session()
-            ((record,),) = await store._database.run(
-                lambda db: db.execute("select record from sessions").fetchall()
-            )
-            client.app._table.open.clear()
-            odd = _record(log_level="loud")(json.loads(record))
-            sql = "update sessions set version = 7, record = ?"
-            await store._database.run(lambda db: db.execute(sql, (odd,)))
-            assert (await session.request("ping").until_over()).status == 200
-            assert client.app.sessions[session.id].server_session.log_level is None
-
-    asyncio.run(main())
+async def test_an_unknown_log_level_in_a_record_is_no_level(tmp_path: Path) -> None:
+    async with stored(tmp_path) as (client, store):
+        session = await client.session()
+        ((record,),) = await store._database.run(
+            lambda db: db.execute("select record from sessions").fetchall()
+        )
+        client.app._table.open.clear()
+        odd = _record(log_level="loud")(json.loads(record))
+        sql = "update sessions set version = 7, record = ?"
+        await store._database.run(lambda db: db.execute(sql, (odd,)))
+        assert (await session.request("ping").until_over()).status == 200
+        assert client.app.sessions[session.id].server_session.log_level is None

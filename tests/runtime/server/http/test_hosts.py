@@ -8,7 +8,7 @@ import pytest
 
 from mcp_runtime.core.http_rules import Hosts
 from mcp_runtime.server.http.app import HttpApp
-from tests.support.asgi_client import GET, POST, plain, request, run, serving
+from tests.support.asgi_client import GET, POST, plain, request, serving
 
 ADMITTED: Final = (
     "localhost",
@@ -216,7 +216,7 @@ ROUTES: Final = (
         ("origin", "null", ("MCP_ALLOWED_ORIGINS",)),
     ],
 )
-def test_each_route_refuses_strangers_in_json_and_names_the_setting(
+async def test_each_route_refuses_strangers_in_json_and_names_the_setting(
     method: str,
     path: str,
     headers: dict[str, str],
@@ -224,37 +224,28 @@ def test_each_route_refuses_strangers_in_json_and_names_the_setting(
     value: str | list[str],
     setting: tuple[str, ...],
 ) -> None:
-    async def main() -> None:
-        async with serving() as client:
-            refused = await client.ask(method, path, {**headers, name: value})
-            assert refused.status == 403
-            assert refused.headers["content-type"] == "application/json"
-            assert "id" not in refused.json
-            assert [each for each in setting if each not in refused.error["message"]] == []
-
-    run(main)
+    async with serving() as client:
+        refused = await client.ask(method, path, {**headers, name: value})
+        assert refused.status == 403
+        assert refused.headers["content-type"] == "application/json"
+        assert "id" not in refused.json
+        assert [each for each in setting if each not in refused.error["message"]] == []
 
 
 @pytest.mark.parametrize("host", [None, "", "localhost", "127.0.0.1:9"])
-def test_the_application_looks_at_the_headers_of_the_request(host: str | None) -> None:
-    async def main() -> None:
-        async with serving() as client:
-            headers = {k: v for k, v in POST.items() if k != "host"}
-            if host is not None:
-                headers["host"] = host
-            response = await client.ask("POST", "/mcp", headers)
-            assert (response.status == 403) is (not host)
-
-    run(main)
+async def test_the_application_looks_at_the_headers_of_the_request(host: str | None) -> None:
+    async with serving() as client:
+        headers = {k: v for k, v in POST.items() if k != "host"}
+        if host is not None:
+            headers["host"] = host
+        response = await client.ask("POST", "/mcp", headers)
+        assert (response.status == 403) is (not host)
 
 
-def test_the_health_route_is_for_everyone() -> None:
-    async def main() -> None:
-        async with serving(health="/healthz") as client:
-            response = await client.ask("GET", "/healthz", {"host": "evil.com"})
-            assert (response.status, response.json) == (200, {"status": "ok"})
-
-    run(main)
+async def test_the_health_route_is_for_everyone() -> None:
+    async with serving(health="/healthz") as client:
+        response = await client.ask("GET", "/healthz", {"host": "evil.com"})
+        assert (response.status, response.json) == (200, {"status": "ok"})
 
 
 @pytest.mark.parametrize(
@@ -268,15 +259,12 @@ def test_the_health_route_is_for_everyone() -> None:
         (True, {"host": "localhost"}, 404),
     ],
 )
-def test_a_forwarded_host_counts_only_where_that_was_asked_for(
+async def test_a_forwarded_host_counts_only_where_that_was_asked_for(
     forwarded: bool, headers: dict[str, str], status: int
 ) -> None:
-    async def main() -> None:
-        async with serving(forwarded=forwarded) as client:
-            sent = {**GET, "mcp-session-id": "none", **headers}
-            assert (await client.ask("GET", "/mcp", sent)).status == status
-
-    run(main)
+    async with serving(forwarded=forwarded) as client:
+        sent = {**GET, "mcp-session-id": "none", **headers}
+        assert (await client.ask("GET", "/mcp", sent)).status == status
 
 
 async def status(app: HttpApp, headers: dict[str, str]) -> int:
@@ -286,27 +274,24 @@ async def status(app: HttpApp, headers: dict[str, str]) -> int:
         return (await client.post(said, sent).until_over()).status
 
 
-def test_allow_lists_come_from_the_arguments_and_from_the_environment(
+async def test_allow_lists_come_from_the_arguments_and_from_the_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def main() -> None:
-        here, there = {"host": "one.example"}, {"host": "two.example"}
-        monkeypatch.setenv("MCP_ALLOWED_HOSTS", "")
-        assert await status(plain().asgi(hosts=["one.example"]), here) == 200
-        assert await status(plain().asgi(hosts=["one.example"]), there) == 403
-        assert await status(plain().asgi(hosts=["*"]), there) == 200
-        monkeypatch.setenv("MCP_ALLOWED_HOSTS", " two.example , three.example:1")
-        assert await status(plain().asgi(hosts=["one.example"]), here) == 200
-        assert await status(plain().asgi(hosts=["one.example"]), there) == 200
-        assert await status(plain().asgi(), {"host": "localhost"}) == 403
-        monkeypatch.setenv("MCP_ALLOWED_HOSTS", "*")
-        assert await status(plain().asgi(), here) == 200
-        page = {"host": "any", "origin": "https://app.example"}
-        assert await status(plain().asgi(), page) == 403
-        assert await status(plain().asgi(origins=["https://app.example"]), page) == 200
-        monkeypatch.setenv("MCP_ALLOWED_ORIGINS", "https://app.example,https://b.example")
-        assert await status(plain().asgi(), page) == 200
-        monkeypatch.setenv("MCP_ALLOWED_ORIGINS", "*")
-        assert await status(plain().asgi(), {"host": "any", "origin": "null"}) == 200
-
-    run(main)
+    here, there = {"host": "one.example"}, {"host": "two.example"}
+    monkeypatch.setenv("MCP_ALLOWED_HOSTS", "")
+    assert await status(plain().asgi(hosts=["one.example"]), here) == 200
+    assert await status(plain().asgi(hosts=["one.example"]), there) == 403
+    assert await status(plain().asgi(hosts=["*"]), there) == 200
+    monkeypatch.setenv("MCP_ALLOWED_HOSTS", " two.example , three.example:1")
+    assert await status(plain().asgi(hosts=["one.example"]), here) == 200
+    assert await status(plain().asgi(hosts=["one.example"]), there) == 200
+    assert await status(plain().asgi(), {"host": "localhost"}) == 403
+    monkeypatch.setenv("MCP_ALLOWED_HOSTS", "*")
+    assert await status(plain().asgi(), here) == 200
+    page = {"host": "any", "origin": "https://app.example"}
+    assert await status(plain().asgi(), page) == 403
+    assert await status(plain().asgi(origins=["https://app.example"]), page) == 200
+    monkeypatch.setenv("MCP_ALLOWED_ORIGINS", "https://app.example,https://b.example")
+    assert await status(plain().asgi(), page) == 200
+    monkeypatch.setenv("MCP_ALLOWED_ORIGINS", "*")
+    assert await status(plain().asgi(), {"host": "any", "origin": "null"}) == 200

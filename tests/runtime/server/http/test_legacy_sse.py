@@ -17,9 +17,9 @@ from tests.support.asgi_client import (
     Response,
     initialize,
     plain,
-    run,
     serving,
 )
+from tests.support.virtual_time import elapse
 
 
 class Old:
@@ -62,100 +62,79 @@ def said_by(stream: Response) -> list[Any]:
     "transport.sse.message-event",
     "transport.sse.two-endpoints",
 )
-def test_each_client_has_a_stream_and_a_place_of_its_own_to_post_to() -> None:
-    async def main() -> None:
-        async with serving() as client:
-            clients = [await Old.connect(client) for _ in range(3)]
-            assert len({old.place.query for old in clients}) == 3
-            for number, old in enumerate(clients):
-                assert old.stream.events[0].name == "endpoint"
-                assert old.stream.headers["x-accel-buffering"] == "no"
-                await old.open()
-                call = {"name": "echo", "arguments": {"text": str(number)}}
-                answer = await old.ask("tools/call", call, 7)
-                assert answer["result"]["content"] == [{"type": "text", "text": str(number)}]
-            assert [len(said_by(old.stream)) for old in clients] == [2, 2, 2]
-
-    run(main)
-
-
-def test_a_client_that_goes_takes_its_session_along() -> None:
-    async def main() -> None:
-        server, seen = Server("slow", "1"), []
-
-        @server.tool
-        async def slow() -> None:
-            try:
-                await asyncio.Event().wait()
-            except asyncio.CancelledError:
-                seen.append("cancelled")
-                raise
-
-        async with serving(server) as client:
-            old = await Old.connect(client)
+async def test_each_client_has_a_stream_and_a_place_of_its_own_to_post_to() -> None:
+    async with serving() as client:
+        clients = [await Old.connect(client) for _ in range(3)]
+        assert len({old.place.query for old in clients}) == 3
+        for number, old in enumerate(clients):
+            assert old.stream.events[0].name == "endpoint"
+            assert old.stream.headers["x-accel-buffering"] == "no"
             await old.open()
-            call = {"method": "tools/call", "params": {"name": "slow"}}
-            await old.post({"jsonrpc": "2.0", "id": 1, **call})
-            await asyncio.sleep(0)
-            await old.stream.drop()
-            assert (client.app.sse_sessions, server.connections) == ({}, set())
-            assert (await old.post(initialize("2024-11-05"))).status == 404
-            await asyncio.sleep(0.01)
-            assert seen == ["cancelled"]
+            call = {"name": "echo", "arguments": {"text": str(number)}}
+            answer = await old.ask("tools/call", call, 7)
+            assert answer["result"]["content"] == [{"type": "text", "text": str(number)}]
+        assert [len(said_by(old.stream)) for old in clients] == [2, 2, 2]
 
-    run(main)
+
+async def test_a_client_that_goes_takes_its_session_along() -> None:
+    server, seen = Server("slow", "1"), []
+
+    @server.tool
+    async def slow() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+
+    async with serving(server) as client:
+        old = await Old.connect(client)
+        await old.open()
+        call = {"method": "tools/call", "params": {"name": "slow"}}
+        await old.post({"jsonrpc": "2.0", "id": 1, **call})
+        await asyncio.sleep(0)
+        await old.stream.drop()
+        assert (client.app.sse_sessions, server.connections) == ({}, set())
+        assert (await old.post(initialize("2024-11-05"))).status == 404
+        await elapse(0.01)
+        assert seen == ["cancelled"]
 
 
 @pytest.mark.parametrize("query", ["", "session_id=", "session_id=x", "session=x", "%ff", "&&="])
-def test_a_message_for_no_session_is_not_found(query: str) -> None:
-    async def main() -> None:
-        async with serving() as client:
-            old = await Old.connect(client)
-            assert (await old.post(initialize("2024-11-05"), query)).status == 404
-
-    run(main)
+async def test_a_message_for_no_session_is_not_found(query: str) -> None:
+    async with serving() as client:
+        old = await Old.connect(client)
+        assert (await old.post(initialize("2024-11-05"), query)).status == 404
 
 
-def test_a_stranger_does_not_find_the_session_of_another() -> None:
-    async def main() -> None:
-        async with serving(principal=lambda scope: str(scope.get("user"))) as client:
-            old = await Old.connect(client, user="ann")
-            assert (await old.post(initialize("2024-11-05"), user="bob")).status == 404
-            await old.open()
-
-    run(main)
+async def test_a_stranger_does_not_find_the_session_of_another() -> None:
+    async with serving(principal=lambda scope: str(scope.get("user"))) as client:
+        old = await Old.connect(client, user="ann")
+        assert (await old.post(initialize("2024-11-05"), user="bob")).status == 404
+        await old.open()
 
 
-def test_what_is_no_message_is_a_bad_request() -> None:
-    async def main() -> None:
-        async with serving() as client:
-            old = await Old.connect(client)
-            for body in (b"{", b"7", b'{"jsonrpc":"2.0","result":{}}'):
-                assert (await old.post(body)).status == 400
-            await old.open()
-
-    run(main)
+async def test_what_is_no_message_is_a_bad_request() -> None:
+    async with serving() as client:
+        old = await Old.connect(client)
+        for body in (b"{", b"7", b'{"jsonrpc":"2.0","result":{}}'):
+            assert (await old.post(body)).status == 400
+        await old.open()
 
 
-def test_changes_and_comments_come_on_the_one_stream() -> None:
-    async def main() -> None:
-        server = plain(limits=Limits(keep_alive=0.02))
-        async with serving(server) as client:
-            old = await Old.connect(client)
-            await old.open()
-            server.remove_tool("count")
-            await old.stream.until_events(3)
-            assert said_by(old.stream)[-1]["method"] == "notifications/tools/list_changed"
-            await old.stream.until(lambda stream: stream.sent.count(b":\n\n") > 2)
-
-    run(main)
+async def test_changes_and_comments_come_on_the_one_stream() -> None:
+    server = plain(limits=Limits(keep_alive=0.02))
+    async with serving(server) as client:
+        old = await Old.connect(client)
+        await old.open()
+        server.remove_tool("count")
+        await old.stream.until_events(3)
+        assert said_by(old.stream)[-1]["method"] == "notifications/tools/list_changed"
+        await old.stream.until(lambda stream: stream.sent.count(b":\n\n") > 2)
 
 
-def test_the_place_to_post_to_lies_where_the_application_is_mounted() -> None:
-    async def main() -> None:
-        async with serving(sse="/events", messages="/in") as client:
-            old = await Old.connect(client, "/below/events", root_path="/below")
-            assert old.place.path == "/below/in"
-            await old.open()
-
-    run(main)
+async def test_the_place_to_post_to_lies_where_the_application_is_mounted() -> None:
+    async with serving(sse="/events", messages="/in") as client:
+        old = await Old.connect(client, "/below/events", root_path="/below")
+        assert old.place.path == "/below/in"
+        await old.open()

@@ -22,8 +22,9 @@ from mcp_runtime.server.http.cluster import Cluster, Forwarded
 from mcp_runtime.stores import Kept
 from mcp_runtime.stores.memory import MemoryBus, MemorySessions, MemoryStore
 from tests.runtime.server.http.test_requests import LISTEN
-from tests.support.asgi_client import GET, Client, Session, initialize, run
+from tests.support.asgi_client import GET, Client, Session, initialize
 from tests.support.patience import until
+from tests.support.virtual_time import elapse
 
 
 @dataclass
@@ -86,244 +87,203 @@ def at(client: Client, session: Session) -> Session:
     return moved
 
 
-def test_a_session_goes_on_where_it_was_not_begun() -> None:
-    async def main() -> None:
-        async with two() as (one, other, _, _):
-            begun = await one.session()
-            level = begun.request("logging/setLevel", {"level": "debug"})
-            assert (await level.until_over()).json["result"] == {}
-            called = await at(other, begun).call("where").until_over()
-            logged, answer = called.messages
-            assert logged["params"]["data"] == "asked at other"
-            assert answer["result"]["content"][0]["text"] == "other"
-            quiet = at(other, begun).request("logging/setLevel", {"level": "error"})
-            await quiet.until_over()
-            again = await begun.call("where").until_over()
-            assert again.json["result"]["content"][0]["text"] == "one"
-
-    run(main)
+async def test_a_session_goes_on_where_it_was_not_begun() -> None:
+    async with two() as (one, other, _, _):
+        begun = await one.session()
+        level = begun.request("logging/setLevel", {"level": "debug"})
+        assert (await level.until_over()).json["result"] == {}
+        called = await at(other, begun).call("where").until_over()
+        logged, answer = called.messages
+        assert logged["params"]["data"] == "asked at other"
+        assert answer["result"]["content"][0]["text"] == "other"
+        quiet = at(other, begun).request("logging/setLevel", {"level": "error"})
+        await quiet.until_over()
+        again = await begun.call("where").until_over()
+        assert again.json["result"]["content"][0]["text"] == "one"
 
 
-def test_a_session_is_no_one_elses_in_any_process() -> None:
-    async def main() -> None:
-        async with two() as (one, other, _, _):
-            begun = await one.session(who="ann")
-            for client in (one, other):
-                for who, status in (("ann", 200), ("bob", 404), ("", 404)):
-                    session = Session(client, begun.id, begun.revision, {"who": who})
-                    assert (await session.call("where").until_over()).status == status
-
-    run(main)
+async def test_a_session_is_no_one_elses_in_any_process() -> None:
+    async with two() as (one, other, _, _):
+        begun = await one.session(who="ann")
+        for client in (one, other):
+            for who, status in (("ann", 200), ("bob", 404), ("", 404)):
+                session = Session(client, begun.id, begun.revision, {"who": who})
+                assert (await session.call("where").until_over()).status == status
 
 
 @pytest.mark.parametrize("data", [b"\xff", b"{", b"[]", b'{"principal":"ann"}'])
-def test_a_session_whose_record_cannot_be_read_is_lost(
+async def test_a_session_whose_record_cannot_be_read_is_lost(
     data: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def main() -> None:
-        async with two() as (one, other, shared, _):
-            begun = await one.session()
-            kept = await shared.sessions.get(begun.id)
-            assert kept is not None
-            assert await shared.sessions.put(begun.id, data, kept.version)
-            for client in (one, other):
-                session = at(client, begun)
-                assert (await session.call("where").until_over()).status == 404
-                assert "its record in the store cannot be read" in caplog.text
-                caplog.clear()
-            assert one.app.sessions == {}
-            assert (await (await one.session()).call("where").until_over()).status == 200
-
-    run(main)
+    async with two() as (one, other, shared, _):
+        begun = await one.session()
+        kept = await shared.sessions.get(begun.id)
+        assert kept is not None
+        assert await shared.sessions.put(begun.id, data, kept.version)
+        for client in (one, other):
+            session = at(client, begun)
+            assert (await session.call("where").until_over()).status == 404
+            assert "its record in the store cannot be read" in caplog.text
+            caplog.clear()
+        assert one.app.sessions == {}
+        assert (await (await one.session()).call("where").until_over()).status == 200
 
 
-def test_a_change_of_a_session_whose_record_can_no_longer_be_read_is_refused(
+async def test_a_change_of_a_session_whose_record_can_no_longer_be_read_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def main() -> None:
-        async with two() as (one, _, shared, _):
-            begun = await one.session()
-            get = shared.sessions.get
+    async with two() as (one, _, shared, _):
+        begun = await one.session()
+        get = shared.sessions.get
 
-            async def get_then_spoil(id: str) -> Kept | None:
-                if (kept := await get(id)) is not None:
-                    await shared.sessions.put(id, b"{", kept.version)
-                return kept
+        async def get_then_spoil(id: str) -> Kept | None:
+            if (kept := await get(id)) is not None:
+                await shared.sessions.put(id, b"{", kept.version)
+            return kept
 
-            monkeypatch.setattr(shared.sessions, "get", get_then_spoil)
-            level = begun.request("logging/setLevel", {"level": "debug"})
-            assert (await level.until_over()).status == 404
-            assert one.app.sessions == {}
-
-    run(main)
+        monkeypatch.setattr(shared.sessions, "get", get_then_spoil)
+        level = begun.request("logging/setLevel", {"level": "debug"})
+        assert (await level.until_over()).status == 404
+        assert one.app.sessions == {}
 
 
-def test_a_session_that_was_deleted_is_gone_everywhere() -> None:
-    async def main() -> None:
-        async with two() as (one, other, shared, _):
-            begun = await one.session()
-            stream = begun.get()
-            await stream.until_begun()
-            assert (await at(other, begun).delete().until_over()).status == 204
-            assert (await begun.call("where").until_over()).status == 404
-            await stream.until_over()
-            assert (one.app.sessions, len(shared.sessions), len(shared.events)) == ({}, 0, 0)
-
-    run(main)
+async def test_a_session_that_was_deleted_is_gone_everywhere() -> None:
+    async with two() as (one, other, shared, _):
+        begun = await one.session()
+        stream = begun.get()
+        await stream.until_begun()
+        assert (await at(other, begun).delete().until_over()).status == 204
+        assert (await begun.call("where").until_over()).status == 404
+        await stream.until_over()
+        assert (one.app.sessions, len(shared.sessions), len(shared.events)) == ({}, 0, 0)
 
 
-def test_a_session_outlives_the_process_that_began_it() -> None:
-    async def main() -> None:
-        async with two() as (one, other, _, _):
-            begun = await one.session()
-            await one.app.drain()
-            called = await at(other, begun).call("where").until_over()
-            assert called.messages[-1]["result"]["content"][0]["text"] == "other"
-
-    run(main)
+async def test_a_session_outlives_the_process_that_began_it() -> None:
+    async with two() as (one, other, _, _):
+        begun = await one.session()
+        await one.app.drain()
+        called = await at(other, begun).call("where").until_over()
+        assert called.messages[-1]["result"]["content"][0]["text"] == "other"
 
 
-def test_an_unknown_session_and_a_long_id_are_none_in_any_process() -> None:
-    async def main() -> None:
-        async with two() as (one, _, shared, _):
-            for id in ("a" * 43, "a" * 60_000):
-                assert (
-                    await Session(one, id, "2025-11-25").call("where").until_over()
-                ).status == 404
-            assert len(shared.sessions) == 0
-
-    run(main)
+async def test_an_unknown_session_and_a_long_id_are_none_in_any_process() -> None:
+    async with two() as (one, _, shared, _):
+        for id in ("a" * 43, "a" * 60_000):
+            assert (await Session(one, id, "2025-11-25").call("where").until_over()).status == 404
+        assert len(shared.sessions) == 0
 
 
-def test_a_stream_is_resumed_where_it_was_not_begun() -> None:
-    async def main() -> None:
-        async with two() as (one, other, shared, go):
-            begun = await one.session()
-            response = begun.call("later")
-            await response.until_events(2)
-            await response.drop()
-            go.set()
-            await until(lambda: b"result" in str(shared.events._sessions).encode())
-            rest = await at(other, begun).get(response.events[-1].id).until_over()
-            second, answer = rest.messages
-            assert second["params"]["data"] == "second"
-            assert (answer["id"], answer["result"]["content"][0]["text"]) == (1, "one")
-
-    run(main)
+async def test_a_stream_is_resumed_where_it_was_not_begun() -> None:
+    async with two() as (one, other, shared, go):
+        begun = await one.session()
+        response = begun.call("later")
+        await response.until_events(2)
+        await response.drop()
+        go.set()
+        await until(lambda: b"result" in str(shared.events._sessions).encode())
+        rest = await at(other, begun).get(response.events[-1].id).until_over()
+        second, answer = rest.messages
+        assert second["params"]["data"] == "second"
+        assert (answer["id"], answer["result"]["content"][0]["text"]) == (1, "one")
 
 
-def test_what_two_processes_number_in_one_session_never_meets() -> None:
-    async def main() -> None:
-        async with two() as (one, other, _, _):
-            begun = await one.session(capabilities={"elicitation": {}})
-            responses = [begun.call("confirm"), at(other, begun).call("confirm")]
-            for each in responses:
-                await each.until_events(2)
-            ids = [each.messages[0]["id"] for each in responses]
-            names = [each.events[0].id.partition(".")[0] for each in responses]
-            assert len({*ids}) == len({*names}) == 2
-            assert all(id < 2**53 for id in ids)
-
-    run(main)
+async def test_what_two_processes_number_in_one_session_never_meets() -> None:
+    async with two() as (one, other, _, _):
+        begun = await one.session(capabilities={"elicitation": {}})
+        responses = [begun.call("confirm"), at(other, begun).call("confirm")]
+        for each in responses:
+            await each.until_events(2)
+        ids = [each.messages[0]["id"] for each in responses]
+        names = [each.events[0].id.partition(".")[0] for each in responses]
+        assert len({*ids}) == len({*names}) == 2
+        assert all(id < 2**53 for id in ids)
 
 
-def test_a_change_is_heard_once_by_the_clients_of_every_process() -> None:
-    async def main() -> None:
-        async with two() as (one, other, _, _):
-            begun = await one.session()
-            watched = begun.request("resources/subscribe", {"uri": "note://one"})
-            assert (await watched.until_over()).status == 200
-            stream, listened = begun.get(), one.request("subscriptions/listen", LISTEN)
-            await other.session()
-            await stream.until_begun()
-            await listened.until_events(1)
-            other.app._service.server.resource_updated("note://one")
-            other.app._service.server.tool(lambda: "new", name="new")
-            await stream.until(lambda it: len(it.messages) == 2)
-            await listened.until(lambda it: len(it.messages) == 2)
-            await asyncio.sleep(0.01)
-            assert [message["method"] for message in stream.messages] == [
-                "notifications/resources/updated",
-                "notifications/tools/list_changed",
-            ]
-            assert listened.messages[1]["method"] == "notifications/tools/list_changed"
-            assert len(listened.messages) == 2
-
-    run(main)
+async def test_a_change_is_heard_once_by_the_clients_of_every_process() -> None:
+    async with two() as (one, other, _, _):
+        begun = await one.session()
+        watched = begun.request("resources/subscribe", {"uri": "note://one"})
+        assert (await watched.until_over()).status == 200
+        stream, listened = begun.get(), one.request("subscriptions/listen", LISTEN)
+        await other.session()
+        await stream.until_begun()
+        await listened.until_events(1)
+        other.app._service.server.resource_updated("note://one")
+        other.app._service.server.tool(lambda: "new", name="new")
+        await stream.until(lambda it: len(it.messages) == 2)
+        await listened.until(lambda it: len(it.messages) == 2)
+        await elapse(0.01)
+        assert [message["method"] for message in stream.messages] == [
+            "notifications/resources/updated",
+            "notifications/tools/list_changed",
+        ]
+        assert listened.messages[1]["method"] == "notifications/tools/list_changed"
+        assert len(listened.messages) == 2
 
 
 @pytest.mark.parametrize("resumes", [True, False])
-def test_a_change_between_two_streams_is_not_missed_where_the_session_was_not_open(
+async def test_a_change_between_two_streams_is_not_missed_where_the_session_was_not_open(
     resumes: bool,
 ) -> None:
-    async def main() -> None:
-        async with two() as (one, other, _, _):
-            begun = await one.session()
-            await begun.request("resources/subscribe", {"uri": "note://one"}).until_over()
-            stream, updated = begun.get(), one.app._service.server.resource_updated
-            await stream.until_begun()
-            updated("note://one")
-            await stream.until(lambda it: it.messages)
-            await stream.drop()
-            updated("note://one")
-            last = stream.events[-1].id if resumes else None
-            moved = at(other, begun).get(last)
-            await moved.until(lambda it: it.messages)
-            assert moved.messages[0]["params"] == {"uri": "note://one"}
-            await moved.drop()
-            await at(other, begun).request("ping").until_over()
-            again = at(other, begun).get(moved.events[-1].id)
-            await again.until_begun()
-            other.app._service.server.tool(lambda: "new", name="new")
-            await again.until(lambda it: it.messages)
-            assert again.messages[0]["method"] == "notifications/tools/list_changed"
-
-    run(main)
+    async with two() as (one, other, _, _):
+        begun = await one.session()
+        await begun.request("resources/subscribe", {"uri": "note://one"}).until_over()
+        stream, updated = begun.get(), one.app._service.server.resource_updated
+        await stream.until_begun()
+        updated("note://one")
+        await stream.until(lambda it: it.messages)
+        await stream.drop()
+        updated("note://one")
+        last = stream.events[-1].id if resumes else None
+        moved = at(other, begun).get(last)
+        await moved.until(lambda it: it.messages)
+        assert moved.messages[0]["params"] == {"uri": "note://one"}
+        await moved.drop()
+        await at(other, begun).request("ping").until_over()
+        again = at(other, begun).get(moved.events[-1].id)
+        await again.until_begun()
+        other.app._service.server.tool(lambda: "new", name="new")
+        await again.until(lambda it: it.messages)
+        assert again.messages[0]["method"] == "notifications/tools/list_changed"
 
 
-def test_a_session_hears_once_of_a_list_that_differs_since_a_deploy() -> None:
-    async def main() -> None:
-        async with two() as (one, other, _, _):
-            begun = await one.session()
-            other.app._service.server.tool(lambda: "new", name="deployed")
-            moved = at(other, begun)
-            stream = moved.get()
-            await stream.until(lambda it: it.messages)
-            (announced,) = stream.messages
-            assert announced["method"] == "notifications/tools/list_changed"
-            await stream.drop()
-            other.app._table.open.clear()  # as a restart of the process does
-            again = moved.get()
-            await again.until_begun()
-            other.app._service.server.resource_updated("note://one")
-            assert (await moved.request("ping").until_over()).json["result"] == {}
-            assert not again.messages
-
-    run(main)
+async def test_a_session_hears_once_of_a_list_that_differs_since_a_deploy() -> None:
+    async with two() as (one, other, _, _):
+        begun = await one.session()
+        other.app._service.server.tool(lambda: "new", name="deployed")
+        moved = at(other, begun)
+        stream = moved.get()
+        await stream.until(lambda it: it.messages)
+        (announced,) = stream.messages
+        assert announced["method"] == "notifications/tools/list_changed"
+        await stream.drop()
+        other.app._table.open.clear()  # as a restart of the process does
+        again = moved.get()
+        await again.until_begun()
+        other.app._service.server.resource_updated("note://one")
+        assert (await moved.request("ping").until_over()).json["result"] == {}
+        assert not again.messages
 
 
-def test_what_is_no_change_on_the_bus_is_logged_and_the_next_is_heard(
+async def test_what_is_no_change_on_the_bus_is_logged_and_the_next_is_heard(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def main() -> None:
-        async with two() as (one, other, shared, _):
-            stream = one.request("subscriptions/listen", LISTEN)
-            await stream.until_events(1)
-            await other.session()
-            with caplog.at_level(logging.WARNING, "mcp_runtime"):
-                for message in (
-                    b"{",
-                    b"\xff",
-                    b"[]",
-                    b'{"sender":1}',
-                    b'{"sender":"x","list":"?"}',
-                ):
-                    shared.bus.publish("changes", message)
-                other.app._service.server.tool(lambda: "new", name="new")
-                await stream.until(lambda it: len(it.messages) == 2)
-            assert len(caplog.records) == 8  # four in each process
-
-    run(main)
+    async with two() as (one, other, shared, _):
+        stream = one.request("subscriptions/listen", LISTEN)
+        await stream.until_events(1)
+        await other.session()
+        with caplog.at_level(logging.WARNING, "mcp_runtime"):
+            for message in (
+                b"{",
+                b"\xff",
+                b"[]",
+                b'{"sender":1}',
+                b'{"sender":"x","list":"?"}',
+            ):
+                shared.bus.publish("changes", message)
+            other.app._service.server.tool(lambda: "new", name="new")
+            await stream.until(lambda it: len(it.messages) == 2)
+        assert len(caplog.records) == 8  # four in each process
 
 
 def test_a_process_with_keys_of_its_own_warns_when_it_shares_a_store(
@@ -340,97 +300,82 @@ def test_a_process_with_keys_of_its_own_warns_when_it_shares_a_store(
 # ---- what lands at a process that does not wait for it
 
 
-def test_an_answer_that_lands_on_the_wrong_process_reaches_the_right_one() -> None:
-    async def main() -> None:
-        async with two() as (one, other, _, _):
-            begun = await one.session(capabilities={"elicitation": {}})
-            response = begun.call("confirm")
-            await response.until_events(2)
-            question = response.messages[0]
-            answer = {"action": "accept", "content": {"yes": True}}
-            sent = at(other, begun).post({"jsonrpc": "2.0", "id": question["id"], "result": answer})
-            assert (await sent.until_over()).status == 202
-            await response.until_over()
-            text = response.messages[-1]["result"]["content"][0]["text"]
-            assert text == "Confirmed(yes=True)"
-
-    run(main)
+async def test_an_answer_that_lands_on_the_wrong_process_reaches_the_right_one() -> None:
+    async with two() as (one, other, _, _):
+        begun = await one.session(capabilities={"elicitation": {}})
+        response = begun.call("confirm")
+        await response.until_events(2)
+        question = response.messages[0]
+        answer = {"action": "accept", "content": {"yes": True}}
+        sent = at(other, begun).post({"jsonrpc": "2.0", "id": question["id"], "result": answer})
+        assert (await sent.until_over()).status == 202
+        await response.until_over()
+        text = response.messages[-1]["result"]["content"][0]["text"]
+        assert text == "Confirmed(yes=True)"
 
 
-def test_a_cancellation_that_lands_on_the_wrong_process_cancels() -> None:
-    async def main() -> None:
-        async with two() as (one, other, _, _):
-            begun = await one.session()
-            response = begun.call("later")
-            await response.until_events(2)
-            id = begun.last
-            cancelled = {"method": "notifications/cancelled", "params": {"requestId": id}}
-            await at(other, begun).post({"jsonrpc": "2.0", **cancelled}).until_over()
-            await response.until_over()
-            assert all("result" not in message for message in response.messages)
-
-    run(main)
+async def test_a_cancellation_that_lands_on_the_wrong_process_cancels() -> None:
+    async with two() as (one, other, _, _):
+        begun = await one.session()
+        response = begun.call("later")
+        await response.until_events(2)
+        id = begun.last
+        cancelled = {"method": "notifications/cancelled", "params": {"requestId": id}}
+        await at(other, begun).post({"jsonrpc": "2.0", **cancelled}).until_over()
+        await response.until_over()
+        assert all("result" not in message for message in response.messages)
 
 
-def test_a_stream_goes_on_live_at_another_process() -> None:
-    async def main() -> None:
-        async with two() as (one, other, _, go):
-            begun = await one.session()
-            response = begun.call("later")
-            await response.until_events(2)
-            await response.drop()
-            rest = at(other, begun).get(response.events[-1].id)
-            await rest.until_begun()
-            await asyncio.sleep(0.02)
-            assert rest.messages == []
-            go.set()
-            await rest.until_over()
-            second, answer = rest.messages
-            assert second["params"]["data"] == "second"
-            assert (answer["id"], answer["result"]["content"][0]["text"]) == (1, "one")
-            assert len({event.id for event in rest.events}) == len(rest.events)
-
-    run(main)
+async def test_a_stream_goes_on_live_at_another_process() -> None:
+    async with two() as (one, other, _, go):
+        begun = await one.session()
+        response = begun.call("later")
+        await response.until_events(2)
+        await response.drop()
+        rest = at(other, begun).get(response.events[-1].id)
+        await rest.until_begun()
+        await elapse(0.02)
+        assert rest.messages == []
+        go.set()
+        await rest.until_over()
+        second, answer = rest.messages
+        assert second["params"]["data"] == "second"
+        assert (answer["id"], answer["result"]["content"][0]["text"]) == (1, "one")
+        assert len({event.id for event in rest.events}) == len(rest.events)
 
 
-def test_the_stream_of_get_goes_on_at_whichever_process_is_asked() -> None:
-    async def main() -> None:
-        async with two() as (one, other, _, _):
-            begun = await one.session()
-            last, ids, servers = "", list[str](), [one, other, other, one, one, other]
-            for number, client in enumerate(servers):
-                session = at(client, begun)
-                stream = await (session.get(last) if number % 3 else session.get()).until_begun()
-                one.app._service.server.add_tool(_nothing, name=f"tool{number}")
-                await stream.until(lambda stream: bool(stream.messages))
-                await stream.drop()
-                ids += [event.id for event in stream.events]
-                last = ids[-1]
-            assert len({*ids}) == len(ids)
-            later = [id for id in ids[1:] if _same(id, ids[0])]
-            rest = await at(other, begun).get(ids[0]).until_events(len(later))
-            assert [event.id for event in rest.events][: len(later)] == later
-            await rest.drop()
-
-    run(main)
+async def test_the_stream_of_get_goes_on_at_whichever_process_is_asked() -> None:
+    async with two() as (one, other, _, _):
+        begun = await one.session()
+        last, ids, servers = "", list[str](), [one, other, other, one, one, other]
+        for number, client in enumerate(servers):
+            session = at(client, begun)
+            stream = await (session.get(last) if number % 3 else session.get()).until_begun()
+            one.app._service.server.add_tool(_nothing, name=f"tool{number}")
+            await stream.until(lambda stream: bool(stream.messages))
+            await stream.drop()
+            ids += [event.id for event in stream.events]
+            last = ids[-1]
+        assert len({*ids}) == len(ids)
+        later = [id for id in ids[1:] if _same(id, ids[0])]
+        rest = await at(other, begun).get(ids[0]).until_events(len(later))
+        assert [event.id for event in rest.events][: len(later)] == later
+        await rest.drop()
 
 
-def test_the_stream_of_get_is_closed_with_a_time_to_reconnect_when_its_process_ends() -> None:
-    async def main() -> None:
-        async with two() as (one, other, _, _):
-            begun, older = await one.session(), await one.session("2025-06-18")
-            stream, silent = await begun.get().until_events(1), await older.get().until_begun()
-            await one.app.drain()
-            await stream.until_over()
-            await silent.until_over()
-            assert [event.retry for event in stream.events] == [None, 1000]
-            assert silent.events == []
-            again = await at(other, begun).get(stream.events[0].id).until_begun()
-            other.app._service.server.add_tool(_nothing, name="new")
-            await again.until(lambda again: len(again.messages) == 1)
-            await again.drop()
-
-    run(main)
+async def test_the_stream_of_get_is_closed_with_a_time_to_reconnect_when_its_process_ends() -> None:
+    async with two() as (one, other, _, _):
+        begun, older = await one.session(), await one.session("2025-06-18")
+        stream, silent = await begun.get().until_events(1), await older.get().until_begun()
+        await one.app.drain()
+        await stream.until_over()
+        await silent.until_over()
+        assert [event.retry for event in stream.events] == [None, 1000]
+        assert silent.events == []
+        again = await at(other, begun).get(stream.events[0].id).until_begun()
+        other.app._service.server.add_tool(_nothing, name="new")
+        await again.until(lambda again: len(again.messages) == 1)
+        await again.drop()
 
 
 async def _nothing() -> None: ...
@@ -441,141 +386,121 @@ def _same(id: str, other: str) -> bool:
     return id.rpartition(".")[0] == other.rpartition(".")[0]
 
 
-def test_a_call_whose_process_has_died_is_answered_with_an_error_once() -> None:
-    async def main() -> None:
-        async with two(Limits(lease=0.1)) as (one, other, shared, _):
-            begun = await one.session()
-            response = begun.call("later")
-            await response.until_events(2)
-            await response.drop()
-            for task in asyncio.all_tasks():
-                if "Cluster._renew" in repr(task.get_coro()):
-                    task.cancel()
-            rests = [at(other, begun).get(response.events[-1].id) for _ in range(2)]
-            await asyncio.gather(*(rest.until_over() for rest in rests))
-            for rest in rests:
-                (answer,) = rest.messages
-                assert (answer["id"], answer["error"]["code"]) == (1, -32603)
-                assert answer["error"]["data"] == {"reason": "process-ended"}
-            assert len(shared.events._sessions[begun.id].events) == 3
-
-    run(main)
+async def test_a_call_whose_process_has_died_is_answered_with_an_error_once() -> None:
+    async with two(Limits(lease=0.1)) as (one, other, shared, _):
+        begun = await one.session()
+        response = begun.call("later")
+        await response.until_events(2)
+        await response.drop()
+        for task in asyncio.all_tasks():
+            if "Cluster._renew" in repr(task.get_coro()):
+                task.cancel()
+        rests = [at(other, begun).get(response.events[-1].id) for _ in range(2)]
+        await asyncio.gather(*(rest.until_over() for rest in rests))
+        for rest in rests:
+            (answer,) = rest.messages
+            assert (answer["id"], answer["error"]["code"]) == (1, -32603)
+            assert answer["error"]["data"] == {"reason": "process-ended"}
+        assert len(shared.events._sessions[begun.id].events) == 3
 
 
-def test_a_post_at_one_process_does_not_undo_a_delete_at_another() -> None:
-    async def main() -> None:
-        async with two() as (one, other, shared, _):
-            begun = await one.session()
-            put, deleted = shared.sessions.put, asyncio.Event()
+async def test_a_post_at_one_process_does_not_undo_a_delete_at_another() -> None:
+    async with two() as (one, other, shared, _):
+        begun = await one.session()
+        put, deleted = shared.sessions.put, asyncio.Event()
 
-            async def late(session: str, record: bytes, version: int) -> bool:
-                await deleted.wait()
-                return await put(session, record, version)
+        async def late(session: str, record: bytes, version: int) -> bool:
+            await deleted.wait()
+            return await put(session, record, version)
 
-            shared.sessions.put = late
-            level = begun.request("logging/setLevel", {"level": "debug"})
-            await asyncio.sleep(0.01)
-            assert (await at(other, begun).delete().until_over()).status == 204
-            deleted.set()
-            assert (await level.until_over()).status == 404
-            for client in (one, other):
-                assert (await at(client, begun).call("where").until_over()).status == 404
-            assert (one.app.sessions, other.app.sessions, len(shared.sessions)) == ({}, {}, 0)
-
-    run(main)
+        shared.sessions.put = late
+        level = begun.request("logging/setLevel", {"level": "debug"})
+        await elapse(0.01)
+        assert (await at(other, begun).delete().until_over()).status == 204
+        deleted.set()
+        assert (await level.until_over()).status == 404
+        for client in (one, other):
+            assert (await at(client, begun).call("where").until_over()).status == 404
+        assert (one.app.sessions, other.app.sessions, len(shared.sessions)) == ({}, {}, 0)
 
 
-def test_what_two_processes_change_in_a_session_at_once_is_kept_of_both() -> None:
-    async def main() -> None:
-        async with two() as (one, other, _, _):
-            begun = await one.session()
-            assert (await at(other, begun).call("where").until_over()).status == 200
-            both = [
-                begun.request("logging/setLevel", {"level": "debug"}),
-                at(other, begun).request("resources/subscribe", {"uri": "note://one"}),
-            ]
-            for each in both:
-                assert (await each.until_over()).status == 200
-            for client in (one, other):
-                called = await at(client, begun).call("where").until_over()
-                assert len(called.messages) == 2
-                session = client.app.sessions[begun.id].server_session
-                assert session.subscriptions.watched == {"note://one"}
-
-    run(main)
+async def test_what_two_processes_change_in_a_session_at_once_is_kept_of_both() -> None:
+    async with two() as (one, other, _, _):
+        begun = await one.session()
+        assert (await at(other, begun).call("where").until_over()).status == 200
+        both = [
+            begun.request("logging/setLevel", {"level": "debug"}),
+            at(other, begun).request("resources/subscribe", {"uri": "note://one"}),
+        ]
+        for each in both:
+            assert (await each.until_over()).status == 200
+        for client in (one, other):
+            called = await at(client, begun).call("where").until_over()
+            assert len(called.messages) == 2
+            session = client.app.sessions[begun.id].server_session
+            assert session.subscriptions.watched == {"note://one"}
 
 
-def test_a_message_of_http_sse_reaches_the_process_that_has_the_stream() -> None:
-    async def main() -> None:
-        async with two() as (one, other, _, _):
-            stream = one.begin("GET", "/sse", GET)
-            await stream.until_events(1)
-            query = stream.events[0].data.decode().partition("?")[2]
+async def test_a_message_of_http_sse_reaches_the_process_that_has_the_stream() -> None:
+    async with two() as (one, other, _, _):
+        stream = one.begin("GET", "/sse", GET)
+        await stream.until_events(1)
+        query = stream.events[0].data.decode().partition("?")[2]
 
-            async def post(message: object, query: str = query) -> int:
-                sent = other.post(message, path="/messages", query=query)
-                return (await sent.until_over()).status
+        async def post(message: object, query: str = query) -> int:
+            sent = other.post(message, path="/messages", query=query)
+            return (await sent.until_over()).status
 
-            assert await post(initialize("2024-11-05")) == 202
-            assert await post({"jsonrpc": "2.0", "id": 1, "method": "ping"}) == 202
-            await stream.until_events(3)
-            assert [json.loads(event.data)["id"] for event in stream.events[1:]] == [0, 1]
-            assert await post(initialize("2024-11-05"), query.replace(".", "9.")) == 404
-            assert await post(initialize("2024-11-05"), query="session_id=1") == 404
-            await stream.drop()
-            await one.app.drain()
-            assert await post(initialize("2024-11-05")) == 404
-
-    run(main)
+        assert await post(initialize("2024-11-05")) == 202
+        assert await post({"jsonrpc": "2.0", "id": 1, "method": "ping"}) == 202
+        await stream.until_events(3)
+        assert [json.loads(event.data)["id"] for event in stream.events[1:]] == [0, 1]
+        assert await post(initialize("2024-11-05"), query.replace(".", "9.")) == 404
+        assert await post(initialize("2024-11-05"), query="session_id=1") == 404
+        await stream.drop()
+        await one.app.drain()
+        assert await post(initialize("2024-11-05")) == 404
 
 
-def test_a_message_that_the_bus_brings_twice_is_handled_once() -> None:
-    async def main() -> None:
-        async with two() as (one, other, shared, _):
-            publish = shared.bus.publish
+async def test_a_message_that_the_bus_brings_twice_is_handled_once() -> None:
+    async with two() as (one, other, shared, _):
+        publish = shared.bus.publish
 
-            def repeated(topic: str, message: bytes) -> None:
-                publish(topic, message)
-                publish(topic, message)
+        def repeated(topic: str, message: bytes) -> None:
+            publish(topic, message)
+            publish(topic, message)
 
-            shared.bus.publish = repeated
-            stream = one.begin("GET", "/sse", GET)
-            await stream.until_events(1)
-            query = stream.events[0].data.decode().partition("?")[2]
-            for id, method in enumerate(["initialize", "ping", "ping"]):
-                message = (
-                    initialize("2024-11-05") if not id else {"jsonrpc": "2.0", "method": method}
-                )
-                sent = other.post({**message, "id": id}, path="/messages", query=query)
-                assert (await sent.until_over()).status == 202
-                await stream.until_events(id + 2)
-            await asyncio.sleep(0.02)
-            assert [json.loads(event.data)["id"] for event in stream.events[1:]] == [0, 1, 2]
-            await stream.drop()
-
-    run(main)
-
-
-def test_a_message_that_the_bus_brings_after_one_of_another_topic_is_handled() -> None:
-    async def main() -> None:
-        async with two() as (one, other, shared, _):
-            stream = one.begin("GET", "/sse", GET)
-            await stream.until_events(1)
-            query = stream.events[0].data.decode().partition("?")[2]
-            publish, late = shared.bus.publish, list[tuple[str, bytes]]()
-            shared.bus.publish = lambda topic, message: late.append((topic, message))
-            sent = other.post(initialize("2024-11-05"), path="/messages", query=query)
+        shared.bus.publish = repeated
+        stream = one.begin("GET", "/sse", GET)
+        await stream.until_events(1)
+        query = stream.events[0].data.decode().partition("?")[2]
+        for id, method in enumerate(["initialize", "ping", "ping"]):
+            message = initialize("2024-11-05") if not id else {"jsonrpc": "2.0", "method": method}
+            sent = other.post({**message, "id": id}, path="/messages", query=query)
             assert (await sent.until_over()).status == 202
-            shared.bus.publish = publish
-            assert other.app._cluster is not None
-            other.app._cluster.changed("of another session")
-            await asyncio.sleep(0.02)
-            for topic, message in late:
-                publish(topic, message)
-            await stream.until_events(2)
-            await stream.drop()
+            await stream.until_events(id + 2)
+        await elapse(0.02)
+        assert [json.loads(event.data)["id"] for event in stream.events[1:]] == [0, 1, 2]
+        await stream.drop()
 
-    run(main)
+
+async def test_a_message_that_the_bus_brings_after_one_of_another_topic_is_handled() -> None:
+    async with two() as (one, other, shared, _):
+        stream = one.begin("GET", "/sse", GET)
+        await stream.until_events(1)
+        query = stream.events[0].data.decode().partition("?")[2]
+        publish, late = shared.bus.publish, list[tuple[str, bytes]]()
+        shared.bus.publish = lambda topic, message: late.append((topic, message))
+        sent = other.post(initialize("2024-11-05"), path="/messages", query=query)
+        assert (await sent.until_over()).status == 202
+        shared.bus.publish = publish
+        assert other.app._cluster is not None
+        other.app._cluster.changed("of another session")
+        await elapse(0.02)
+        for topic, message in late:
+            publish(topic, message)
+        await stream.until_events(2)
+        await stream.drop()
 
 
 def test_what_is_known_of_other_processes_is_bounded_and_the_oldest_is_forgotten() -> None:
@@ -598,16 +523,13 @@ def test_what_is_known_of_other_processes_is_bounded_and_the_oldest_is_forgotten
     assert received[10_000:] == [(5_904, 1)]
 
 
-def test_processes_that_were_forked_from_one_have_numbers_of_their_own() -> None:
+async def test_processes_that_were_forked_from_one_have_numbers_of_their_own() -> None:
     """As the workers of gunicorn with --preload, which make the application before they fork."""
 
-    async def main() -> None:
-        cluster = Cluster(MemoryStore(), DEFAULT, lambda message: None)
-        forked = copy.copy(cluster)
-        async with cluster.joined(), forked.joined():
-            assert cluster.number != forked.number
-
-    asyncio.run(main())
+    cluster = Cluster(MemoryStore(), DEFAULT, lambda message: None)
+    forked = copy.copy(cluster)
+    async with cluster.joined(), forked.joined():
+        assert cluster.number != forked.number
 
 
 class Listener:
@@ -621,17 +543,14 @@ class Listener:
         self.threads.append(threading.get_ident())
 
 
-def test_changes_reach_a_process_that_was_forked_from_the_one_that_announces_them() -> None:
-    async def main() -> None:
-        one, bus = ChangeBroadcaster(), MemoryBus()
-        forked = copy.deepcopy(one)
-        async with one.shared(bus), forked.shared(bus):
-            listener = Listener(asyncio.get_running_loop())
-            forked.connections.add(listener)
-            one.broadcast(Change(uri="note://one"))
-            await until(lambda: listener.uris == ["note://one"])
-
-    asyncio.run(main())
+async def test_changes_reach_a_process_that_was_forked_from_the_one_that_announces_them() -> None:
+    one, bus = ChangeBroadcaster(), MemoryBus()
+    forked = copy.deepcopy(one)
+    async with one.shared(bus), forked.shared(bus):
+        listener = Listener(asyncio.get_running_loop())
+        forked.connections.add(listener)
+        one.broadcast(Change(uri="note://one"))
+        await until(lambda: listener.uris == ["note://one"])
 
 
 def test_a_client_on_the_event_loop_of_another_thread_is_notified_there() -> None:
@@ -660,45 +579,39 @@ def test_a_client_on_the_event_loop_of_another_thread_is_notified_there() -> Non
 # ---- the stores of one process
 
 
-def test_sessions_that_are_not_used_are_given_up_the_oldest_first() -> None:
-    async def main() -> None:
-        now = 0.0
-        kept = MemorySessions(Limits(sessions=3, session_idle=10), clock=lambda: now)
-        for name in "abcd":
-            assert await kept.put(name, name.encode(), 0)
-        b, c, d = (Kept(1, name) for name in (b"b", b"c", b"d"))
-        assert [await kept.get(name) for name in "abcd"] == [None, b, c, d]
-        now = 6
-        assert await kept.get("b") == b
-        now = 12
-        assert [await kept.get(name) for name in "bcd"] == [b, None, None]
-        assert len(kept) == 1
-
-    asyncio.run(main())
+async def test_sessions_that_are_not_used_are_given_up_the_oldest_first() -> None:
+    now = 0.0
+    kept = MemorySessions(Limits(sessions=3, session_idle=10), clock=lambda: now)
+    for name in "abcd":
+        assert await kept.put(name, name.encode(), 0)
+    b, c, d = (Kept(1, name) for name in (b"b", b"c", b"d"))
+    assert [await kept.get(name) for name in "abcd"] == [None, b, c, d]
+    now = 6
+    assert await kept.get("b") == b
+    now = 12
+    assert [await kept.get(name) for name in "bcd"] == [b, None, None]
+    assert len(kept) == 1
 
 
-def test_a_bus_brings_messages_to_every_loop_until_its_end() -> None:
-    async def main() -> None:
-        bus, here, there = MemoryBus(), list[bytes](), list[bytes]()
+@pytest.mark.real_time
+async def test_a_bus_brings_messages_to_every_loop_until_its_end() -> None:
+    bus, here, there = MemoryBus(), list[bytes](), list[bytes]()
 
-        async def elsewhere() -> None:
-            async with bus.subscribed("all", there.append):
-                ready.set()
-                while len(there) < 2:
-                    await asyncio.sleep(0.001)
+    async def elsewhere() -> None:
+        async with bus.subscribed("all", there.append):
+            ready.set()
+            await until(lambda: len(there) == 2)
 
-        ready = asyncio.Event()
-        ready.set = lambda: loop.call_soon_threadsafe(asyncio.Event.set, ready)
-        loop = asyncio.get_running_loop()
-        thread = asyncio.create_task(asyncio.to_thread(asyncio.run, elsewhere()))
-        await ready.wait()
-        async with bus.subscribed("all", here.append):
-            bus.publish("all", b"one")
-            bus.publish("all", b"two")
-            await until(lambda: len(here) == 2)
-        await thread
-        bus.publish("all", b"three")
-        await asyncio.sleep(0)
-        assert here == there == [b"one", b"two"]
-
-    asyncio.run(main())
+    ready = asyncio.Event()
+    ready.set = lambda: loop.call_soon_threadsafe(asyncio.Event.set, ready)
+    loop = asyncio.get_running_loop()
+    thread = asyncio.create_task(asyncio.to_thread(asyncio.run, elsewhere()))
+    await ready.wait()
+    async with bus.subscribed("all", here.append):
+        bus.publish("all", b"one")
+        bus.publish("all", b"two")
+        await until(lambda: len(here) == 2)
+    await thread
+    bus.publish("all", b"three")
+    await asyncio.sleep(0)
+    assert here == there == [b"one", b"two"]

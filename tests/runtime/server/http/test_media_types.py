@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from mcp_runtime.core.http_rules import EVENT_STREAM, JSON, accepts, media_type
-from tests.support.asgi_client import BOTH, GET, POST, request, run, serving
+from tests.support.asgi_client import BOTH, GET, POST, request, serving
 
 
 @pytest.mark.parametrize(
@@ -85,10 +83,9 @@ def test_the_closest_range_of_an_accept_header_decides(
         "," * 200_000,
     ],
 )
-def test_a_hostile_accept_header_is_read_in_linear_time(header: str) -> None:
-    begun = time.process_time()
+def test_a_hostile_accept_header_is_read_to_its_end(header: str) -> None:
+    """In time that grows with its length: were it the square of it, this would take an hour."""
     assert not accepts(header, JSON)
-    assert time.process_time() - begun < 1
 
 
 @pytest.mark.parametrize(
@@ -105,46 +102,34 @@ def test_a_hostile_accept_header_is_read_in_linear_time(header: str) -> None:
         ({"accept": ["application/json", "text/event-stream"]}, 200, ""),
     ],
 )
-def test_a_post_in_another_type_is_refused(
+async def test_a_post_in_another_type_is_refused(
     headers: dict[str, str], status: int, names: str
 ) -> None:
-    async def main() -> None:
-        async with serving() as client:
-            response = await client.request("server/discover", headers=headers).until_over()
-            assert response.status == status
-            assert names in response.json.get("error", {"message": ""})["message"]
-
-    run(main)
+    async with serving() as client:
+        response = await client.request("server/discover", headers=headers).until_over()
+        assert response.status == status
+        assert names in response.json.get("error", {"message": ""})["message"]
 
 
-def test_a_post_without_types_needs_the_one_and_not_the_other() -> None:
-    async def main() -> None:
-        async with serving() as client:
-            for less, status in (("content-type", 415), ("accept", 400)):
-                headers = {key: value for key, value in POST.items() if key != less}
-                assert (await client.ask("POST", "/mcp", headers)).status == status
-
-    run(main)
+async def test_a_post_without_types_needs_the_one_and_not_the_other() -> None:
+    async with serving() as client:
+        for less, status in (("content-type", 415), ("accept", 400)):
+            headers = {key: value for key, value in POST.items() if key != less}
+            assert (await client.ask("POST", "/mcp", headers)).status == status
 
 
 @pytest.mark.parametrize("accept", ["application/json", "text/plain", "text/event-stream;q=0"])
-def test_a_get_has_to_accept_a_stream(accept: str) -> None:
-    async def main() -> None:
-        async with serving() as client:
-            response = await client.ask("GET", "/mcp", {**GET, "accept": accept})
-            assert (response.status, "text/event-stream" in response.error["message"]) == (
-                406,
-                True,
-            )
-
-    run(main)
+async def test_a_get_has_to_accept_a_stream(accept: str) -> None:
+    async with serving() as client:
+        response = await client.ask("GET", "/mcp", {**GET, "accept": accept})
+        assert (response.status, "text/event-stream" in response.error["message"]) == (
+            406,
+            True,
+        )
 
 
-def test_messages_of_http_with_sse_are_json_too() -> None:
-    async def main() -> None:
-        async with serving() as client:
-            headers = {**POST, "content-type": "text/plain"}
-            body = [b"%r" % request("ping")]
-            assert (await client.ask("POST", "/messages", headers, body)).status == 415
-
-    run(main)
+async def test_messages_of_http_with_sse_are_json_too() -> None:
+    async with serving() as client:
+        headers = {**POST, "content-type": "text/plain"}
+        body = [b"%r" % request("ping")]
+        assert (await client.ask("POST", "/messages", headers, body)).status == 415

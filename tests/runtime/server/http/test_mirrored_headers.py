@@ -23,7 +23,6 @@ from tests.support.asgi_client import (
     Headers,
     mirrors,
     request,
-    run,
     serving,
 )
 
@@ -243,84 +242,71 @@ async def refused(client: Client, said: Any, headers: Headers) -> str:
         ("resources/read", {"uri": "text://a"}),
     ],
 )
-def test_each_standard_header_is_required_and_compared(
+async def test_each_standard_header_is_required_and_compared(
     name: str, method: str, params: dict[str, Any]
 ) -> None:
-    async def main() -> None:
-        said = request(method, params)
-        headers = mirrors(said)
-        async with serving(marked()) as client:
-            for wrong in ({}, {name: ""}, {name: "x"}, {name: headers[name].upper() + "X"}):
-                less = {key: value for key, value in headers.items() if key != name}
-                assert name in await refused(client, said, {**less, **wrong})
-            twice = {**headers, name: [headers[name], headers[name]]}
-            assert name in await refused(client, said, twice)
-
-    run(main)
+    said = request(method, params)
+    headers = mirrors(said)
+    async with serving(marked()) as client:
+        for wrong in ({}, {name: ""}, {name: "x"}, {name: headers[name].upper() + "X"}):
+            less = {key: value for key, value in headers.items() if key != name}
+            assert name in await refused(client, said, {**less, **wrong})
+        twice = {**headers, name: [headers[name], headers[name]]}
+        assert name in await refused(client, said, twice)
 
 
 @pytest.mark.requirement("transport.http.headers.names-case-blind")
-def test_a_name_may_be_coded_and_stand_in_a_header_of_any_case() -> None:
-    async def main() -> None:
-        async with serving(marked()) as client:
-            said = request("prompts/get", {"name": "grüße"})
-            headers = {"mCP-pROTOCOL-vERSION": LATEST, "MCP-METHOD": "prompts/get"}
-            response = client.post(said, {**headers, "mcp-NAME": coded("grüße")})
-            assert "result" in (await response.until_over()).json
-            assert "Mcp-Name" in await refused(client, said, {**headers, "mcp-name": "grüße"})
-
-    run(main)
+async def test_a_name_may_be_coded_and_stand_in_a_header_of_any_case() -> None:
+    async with serving(marked()) as client:
+        said = request("prompts/get", {"name": "grüße"})
+        headers = {"mCP-pROTOCOL-vERSION": LATEST, "MCP-METHOD": "prompts/get"}
+        response = client.post(said, {**headers, "mcp-NAME": coded("grüße")})
+        assert "result" in (await response.until_over()).json
+        assert "Mcp-Name" in await refused(client, said, {**headers, "mcp-name": "grüße"})
 
 
 @pytest.mark.requirement(
     "transport.http.param-headers.mismatch", "transport.http.param-headers.not-expected"
 )
 @pytest.mark.parametrize("absent", [{}, {"region": None}])
-def test_a_header_is_demanded_for_a_marked_argument_that_is_there(absent: dict[str, Any]) -> None:
-    async def main() -> None:
-        async with serving(marked()) as client:
-            region = {"Mcp-Param-Region": "north"}
-            response = await client.call("query", {"region": "north"}, region).until_over()
-            assert response.json["result"]["content"][0]["text"] == "north"
-            response = await client.call("query", absent).until_over()
-            assert response.json["result"]["content"][0]["text"] == "nowhere"
-            said = request("tools/call", {"name": "query", "arguments": {"region": "north"}})
-            for wrong in ({}, {"Mcp-Param-Region": "south"}, {"Mcp-Param-Region": "n\u00f6rth"}):
-                assert "Mcp-Param-Region" in await refused(client, said, {**mirrors(said), **wrong})
-            said = request("tools/call", {"name": "query", "arguments": absent})
-            assert "Region" in await refused(client, said, {**mirrors(said), **region})
-
-    run(main)
+async def test_a_header_is_demanded_for_a_marked_argument_that_is_there(
+    absent: dict[str, Any],
+) -> None:
+    async with serving(marked()) as client:
+        region = {"Mcp-Param-Region": "north"}
+        response = await client.call("query", {"region": "north"}, region).until_over()
+        assert response.json["result"]["content"][0]["text"] == "north"
+        response = await client.call("query", absent).until_over()
+        assert response.json["result"]["content"][0]["text"] == "nowhere"
+        said = request("tools/call", {"name": "query", "arguments": {"region": "north"}})
+        for wrong in ({}, {"Mcp-Param-Region": "south"}, {"Mcp-Param-Region": "n\u00f6rth"}):
+            assert "Mcp-Param-Region" in await refused(client, said, {**mirrors(said), **wrong})
+        said = request("tools/call", {"name": "query", "arguments": absent})
+        assert "Region" in await refused(client, said, {**mirrors(said), **region})
 
 
 @pytest.mark.requirement("meta.request.missing.status")
 @pytest.mark.parametrize("lacks", ["protocolVersion", "clientCapabilities"])
-def test_a_request_without_what_each_must_tell_is_a_bad_one(lacks: str) -> None:
-    async def main() -> None:
-        async with serving(marked()) as client:
-            said = request("tools/list")
-            headers = mirrors(said)
-            del said["params"]["_meta"][f"io.modelcontextprotocol/{lacks}"]
-            response = await client.post(said, headers).until_over()
-            assert (response.status, response.error["code"]) == (400, error_codes.INVALID_PARAMS)
-
-    run(main)
+async def test_a_request_without_what_each_must_tell_is_a_bad_one(lacks: str) -> None:
+    async with serving(marked()) as client:
+        said = request("tools/list")
+        headers = mirrors(said)
+        del said["params"]["_meta"][f"io.modelcontextprotocol/{lacks}"]
+        response = await client.post(said, headers).until_over()
+        assert (response.status, response.error["code"]) == (400, error_codes.INVALID_PARAMS)
 
 
 @pytest.mark.requirement("transport.http.version-header.unsupported", "versioning.unsupported")
 @pytest.mark.parametrize("version", ["2099-01-01", "2025-11-25", "x"])
-def test_a_version_that_is_not_spoken_is_told_with_those_that_are(version: str) -> None:
-    async def main() -> None:
-        async with serving(Server("new", "1", revisions=[LATEST])) as client:
-            said = request("tools/list", version=version)
-            response = await client.post(said, mirrors(said)).until_over()
-            assert (response.status, response.error["code"]) == (
-                400,
-                error_codes.UNSUPPORTED_VERSION,
-            )
-            assert response.error["data"] == {"supported": [LATEST], "requested": version}
-
-    run(main)
+async def test_a_version_that_is_not_spoken_is_told_with_those_that_are(version: str) -> None:
+    async with serving(Server("new", "1", revisions=[LATEST])) as client:
+        said = request("tools/list", version=version)
+        response = await client.post(said, mirrors(said)).until_over()
+        assert (response.status, response.error["code"]) == (
+            400,
+            error_codes.UNSUPPORTED_VERSION,
+        )
+        assert response.error["data"] == {"supported": [LATEST], "requested": version}
 
 
 @pytest.mark.requirement(
@@ -379,19 +365,16 @@ def test_a_tool_with_a_mark_that_clients_would_refuse_cannot_be_offered(
     "tools.x-mcp-header.safe-integers", "transport.http.param-headers.safe-integer"
 )
 @pytest.mark.parametrize("number", [2**53, -(2**53)])
-def test_an_integer_that_not_every_peer_reads_exactly_is_no_argument(number: int) -> None:
-    async def main() -> None:
-        server = Server("marked", "1")
+async def test_an_integer_that_not_every_peer_reads_exactly_is_no_argument(number: int) -> None:
+    server = Server("marked", "1")
 
-        @server.tool
-        async def read(number: Annotated[int, Header("Number")]) -> int:
-            return number
+    @server.tool
+    async def read(number: Annotated[int, Header("Number")]) -> int:
+        return number
 
-        async with serving(server) as client:
-            for sign, fails in ((0, True), (-1 if number > 0 else 1, False)):
-                value = number + sign
-                headers = {"Mcp-Param-Number": str(value)}
-                response = await client.call("read", {"number": value}, headers).until_over()
-                assert response.json["result"].get("isError", False) is fails
-
-    run(main)
+    async with serving(server) as client:
+        for sign, fails in ((0, True), (-1 if number > 0 else 1, False)):
+            value = number + sign
+            headers = {"Mcp-Param-Number": str(value)}
+            response = await client.call("read", {"number": value}, headers).until_over()
+            assert response.json["result"].get("isError", False) is fails

@@ -33,6 +33,7 @@ from tests.support.asgi_client import (
     request,
     run,
 )
+from tests.support.patience import PATIENCE
 
 Host: TypeAlias = Callable[..., Any]
 
@@ -73,7 +74,7 @@ async def mounted(
         for response in client.open:
             response.disconnect()
         await app.drain()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await asyncio.gather(*(each.task for each in client.open))
 
 
@@ -85,79 +86,68 @@ def text(answer: Any) -> str:
 @hosts
 @proxied
 @pytest.mark.parametrize("path", ["/", "/mcp"])
-def test_both_eras_are_served_at_the_endpoint_below_the_path(
+async def test_both_eras_are_served_at_the_endpoint_below_the_path(
     host: Host, place: str, root: str, path: str
 ) -> None:
-    async def main() -> None:
-        async with mounted(host, root, path) as (client, scope):
-            at: dict[str, Any] = {"path": root + place + path, **scope}
-            response = await client.call("echo", {"text": "one"}, **at).until_over()
-            assert text(response.json) == "one"
-            session = await client.session(SHAKEN[0], **at)
-            assert text((await session.call("echo", {"text": "two"}).until_over()).json) == "two"
-            headers = {**GET, **session.headers}
-            opened = client.begin("GET", at["path"], headers, **scope)
-            assert (await opened.until_events(1)).status == 200
-            gone = await client.ask("DELETE", at["path"], headers, **scope)
-            assert gone.status == 204
-            await opened.until_over()
-
-    run(main)
+    async with mounted(host, root, path) as (client, scope):
+        at: dict[str, Any] = {"path": root + place + path, **scope}
+        response = await client.call("echo", {"text": "one"}, **at).until_over()
+        assert text(response.json) == "one"
+        session = await client.session(SHAKEN[0], **at)
+        assert text((await session.call("echo", {"text": "two"}).until_over()).json) == "two"
+        headers = {**GET, **session.headers}
+        opened = client.begin("GET", at["path"], headers, **scope)
+        assert (await opened.until_events(1)).status == 200
+        gone = await client.ask("DELETE", at["path"], headers, **scope)
+        assert gone.status == 204
+        await opened.until_over()
 
 
 @hosts
 @proxied
-def test_http_with_sse_tells_the_place_below_the_path(host: Host, place: str, root: str) -> None:
-    async def main() -> None:
-        async with mounted(host, root) as (client, scope):
-            old = await Old.connect(client, f"{root}{place}/sse", **scope)
-            assert old.place.path == f"{root}{place}/messages"
-            await old.open()
-            call = {"name": "echo", "arguments": {"text": "three"}}
-            assert text(await old.ask("tools/call", call, 7)) == "three"
-
-    run(main)
+async def test_http_with_sse_tells_the_place_below_the_path(
+    host: Host, place: str, root: str
+) -> None:
+    async with mounted(host, root) as (client, scope):
+        old = await Old.connect(client, f"{root}{place}/sse", **scope)
+        assert old.place.path == f"{root}{place}/messages"
+        await old.open()
+        call = {"name": "echo", "arguments": {"text": "three"}}
+        assert text(await old.ask("tools/call", call, 7)) == "three"
 
 
 @hosts
-def test_what_lies_beside_the_endpoint_is_told_apart_from_what_lies_beside_the_path(
+async def test_what_lies_beside_the_endpoint_is_told_apart_from_what_lies_beside_the_path(
     host: Host, place: str
 ) -> None:
-    async def main() -> None:
-        async with mounted(host, path="/mcp") as (client, _):
-            message = request("server/discover")
-            for path, is_ours in ((f"{place}/other", True), ("/mcp", False), ("/toolsmcp", False)):
-                response = await client.post(message, mirrors(message), path=path).until_over()
-                assert (response.status, b"jsonrpc" in response.body) == (404, is_ours)
-
-    run(main)
+    async with mounted(host, path="/mcp") as (client, _):
+        message = request("server/discover")
+        for path, is_ours in ((f"{place}/other", True), ("/mcp", False), ("/toolsmcp", False)):
+            response = await client.post(message, mirrors(message), path=path).until_over()
+            assert (response.status, b"jsonrpc" in response.body) == (404, is_ours)
 
 
 @hosts
-def test_the_path_itself_leads_to_the_endpoint_below_it(host: Host, place: str) -> None:
-    async def main() -> None:
-        async with mounted(host) as (client, _):
-            response = await client.call("echo", path=place, scheme="http").until_over()
-            assert (response.status, response.headers["location"]) == (
-                307,
-                f"http://localhost{place}/",
-            )
-
-    run(main)
+async def test_the_path_itself_leads_to_the_endpoint_below_it(host: Host, place: str) -> None:
+    async with mounted(host) as (client, _):
+        response = await client.call("echo", path=place, scheme="http").until_over()
+        assert (response.status, response.headers["location"]) == (
+            307,
+            f"http://localhost{place}/",
+        )
 
 
 @pytest.mark.parametrize("framework", [Starlette, FastAPI])
-def test_an_endpoint_is_a_route_without_a_path_of_its_own(framework: Callable[..., Any]) -> None:
-    async def main() -> None:
-        app = plain().asgi()
-        client = Client(framework(routes=[Route("/mcp", endpoint=app)]))
-        session = await client.session()
-        assert text((await session.call("echo", {"text": "four"}).until_over()).json) == "four"
-        assert (await client.call("echo", {"text": "five"}).until_over()).status == 200
-        assert (await session.delete().until_over()).status == 204
-        await app.drain()
-
-    run(main)
+async def test_an_endpoint_is_a_route_without_a_path_of_its_own(
+    framework: Callable[..., Any],
+) -> None:
+    app = plain().asgi()
+    client = Client(framework(routes=[Route("/mcp", endpoint=app)]))
+    session = await client.session()
+    assert text((await session.call("echo", {"text": "four"}).until_over()).json) == "four"
+    assert (await client.call("echo", {"text": "five"}).until_over()).status == 200
+    assert (await session.delete().until_over()).status == 204
+    await app.drain()
 
 
 # ---- middleware of the host
@@ -178,65 +168,59 @@ async def named(request: Request, call_next: RequestResponseEndpoint) -> Respons
     ids=["gzip", "base"],
 )
 @hosts
-def test_a_middleware_may_add_headers_to_answers_and_streams(
+async def test_a_middleware_may_add_headers_to_answers_and_streams(
     host: Host, place: str, middleware: Middleware, name: str, value: str
 ) -> None:
-    async def main() -> None:
-        app = plain().asgi(path="/")
-        client = Client(host("/tools", app, middleware=[middleware]))
-        response = await client.call("echo", path=f"{place}/").until_over()
-        assert (response.status, response.headers[name]) == (200, value)
-        session = await client.session(path=f"{place}/")
-        opened = client.begin("GET", f"{place}/", {**GET, **session.headers})
-        assert (await opened.until_begun()).status == 200
-        await app.drain()
-        assert (await opened.until_over()).headers.get(name, value) == value
-
-    run(main)
+    app = plain().asgi(path="/")
+    client = Client(host("/tools", app, middleware=[middleware]))
+    response = await client.call("echo", path=f"{place}/").until_over()
+    assert (response.status, response.headers[name]) == (200, value)
+    session = await client.session(path=f"{place}/")
+    opened = client.begin("GET", f"{place}/", {**GET, **session.headers})
+    assert (await opened.until_begun()).status == 200
+    await app.drain()
+    assert (await opened.until_over()).headers.get(name, value) == value
 
 
 # ---- lifespans
 
 
 @hosts
-def test_the_lifespan_is_entered_at_the_first_request_and_left_where_the_host_ends(
+async def test_the_lifespan_is_entered_at_the_first_request_and_left_where_the_host_ends(
     host: Host, place: str
 ) -> None:
     """A host passes its own lifespan on to no application below it."""
 
-    async def main() -> None:
-        log: list[str] = []
-        app = lived(log).asgi(path="/")
+    log: list[str] = []
+    app = lived(log).asgi(path="/")
 
-        @asynccontextmanager
-        async def lifespan(outer: Any) -> AsyncGenerator[None]:
-            log.append("host entered")
-            yield
-            await app.drain()
-            log.append("host left")
+    @asynccontextmanager
+    async def lifespan(outer: Any) -> AsyncGenerator[None]:
+        log.append("host entered")
+        yield
+        await app.drain()
+        log.append("host left")
 
-        outer = host("/tools", app, lifespan=lifespan)
-        events: asyncio.Queue[Any] = asyncio.Queue()
-        sent: asyncio.Queue[Any] = asyncio.Queue()
-        life = asyncio.ensure_future(outer({"type": "lifespan"}, events.get, sent.put))
-        events.put_nowait({"type": "lifespan.startup"})
-        assert (await sent.get())["type"] == "lifespan.startup.complete"
-        assert log == ["host entered"]
-        client = Client(outer)
-        responses = [client.call("state", path=f"{place}/") for _ in range(5)]
-        for each in responses:
-            assert text((await each.until_over()).json) == "state"
-        assert log == ["host entered", "entered"]
-        session = await client.session(path=f"{place}/")
-        opened = client.begin("GET", f"{place}/", {**GET, **session.headers})
-        await opened.until_begun()
-        events.put_nowait({"type": "lifespan.shutdown"})
-        assert (await sent.get())["type"] == "lifespan.shutdown.complete"
-        await life
-        assert (await opened.until_over()).over
-        assert log == ["host entered", "entered", "left", "host left"]
-
-    run(main)
+    outer = host("/tools", app, lifespan=lifespan)
+    events: asyncio.Queue[Any] = asyncio.Queue()
+    sent: asyncio.Queue[Any] = asyncio.Queue()
+    life = asyncio.ensure_future(outer({"type": "lifespan"}, events.get, sent.put))
+    events.put_nowait({"type": "lifespan.startup"})
+    assert (await sent.get())["type"] == "lifespan.startup.complete"
+    assert log == ["host entered"]
+    client = Client(outer)
+    responses = [client.call("state", path=f"{place}/") for _ in range(5)]
+    for each in responses:
+        assert text((await each.until_over()).json) == "state"
+    assert log == ["host entered", "entered"]
+    session = await client.session(path=f"{place}/")
+    opened = client.begin("GET", f"{place}/", {**GET, **session.headers})
+    await opened.until_begun()
+    events.put_nowait({"type": "lifespan.shutdown"})
+    assert (await sent.get())["type"] == "lifespan.shutdown.complete"
+    await life
+    assert (await opened.until_over()).over
+    assert log == ["host entered", "entered", "left", "host left"]
 
 
 @hosts
@@ -314,34 +298,31 @@ PREFLIGHT: Final = {
 }
 
 
-def test_a_page_of_another_origin_is_served_behind_the_middleware_of_the_host() -> None:
+async def test_a_page_of_another_origin_is_served_behind_the_middleware_of_the_host() -> None:
     """As docs/HTTP.md says; without it a preflight is no request that the endpoint knows."""
 
-    async def main() -> None:
-        app: Any = plain().asgi(origins=[PAGE])
-        response = await Client(app).ask("OPTIONS", "/mcp", PREFLIGHT)
-        assert (response.status, response.headers["allow"]) == (405, "DELETE, GET, POST")
-        client = Client(
-            CORSMiddleware(
-                app,
-                allow_origins=[PAGE],
-                allow_methods=["GET", "POST", "DELETE"],
-                allow_headers=["*"],
-                expose_headers=["Mcp-Session-Id", "WWW-Authenticate", "Retry-After"],
-            )
+    app: Any = plain().asgi(origins=[PAGE])
+    response = await Client(app).ask("OPTIONS", "/mcp", PREFLIGHT)
+    assert (response.status, response.headers["allow"]) == (405, "DELETE, GET, POST")
+    client = Client(
+        CORSMiddleware(
+            app,
+            allow_origins=[PAGE],
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["*"],
+            expose_headers=["Mcp-Session-Id", "WWW-Authenticate", "Retry-After"],
         )
-        response = await client.ask("OPTIONS", "/mcp", PREFLIGHT)
-        assert response.status == 200
-        assert response.headers["access-control-allow-origin"] == PAGE
-        assert "mcp-name" in response.headers["access-control-allow-headers"]
-        begun = await client.post(initialize(SHAKEN[0]), {"origin": PAGE}).until_over()
-        assert begun.headers["access-control-allow-origin"] == PAGE
-        assert "Mcp-Session-Id" in begun.headers["access-control-expose-headers"]
-        message = request("server/discover")
-        refused = {**mirrors(message), "origin": "https://evil.example"}
-        assert (await client.post(message, refused).until_over()).status == 403
-        response = await client.post(message, {**mirrors(message), "origin": PAGE}).until_over()
-        assert LATEST in response.json["result"]["supportedVersions"]
-        await app.drain()
-
-    run(main)
+    )
+    response = await client.ask("OPTIONS", "/mcp", PREFLIGHT)
+    assert response.status == 200
+    assert response.headers["access-control-allow-origin"] == PAGE
+    assert "mcp-name" in response.headers["access-control-allow-headers"]
+    begun = await client.post(initialize(SHAKEN[0]), {"origin": PAGE}).until_over()
+    assert begun.headers["access-control-allow-origin"] == PAGE
+    assert "Mcp-Session-Id" in begun.headers["access-control-expose-headers"]
+    message = request("server/discover")
+    refused = {**mirrors(message), "origin": "https://evil.example"}
+    assert (await client.post(message, refused).until_over()).status == 403
+    response = await client.post(message, {**mirrors(message), "origin": PAGE}).until_over()
+    assert LATEST in response.json["result"]["supportedVersions"]
+    await app.drain()

@@ -12,8 +12,9 @@ import pytest
 
 from mcp_runtime.limits import Limits
 from mcp_runtime.server.http import HttpApp
-from tests.support.asgi_client import POST, plain, run, serving
+from tests.support.asgi_client import POST, plain, serving
 from tests.support.loopback import Loopback
+from tests.support.patience import PATIENCE
 
 MEGABYTE: Final = 1024 * 1024
 TRIES: Final = 5
@@ -30,7 +31,7 @@ def answered(
 ) -> tuple[int, dict[str, Any]]:
     """What a client that sends its whole body before it reads is told."""
     host, _, mounted = url.removeprefix("http://").partition("/")
-    connection = http.client.HTTPConnection(host, timeout=30)
+    connection = http.client.HTTPConnection(host, timeout=PATIENCE)
     try:
         body = b" " * (megabytes * MEGABYTE)
         connection.request("POST", f"/{mounted}{path}", body, dict(headers))
@@ -64,55 +65,44 @@ def test_a_body_that_is_refused_early_does_not_lose_the_answer(
             assert body["error"]["message"]
 
 
-def test_no_more_than_the_limit_is_read() -> None:
-    async def main() -> None:
-        limits = Limits(discarded_bytes=1000)
-        async with serving(plain(limits=limits)) as client:
-            parts = [b" " * 100] * 50
-            chunked = {**POST, "transfer-encoding": "chunked"}
-            response = client.begin("POST", "/nothing", chunked, parts)
-            assert (await response.until_over()).status == 404
-            assert response.parts.qsize() == 40
-            assert response.headers["connection"] == "close"
-            long = {**POST, "content-length": "1001"}
-            response = client.begin("POST", "/nothing", long, parts)
-            assert (await response.until_over()).status == 404
-            assert (response.parts.qsize(), response.headers["connection"]) == (50, "close")
-
-    run(main)
+async def test_no_more_than_the_limit_is_read() -> None:
+    limits = Limits(discarded_bytes=1000)
+    async with serving(plain(limits=limits)) as client:
+        parts = [b" " * 100] * 50
+        chunked = {**POST, "transfer-encoding": "chunked"}
+        response = client.begin("POST", "/nothing", chunked, parts)
+        assert (await response.until_over()).status == 404
+        assert response.parts.qsize() == 40
+        assert response.headers["connection"] == "close"
+        long = {**POST, "content-length": "1001"}
+        response = client.begin("POST", "/nothing", long, parts)
+        assert (await response.until_over()).status == 404
+        assert (response.parts.qsize(), response.headers["connection"]) == (50, "close")
 
 
-def test_a_body_that_does_not_come_is_not_waited_for_longer_than_any() -> None:
-    async def main() -> None:
-        async with serving(plain(limits=Limits(body_seconds=0.1))) as client:
-            headers = {**POST, "content-length": "100"}
-            response = client.begin("POST", "/nothing", headers, [b" "], ends=False)
-            assert (await response.until_over()).status == 404
-
-    run(main)
+async def test_a_body_that_does_not_come_is_not_waited_for_longer_than_any() -> None:
+    async with serving() as client:
+        headers = {**POST, "content-length": "100"}
+        response = client.begin("POST", "/nothing", headers, [b" "], ends=False)
+        assert (await response.until_over()).status == 404
+        assert asyncio.get_running_loop().time() == Limits().body_seconds
 
 
-def test_a_client_that_waits_to_be_asked_for_its_body_is_answered_at_once() -> None:
-    async def main() -> None:
-        async with serving() as client:
-            headers = {**POST, "content-length": "100", "expect": "100-continue"}
-            response = client.begin("POST", "/nothing", headers, [], ends=False)
-            assert (await response.until_over()).status == 404
-            assert response.headers["connection"] == "close"
-
-    run(main)
+async def test_a_client_that_waits_to_be_asked_for_its_body_is_answered_at_once() -> None:
+    async with serving() as client:
+        headers = {**POST, "content-length": "100", "expect": "100-continue"}
+        response = client.begin("POST", "/nothing", headers, [], ends=False)
+        assert (await response.until_over()).status == 404
+        assert response.headers["connection"] == "close"
 
 
-def test_a_client_that_leaves_meanwhile_is_not_answered() -> None:
-    async def main() -> None:
-        async with serving() as client:
-            headers = {**POST, "content-length": "100"}
-            response = client.begin("POST", "/nothing", headers, [b" "], ends=False)
-            await asyncio.sleep(0)
-            response.disconnect()
-            assert (await response.until_over()).status == 0
-
-    run(main)
+async def test_a_client_that_leaves_meanwhile_is_not_answered() -> None:
+    async with serving() as client:
+        headers = {**POST, "content-length": "100"}
+        response = client.begin("POST", "/nothing", headers, [b" "], ends=False)
+        await asyncio.sleep(0)
+        response.disconnect()
+        assert (await response.until_over()).status == 0
 
 
 async def test_a_body_whose_last_part_is_too_much_is_refused_without_waiting_for_more() -> None:

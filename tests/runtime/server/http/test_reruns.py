@@ -18,6 +18,7 @@ from mcp_runtime.stores import StoreUnavailable
 from mcp_runtime.stores.memory import MemoryStore
 from tests.support.asgi_client import Client, Response, Session, run
 from tests.support.patience import until
+from tests.support.virtual_time import elapse
 
 QUICK = Limits(lease=0.1)
 """Looks often whether a process lives."""
@@ -117,80 +118,68 @@ def require_lost(response: Response, ids: Sequence[int] = (1,)) -> None:
     assert all(each["error"]["data"] == {"reason": "process-ended"} for each in answers)
 
 
-def test_a_client_that_reconnects_gets_each_event_and_the_answer_once() -> None:
-    async def main() -> None:
-        async with processes() as place:
-            session, first = await begun(place)
-            place.kill(0)
-            rest = place.at(1, session).get(first.events[-1].id)
-            await rest.until(lambda rest: len(rest.messages) >= 3)
-            place.go.set()
-            await rest.until_over()
-            everything = [*first.messages, *rest.messages]
-            assert logs(everything) == ["begun at 0", "begun at 1"]
-            assert steps(everything) == [1, 2, 3, 4, 5], "progress never goes back"
-            assert (rest.messages[-1]["id"], text(rest.messages[-1])) == (1, "done at 1")
-            assert [each["id"] for each in everything if "id" in each] == [1]
-            ids = [event.id for event in (*first.events, *rest.events)]
-            assert len({*ids}) == len(ids)
-            assert place.runs == {0: 1, 1: 1}
-
-    run(main)
+async def test_a_client_that_reconnects_gets_each_event_and_the_answer_once() -> None:
+    async with processes() as place:
+        session, first = await begun(place)
+        place.kill(0)
+        rest = place.at(1, session).get(first.events[-1].id)
+        await rest.until(lambda rest: len(rest.messages) >= 3)
+        place.go.set()
+        await rest.until_over()
+        everything = [*first.messages, *rest.messages]
+        assert logs(everything) == ["begun at 0", "begun at 1"]
+        assert steps(everything) == [1, 2, 3, 4, 5], "progress never goes back"
+        assert (rest.messages[-1]["id"], text(rest.messages[-1])) == (1, "done at 1")
+        assert [each["id"] for each in everything if "id" in each] == [1]
+        ids = [event.id for event in (*first.events, *rest.events)]
+        assert len({*ids}) == len(ids)
+        assert place.runs == {0: 1, 1: 1}
 
 
-def test_a_client_that_follows_while_the_process_dies_gets_the_rest() -> None:
-    async def main() -> None:
-        async with processes() as place:
-            session, first = await begun(place)
-            rest = await place.at(1, session).get(first.events[-1].id).until_begun()
-            await asyncio.sleep(0.05)
-            assert place.runs == {0: 1}
-            place.kill(0)
-            await until(lambda: place.runs == {0: 1, 1: 1})
-            place.go.set()
-            await rest.until_over()
-            assert logs(rest.messages) == ["begun at 1"]
-            assert text(rest.messages[-1]) == "done at 1"
-
-    run(main)
+async def test_a_client_that_follows_while_the_process_dies_gets_the_rest() -> None:
+    async with processes() as place:
+        session, first = await begun(place)
+        rest = await place.at(1, session).get(first.events[-1].id).until_begun()
+        await elapse(0.05)
+        assert place.runs == {0: 1}
+        place.kill(0)
+        await until(lambda: place.runs == {0: 1, 1: 1})
+        place.go.set()
+        await rest.until_over()
+        assert logs(rest.messages) == ["begun at 1"]
+        assert text(rest.messages[-1]) == "done at 1"
 
 
-def test_whoever_reconnects_to_whichever_process_gets_the_same_events() -> None:
-    async def main() -> None:
-        async with processes(3) as place:
-            session, first = await begun(place)
-            place.kill(0)
-            last = first.events[-1].id
-            rest = place.at(1, session).get(last)
-            await rest.until(lambda rest: logs(rest.messages))
-            again = await place.at(1, session).get(last).until(lambda r: logs(r.messages))
-            await again.drop()
-            elsewhere = await place.at(2, session).get(last).until(lambda r: logs(r.messages))
-            place.go.set()
-            for each in (rest, elsewhere, await place.at(2, session).get(last).until_over()):
-                await each.until_over()
-                assert logs(each.messages) == ["begun at 1"]
-                assert text(each.messages[-1]) == "done at 1"
-            assert place.runs == {0: 1, 1: 1}
-
-    run(main)
+async def test_whoever_reconnects_to_whichever_process_gets_the_same_events() -> None:
+    async with processes(3) as place:
+        session, first = await begun(place)
+        place.kill(0)
+        last = first.events[-1].id
+        rest = place.at(1, session).get(last)
+        await rest.until(lambda rest: logs(rest.messages))
+        again = await place.at(1, session).get(last).until(lambda r: logs(r.messages))
+        await again.drop()
+        elsewhere = await place.at(2, session).get(last).until(lambda r: logs(r.messages))
+        place.go.set()
+        for each in (rest, elsewhere, await place.at(2, session).get(last).until_over()):
+            await each.until_over()
+            assert logs(each.messages) == ["begun at 1"]
+            assert text(each.messages[-1]) == "done at 1"
+        assert place.runs == {0: 1, 1: 1}
 
 
-def test_of_several_that_follow_in_several_processes_one_runs_it() -> None:
-    async def main() -> None:
-        async with processes(4) as place:
-            session, first = await begun(place)
-            last, places = first.events[-1].id, [1, 2, 3, 1, 2, 3]
-            rests = [place.at(number, session).get(last) for number in places]
-            await asyncio.gather(*(rest.until_begun() for rest in rests))
-            place.kill(0)
-            place.go.set()
-            await asyncio.gather(*(rest.until_over() for rest in rests))
-            assert place.runs.total() == 2
-            assert len({rest.body for rest in rests}) == 1
-            assert text(rests[0].messages[-1]).startswith("done at ")
-
-    run(main)
+async def test_of_several_that_follow_in_several_processes_one_runs_it() -> None:
+    async with processes(4) as place:
+        session, first = await begun(place)
+        last, places = first.events[-1].id, [1, 2, 3, 1, 2, 3]
+        rests = [place.at(number, session).get(last) for number in places]
+        await asyncio.gather(*(rest.until_begun() for rest in rests))
+        place.kill(0)
+        place.go.set()
+        await asyncio.gather(*(rest.until_over() for rest in rests))
+        assert place.runs.total() == 2
+        assert len({rest.body for rest in rests}) == 1
+        assert text(rests[0].messages[-1]).startswith("done at ")
 
 
 def test_what_kills_each_process_is_run_again_as_often_as_the_limit_says() -> None:
@@ -251,45 +240,36 @@ _SIZE = len(
 )
 
 
-def test_a_tool_that_does_not_say_so_is_not_run_again() -> None:
-    async def main() -> None:
-        async with processes() as place:
-            session, first = await begun(place, "once")
-            place.kill(0)
-            rest = await place.at(1, session).get(first.events[-1].id).until_over()
-            require_lost(rest)
-            assert place.runs == {0: 1}
-
-    run(main)
+async def test_a_tool_that_does_not_say_so_is_not_run_again() -> None:
+    async with processes() as place:
+        session, first = await begun(place, "once")
+        place.kill(0)
+        rest = await place.at(1, session).get(first.events[-1].id).until_over()
+        require_lost(rest)
+        assert place.runs == {0: 1}
 
 
-def test_the_note_on_a_call_that_is_run_once_stays_as_small_as_it_was() -> None:
-    async def main() -> None:
-        async with processes() as place:
-            for name, is_small in (("once", True), ("work", False)):
-                session, _ = await begun(place, name)
-                (note,) = place.store.events._sessions[session.id].notes.values()
-                assert (note == b"[1]") is is_small
-
-    run(main)
+async def test_the_note_on_a_call_that_is_run_once_stays_as_small_as_it_was() -> None:
+    async with processes() as place:
+        for name, is_small in (("once", True), ("work", False)):
+            session, _ = await begun(place, name)
+            (note,) = place.store.events._sessions[session.id].notes.values()
+            assert (note == b"[1]") is is_small
 
 
-def test_who_follows_goes_on_when_the_second_process_dies_too() -> None:
-    async def main() -> None:
-        async with processes(3, Limits(lease=0.1, reruns=2)) as place:
-            session, first = await begun(place)
-            rests = [place.at(number, session).get(first.events[-1].id) for number in (1, 2)]
-            await asyncio.gather(*(rest.until_begun() for rest in rests))
-            for count in (2, 3):
-                place.kill([*place.runs][-1])
-                await until(lambda count=count: place.runs.total() == count)
-            place.go.set()
-            (last,) = {1, 2} - place.dead
-            rest = await rests[last - 1].until_over()
-            assert logs(rest.messages) == [f"begun at {number}" for number in [*place.runs][1:]]
-            assert text(rest.messages[-1]) == f"done at {last}"
-
-    run(main)
+async def test_who_follows_goes_on_when_the_second_process_dies_too() -> None:
+    async with processes(3, Limits(lease=0.1, reruns=2)) as place:
+        session, first = await begun(place)
+        rests = [place.at(number, session).get(first.events[-1].id) for number in (1, 2)]
+        await asyncio.gather(*(rest.until_begun() for rest in rests))
+        for count in (2, 3):
+            place.kill([*place.runs][-1])
+            await until(lambda count=count: place.runs.total() == count)
+        place.go.set()
+        (last,) = {1, 2} - place.dead
+        rest = await rests[last - 1].until_over()
+        assert logs(rest.messages) == [f"begun at {number}" for number in [*place.runs][1:]]
+        assert text(rest.messages[-1]) == f"done at {last}"
 
 
 def test_whenever_and_wherever_processes_die_each_event_comes_once_and_in_order() -> None:
@@ -326,16 +306,13 @@ def test_whenever_and_wherever_processes_die_each_event_comes_once_and_in_order(
         run(lambda seed=seed: main(Random(seed)))
 
 
-def test_a_process_whose_tool_does_not_say_so_answers_with_the_error() -> None:
-    async def main() -> None:
-        async with processes(without=[1]) as place:
-            session, first = await begun(place)
-            place.kill(0)
-            rest = await place.at(1, session).get(first.events[-1].id).until_over()
-            require_lost(rest)
-            assert place.runs == {0: 1}
-
-    run(main)
+async def test_a_process_whose_tool_does_not_say_so_answers_with_the_error() -> None:
+    async with processes(without=[1]) as place:
+        session, first = await begun(place)
+        place.kill(0)
+        rest = await place.at(1, session).get(first.events[-1].id).until_over()
+        require_lost(rest)
+        assert place.runs == {0: 1}
 
 
 def test_a_batch_is_run_again_whole_or_not_at_all() -> None:
@@ -369,20 +346,17 @@ def test_a_batch_is_run_again_whole_or_not_at_all() -> None:
         run(lambda names=names: main(names))
 
 
-def test_a_call_that_was_cancelled_is_not_run_again() -> None:
-    async def main() -> None:
-        async with processes() as place:
-            session, first = await begun(place)
-            rest = await place.at(1, session).get(first.events[-1].id).until_begun()
-            cancelled = {"method": "notifications/cancelled", "params": {"requestId": 1}}
-            sent = place.at(1, session).post({"jsonrpc": "2.0", **cancelled})
-            assert (await sent.until_over()).status == 202
-            await rest.until_over()
-            place.kill(0)
-            late = await place.at(1, session).get(first.events[-1].id).until_over()
-            assert (rest.messages, late.messages, place.runs) == ([], [], {0: 1})
-
-    run(main)
+async def test_a_call_that_was_cancelled_is_not_run_again() -> None:
+    async with processes() as place:
+        session, first = await begun(place)
+        rest = await place.at(1, session).get(first.events[-1].id).until_begun()
+        cancelled = {"method": "notifications/cancelled", "params": {"requestId": 1}}
+        sent = place.at(1, session).post({"jsonrpc": "2.0", **cancelled})
+        assert (await sent.until_over()).status == 202
+        await rest.until_over()
+        place.kill(0)
+        late = await place.at(1, session).get(first.events[-1].id).until_over()
+        assert (rest.messages, late.messages, place.runs) == ([], [], {0: 1})
 
 
 def test_a_shutdown_leaves_a_call_to_another_process() -> None:
@@ -409,25 +383,22 @@ def test_a_shutdown_leaves_a_call_to_another_process() -> None:
         run(lambda most=most: main(most))
 
 
-def test_a_store_that_fails_while_a_call_is_taken_over_does_not_lose_it() -> None:
-    async def main() -> None:
-        async with processes() as place:
-            session, first = await begun(place)
-            rest = await place.at(1, session).get(first.events[-1].id).until_begun()
-            append, failures = place.store.events.append, list[str]()
+async def test_a_store_that_fails_while_a_call_is_taken_over_does_not_lose_it() -> None:
+    async with processes() as place:
+        session, first = await begun(place)
+        rest = await place.at(1, session).get(first.events[-1].id).until_begun()
+        append, failures = place.store.events.append, list[str]()
 
-            async def broken(*event: Any) -> None:
-                await append(*event)
-                if len(failures) < 2:
-                    failures.append("the reply is lost")
-                    raise StoreUnavailable("the reply is lost")
+        async def broken(*event: Any) -> None:
+            await append(*event)
+            if len(failures) < 2:
+                failures.append("the reply is lost")
+                raise StoreUnavailable("the reply is lost")
 
-            place.store.events.append = broken
-            place.kill(0)
-            place.go.set()
-            await rest.until_over()
-            assert len(failures) == 2
-            assert text(rest.messages[-1]) == "done at 1"
-            assert place.runs == {0: 1, 1: 1}
-
-    run(main)
+        place.store.events.append = broken
+        place.kill(0)
+        place.go.set()
+        await rest.until_over()
+        assert len(failures) == 2
+        assert text(rest.messages[-1]) == "done at 1"
+        assert place.runs == {0: 1, 1: 1}

@@ -185,6 +185,7 @@ def chunked(head: str) -> str:
     return head.replace("content-length", "x-length") + "transfer-encoding: chunked\n"
 
 
+@pytest.mark.real_time
 @LOOPS
 async def test_a_server_on_a_socket_answers_and_refuses_what_is_too_large(plain: bool) -> None:
     async with served(plain=plain) as (_, port):
@@ -199,6 +200,7 @@ async def test_a_server_on_a_socket_answers_and_refuses_what_is_too_large(plain:
         assert answer.startswith(b"HTTP/1.1 413 ")
 
 
+@pytest.mark.real_time
 @LOOPS
 async def test_a_server_on_a_socket_cuts_a_body_that_does_not_come(plain: bool) -> None:
     async with served(plain=plain, body_seconds=0.1) as (_, port):
@@ -211,6 +213,7 @@ async def test_a_server_on_a_socket_cuts_a_body_that_does_not_come(plain: bool) 
         assert b"connection: close" in answer
 
 
+@pytest.mark.real_time
 async def test_a_request_for_a_websocket_is_answered_as_any_other() -> None:
     async with served() as (_, port):
         upgrade = "connection: upgrade\nupgrade: websocket\nsec-websocket-version: 13\n"
@@ -220,6 +223,7 @@ async def test_a_request_for_a_websocket_is_answered_as_any_other() -> None:
         assert b"Mcp-Session-Id is missing" in answer
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @LOOPS
 async def test_a_signal_ends_streams_in_good_order_and_then_the_process(
@@ -242,6 +246,7 @@ async def test_a_signal_ends_streams_in_good_order_and_then_the_process(
         calling.close()
 
 
+@pytest.mark.real_time
 @LOOPS
 async def test_a_second_signal_does_not_wait_for_what_is_worked_on(plain: bool) -> None:
     async with served(drain_wait=LONG, plain=plain) as (child, port):
@@ -256,6 +261,7 @@ async def test_a_second_signal_does_not_wait_for_what_is_worked_on(plain: bool) 
         calling.close()
 
 
+@pytest.mark.real_time
 @LOOPS
 async def test_a_signal_that_comes_twice_at_once_is_one(plain: bool) -> None:
     """To a worker: from a terminal or systemd, and from its supervisor."""
@@ -272,6 +278,7 @@ async def test_a_signal_that_comes_twice_at_once_is_one(plain: bool) -> None:
         calling.close()
 
 
+@pytest.mark.real_time
 @LOOPS
 async def test_a_client_that_does_not_read_does_not_hold_the_end_of_the_process(
     plain: bool,
@@ -286,6 +293,7 @@ async def test_a_client_that_does_not_read_does_not_hold_the_end_of_the_process(
         calling.close()
 
 
+@pytest.mark.real_time
 @LOOPS
 async def test_a_lifespan_that_cannot_be_left_ends_the_process_all_the_same(plain: bool) -> None:
     async with served(fault="still locked", plain=plain) as (child, port):
@@ -339,56 +347,47 @@ def test_an_application_that_has_ended_can_be_started_again() -> None:
     assert log == ["entered", "left"] * 2
 
 
-def test_the_lifespan_is_entered_and_left_with_that_of_the_application() -> None:
-    async def main() -> None:
-        log: list[str] = []
-        app = lived(log).asgi()
-        events: asyncio.Queue[Any] = asyncio.Queue()
-        sent: asyncio.Queue[Any] = asyncio.Queue()
-        life = asyncio.ensure_future(app({"type": "lifespan"}, events.get, sent.put))
-        events.put_nowait({"type": "lifespan.startup"})
-        assert (await sent.get())["type"] == "lifespan.startup.complete"
-        response = await Client(app).call("state").until_over()
-        assert response.json["result"]["content"][0]["text"] == "state"
-        assert log == ["entered"]
-        events.put_nowait({"type": "lifespan.shutdown"})
-        assert (await sent.get())["type"] == "lifespan.shutdown.complete"
-        await life
-        assert log == ["entered", "left"]
-
-    run(main)
+async def test_the_lifespan_is_entered_and_left_with_that_of_the_application() -> None:
+    log: list[str] = []
+    app = lived(log).asgi()
+    events: asyncio.Queue[Any] = asyncio.Queue()
+    sent: asyncio.Queue[Any] = asyncio.Queue()
+    life = asyncio.ensure_future(app({"type": "lifespan"}, events.get, sent.put))
+    events.put_nowait({"type": "lifespan.startup"})
+    assert (await sent.get())["type"] == "lifespan.startup.complete"
+    response = await Client(app).call("state").until_over()
+    assert response.json["result"]["content"][0]["text"] == "state"
+    assert log == ["entered"]
+    events.put_nowait({"type": "lifespan.shutdown"})
+    assert (await sent.get())["type"] == "lifespan.shutdown.complete"
+    await life
+    assert log == ["entered", "left"]
 
 
-def test_without_that_the_lifespan_is_entered_once_at_the_first_request() -> None:
-    async def main() -> None:
-        log: list[str] = []
-        app = lived(log).asgi()
-        client = Client(app)
-        responses = [client.call("state") for _ in range(5)]
-        for each in responses:
-            assert (await each.until_over()).json["result"]["content"][0]["text"] == "state"
-        assert log == ["entered"]
-        await app.drain()
-        assert log == ["entered", "left"]
-
-    run(main)
+async def test_without_that_the_lifespan_is_entered_once_at_the_first_request() -> None:
+    log: list[str] = []
+    app = lived(log).asgi()
+    client = Client(app)
+    responses = [client.call("state") for _ in range(5)]
+    for each in responses:
+        assert (await each.until_over()).json["result"]["content"][0]["text"] == "state"
+    assert log == ["entered"]
+    await app.drain()
+    assert log == ["entered", "left"]
 
 
-def test_a_lifespan_that_fails_is_told() -> None:
-    async def main() -> None:
-        sent: list[Any] = []
+async def test_a_lifespan_that_fails_is_told() -> None:
+    sent: list[Any] = []
 
-        async def receive() -> Any:
-            return {"type": "lifespan.startup"}
+    async def receive() -> Any:
+        return {"type": "lifespan.startup"}
 
-        async def send(message: Any) -> None:
-            sent.append(message)
+    async def send(message: Any) -> None:
+        sent.append(message)
 
-        with pytest.raises(RuntimeError, match="no database"):
-            await lived([], fails=True).asgi()({"type": "lifespan"}, receive, send)
-        assert sent == [{"type": "lifespan.startup.failed", "message": "RuntimeError: no database"}]
-
-    run(main)
+    with pytest.raises(RuntimeError, match="no database"):
+        await lived([], fails=True).asgi()({"type": "lifespan"}, receive, send)
+    assert sent == [{"type": "lifespan.startup.failed", "message": "RuntimeError: no database"}]
 
 
 def test_another_event_loop_than_that_of_asyncio_is_refused_at_the_start() -> None:
