@@ -29,6 +29,8 @@ from tests.support.patience import until
 from tests.support.random_proxy import random_proxy
 from tests.support.redis_server import RedisServer
 
+pytestmark = pytest.mark.real_time
+
 SHAKEN = "2025-11-25"
 PER_REQUEST = "2026-07-28"
 

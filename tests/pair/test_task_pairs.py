@@ -122,6 +122,7 @@ def test_a_client_without_tasks_is_answered_in_the_ordinary_way(
         asyncio.run(main(make))
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("transport", ["memory", "stdio"])
 async def test_a_client_of_the_core_has_tasks_on_each_wire(transport: str) -> None:
     async with core_client(transport) as client:
