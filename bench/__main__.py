@@ -1,6 +1,7 @@
 """`python -m bench [NAME…]`: prints tables, by default all but `bearer` and `walk`.
 
-`walk` counts calls, and with `-v` lists them; `size` counts code.
+`walk` counts calls, and with `-v` lists them; `size` counts code; `exponents` prints how the time
+of the command grows with each input that a stranger can make long.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from bench import peers
 from bench import steps as way
 from bench.bearer import bearer
 from bench.diff import diff
+from bench.exponents import exponents
 from bench.http import http
 from bench.idle import idle
 from bench.messages import TEXTS
@@ -151,8 +153,8 @@ BENCHES: Final = {
 }
 
 
-PRINTED: Final = {"size": size, "walk": walk}
-"""What is counted, not timed."""
+PRINTED: Final = {"exponents": exponents, "size": size, "walk": walk}
+"""What has no bar: counts, and how times grow."""
 
 
 def main() -> None:

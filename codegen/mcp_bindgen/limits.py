@@ -19,6 +19,7 @@ __all__ = [
     "MAX_SCHEMA_BYTES",
     "MAX_TOOLS",
     "MAX_UNIONS",
+    "MAX_UNION_TYPES",
     "MAX_WEIGHT",
 ]
 
@@ -39,6 +40,9 @@ MAX_MEMBERS: Final = 20_000
 
 MAX_ARMS: Final = 10_000
 """Types of one union or intersection, as it is written; official: 21."""
+
+MAX_UNION_TYPES: Final = 1000
+"""Types of one union, unions in it opened and literals left out; Python reads no longer `A | B`."""
 
 MAX_UNIONS: Final = 256
 """Names of unions that one union is made of, a generic with each of its arguments; official: 2."""

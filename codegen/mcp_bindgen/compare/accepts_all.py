@@ -94,12 +94,15 @@ class Relation:
     def __init__(self, writer: Schema, reader: Schema, pairs: Pairs) -> None:
         self.writer, self.reader, self.pairs = writer, reader, pairs
         self._open: set[tuple[Type, Type]] = set()
+        self._demands: dict[int, frozenset[str]] = {}
 
     def holds(self, sent: Type, read: Type) -> bool:
         """Whether all of `sent` is taken by `read`."""
         if isinstance(sent, Ref) and isinstance(read, Ref):
             if (sent.name, read.name) in self.pairs:
                 return True
+            if self._demands_more(sent, read):
+                return False
         elif not (isinstance(sent, Ref) or isinstance(read, Ref)):
             return self._spread(sent, read)
         pair = (sent, read)
@@ -110,6 +113,21 @@ class Relation:
             return self._spread(sent, read)
         finally:
             self._open.discard(pair)
+
+    def _demands_more(self, sent: Ref, read: Ref) -> bool:
+        """Whether a struct asks for a member that another need not have, which is soon seen: the
+        arms of long unions are compared each with each."""
+        mine, theirs = self.writer.structs.get(sent.name), self.reader.structs.get(read.name)
+        if mine is None or theirs is None:
+            return False
+        return not self._required(theirs) <= self._required(mine)
+
+    def _required(self, struct: Struct) -> frozenset[str]:
+        known = self._demands.get(id(struct))
+        if known is None:
+            names = frozenset(field.wire for field in struct.fields if field.required)
+            known = self._demands[id(struct)] = names
+        return known
 
     def _spread(self, sent: Type, read: Type) -> bool:
         """Whether each arm of `sent` is taken by some arm of `read`."""

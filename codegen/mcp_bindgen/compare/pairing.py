@@ -197,14 +197,43 @@ def _twins(
         case _ if isinstance(a, Uni) or isinstance(b, Uni):
             before, after = leaves(pairing.old, a), leaves(pairing.new, b)
             mine, theirs = unmatched(pairing.names, before, after)
+            near = _Near(pairing, theirs)
             for x in mine:
-                for y in theirs:
+                for y in near.to(x):
                     yield from _twins(pairing, x, y, around)
         case _ if type(a) is type(b):
             for x, y in zip(children(a), children(b), strict=False):
                 yield from _twins(pairing, x, y, around)
         case _:
             return
+
+
+class _Near:
+    """Of the arms of a union those that one of the other side may be like: structs that share a
+    member with it, and whatever is no struct with members. The arms of long unions are too many to
+    look at each with each.
+    """
+
+    def __init__(self, pairing: Pairing, arms: Sequence[Type]) -> None:
+        self.pairing, self.arms = pairing, arms
+        self.others: set[int] = set()
+        self.by_member: dict[str, list[int]] = {}
+        for number, arm in enumerate(arms):
+            wires = _own_of(pairing.new, arm)
+            for wire in wires:
+                self.by_member.setdefault(wire, []).append(number)
+            if not wires:
+                self.others.add(number)
+
+    def to(self, arm: Type) -> Iterator[Type]:
+        wires = _own_of(self.pairing.old, arm)
+        numbers = {n for wire in wires for n in self.by_member.get(wire, ())} | self.others
+        return (self.arms[n] for n in (sorted(numbers) if wires else range(len(self.arms))))
+
+
+def _own_of(schema: Schema, type: Type) -> set[str]:
+    struct = schema.structs.get(type.name) if isinstance(type, Ref) else None
+    return set() if struct is None else _own(struct)
 
 
 def _likeness(pairing: Pairing, a: str, b: str) -> float:

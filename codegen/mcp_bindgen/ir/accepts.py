@@ -134,12 +134,15 @@ def _map(schema: Schema, of: Type, value: Any, path: Path) -> Iterator[Fault]:
 
 def _union(schema: Schema, type: Uni, value: Any, path: Path) -> Iterator[Fault]:
     """The fault of the arm that came furthest, if one did; else that no arm takes the value."""
-    first = [fault(schema, arm, value, path) for arm in type.arms]
-    refused = [each for each in first if each is not None]
-    if len(refused) == len(type.arms):
-        deepest = max(refused, key=lambda f: len(f.path), default=Fault(path, "nothing"))
-        rivals = [f for f in refused if len(f.path) == len(deepest.path)]
-        yield deepest if len(rivals) < 2 else Fault(path, f"one of {len(refused)} alternatives")
+    refused: list[Fault] = []
+    for arm in type.arms:
+        first = fault(schema, arm, value, path)
+        if first is None:
+            return
+        refused.append(first)
+    deepest = max(refused, key=lambda f: len(f.path), default=Fault(path, "nothing"))
+    rivals = [f for f in refused if len(f.path) == len(deepest.path)]
+    yield deepest if len(rivals) < 2 else Fault(path, f"one of {len(refused)} alternatives")
 
 
 _KINDS: Final[dict[str, Callable[[Any], bool]]] = {

@@ -52,7 +52,7 @@ from mcp_bindgen.ir.tags import Tags
 from mcp_bindgen.ir.templates import pattern
 from mcp_bindgen.ir.unions import arms, disjoint
 from mcp_bindgen.ir.walk import kinds
-from mcp_bindgen.limits import MAX_DEPTH, MAX_MEMBERS
+from mcp_bindgen.limits import MAX_DEPTH, MAX_MEMBERS, MAX_UNION_TYPES
 from mcp_bindgen.source import Source, link, syntax
 
 __all__ = ["load", "lower"]
@@ -312,7 +312,19 @@ class _Lowering:
             made = self.type(arm, root, place.at(step) if step else place)
             arms += made.arms if isinstance(made, Uni) else (made,)
         unique = tuple(dict.fromkeys(arms))
+        self.require_few(type)
         return unique[0] if len(unique) == 1 else Uni(unique)
+
+    def require_few(self, type: syntax.Union) -> None:
+        """Refuses a union of more types than Python reads, those of unions that it names too."""
+        leaves = self.resolver.arms(type)
+        if sum(not isinstance(leaf, syntax.Literal) for leaf in leaves) > MAX_UNION_TYPES:
+            raise self.resolver.source.error(
+                LimitExceeded,
+                type.at,
+                f"a union of more than {MAX_UNION_TYPES} types that are no literals",
+                "Name fewer, and say `unknown` for the rest.",
+            )
 
     def steps(self, inlines: list[syntax.Inline], place: Place) -> list[str]:
         """The step to each anonymous arm, by what tells it from the others; the one anonymous arm

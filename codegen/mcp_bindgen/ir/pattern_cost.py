@@ -43,7 +43,7 @@ def longest(pattern: str) -> int | None:
     places = Places(pattern)
     places.choice()
     anchored = pattern.startswith("^") and not places.bars
-    work = places.work() + (bool(places.loops) and not anchored)
+    work = places.work() + (bool(places.loops) and not anchored) + places.scans
     if work >= len(MAX_PATTERN_CHARS):
         raise ValueError("it may try a text again from too many of its places")
     return MAX_PATTERN_CHARS[work]
@@ -68,7 +68,11 @@ class _Part(NamedTuple):
 
 
 class Places:
-    """Reads a pattern; `follow` has the places that come after each."""
+    """Reads a pattern; `follow` has the places that come after each.
+
+    `scans` counts the looks ahead or behind that read on in a loop, and may do so from each place
+    of a text: those at the very beginning of the pattern, up to `begin`, do so once.
+    """
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -77,6 +81,8 @@ class Places:
         self.taken: list[frozenset[str]] = []
         self.follow: list[list[int]] = []
         self.loops: list[range] = []
+        self.scans = 0
+        self.begin = int(pattern.startswith("^"))
 
     # choice = sequence { "|" sequence }
     def choice(self) -> _Part:
@@ -123,11 +129,18 @@ class Places:
     def once(self) -> _Part:
         token = _TOKEN.match(self.pattern, self.at)
         assert token is not None
+        start, loops = self.at, len(self.loops)
         self.at = token.end()
         if token.lastgroup in ("open", "aside"):
             bars, inner = self.bars, self.choice()
             self.at, self.bars = self.at + 1, bars
-            return inner if token.lastgroup == "open" else _Part()
+            if token.lastgroup == "open":
+                return inner
+            if start == self.begin:
+                self.begin = self.at
+            else:
+                self.scans += len(self.loops) > loops
+            return _Part()
         if token.lastgroup == "nothing":
             return _Part()
         self.taken.append(_characters(token[0]))

@@ -53,7 +53,7 @@ def parse(comment: str) -> Doc:
     lines = _lines(comment)
     description = lines
     tags: list[Tag] = []
-    kept: dict[str, str] = {}
+    kept: dict[str, list[str]] = {}
     fenced, current = False, ""
     for number, line in enumerate(lines):
         if line.lstrip().startswith("```"):
@@ -65,13 +65,13 @@ def parse(comment: str) -> Doc:
             current = tag[1]
             tags.append(Tag(tag[1], tag[2].strip()))
         if current in _KEPT:
-            kept[current] = f"{kept.get(current, '')} {tag[2] if tag else line}"
+            kept.setdefault(current, []).append(tag[2] if tag else line)
     text = normal("\n".join(lines))
     return Doc(
         text=text,
         description=normal("\n".join(description)) if tags else text,
         tags=tuple(tags),
-        **{_KEPT[name]: normal(words) for name, words in kept.items()},
+        **{_KEPT[name]: normal(" ".join(words)) for name, words in kept.items()},
     )
 
 

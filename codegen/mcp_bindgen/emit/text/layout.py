@@ -184,14 +184,17 @@ def docstring(indent: str, text: str) -> list[str]:
 def _wrapped_words(indent: str, text: str) -> Iterator[str]:
     """Lines as long as they may be, broken at spaces; textwrap takes ten times as long."""
     most = WIDTH - 3 - len(indent)
-    while len(text) > most:
-        at = text.rfind(" ", 0, most + 1)
-        at = at if at >= 0 else text.find(" ")
+    start = 0  # the rest is not copied for each line: a text may have a million of them
+    while len(text) - start > most:
+        at = text.rfind(" ", start, start + most + 1)
+        at = at if at >= 0 else text.find(" ", start)
         if at < 0:
             break
-        yield f"{indent}{text[:at].rstrip()}"
-        text = text[at:].lstrip()
-    yield f"{indent}{text}"
+        yield f"{indent}{text[start:at].rstrip()}"
+        start = at
+        while start < len(text) and text[start].isspace():
+            start += 1
+    yield f"{indent}{text[start:]}"
 
 
 _ESCAPES: Final = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
