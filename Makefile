@@ -22,7 +22,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup generate docs test quick wide long planted portable downloads check lint types drift pictures format ledger bench soak official peers interop conformance wheel pins clean
+.PHONY: help setup generate docs test quick wide long steady planted portable downloads check lint types drift pictures format ledger bench soak official peers interop conformance wheel pins clean
 
 help: ## show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ planted: $(STAMP) ## plant forty faults, one after another, and say which test f
 
 portable: $(STAMP) ## run the tests that can depend on the Python that runs them
 	@$(BIN)/python -m pytest -q -m "portable and not long and not wide and not interop" -n auto --dist worksteal $(ARGS)
+
+steady: $(STAMP) ## run the tests beside busy loops and in asyncio's debug mode: does one fail by chance? (ARGS are passed to pytest)
+	@$(BIN)/python -m tests.steady $(ARGS)
 
 check: $(STAMP) ## lint, types and drift, two at a time
 	@$(MAKE) -j 2 types lint drift
