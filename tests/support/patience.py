@@ -17,9 +17,12 @@ _LOOK: Final = 0.002
 
 
 async def until(is_so: Callable[[], object], seconds: float = PATIENCE) -> None:
-    """Wait on the event loop until a condition holds. Raises AssertionError that names it."""
+    """Wait on the event loop until a condition holds, which may be a coroutine function.
+
+    Raises AssertionError that names it.
+    """
     end = asyncio.get_running_loop().time() + seconds
-    while not is_so():
+    while not (await said if inspect.isawaitable(said := is_so()) else said):
         if asyncio.get_running_loop().time() > end:
             raise AssertionError(_given_up(is_so, seconds))
         await asyncio.sleep(_LOOK)

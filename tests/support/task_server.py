@@ -14,7 +14,6 @@ from mcp_runtime.errors import RpcError
 from mcp_runtime.extensions.tasks import ClientTasks, TaskHandle, Tasks
 from mcp_runtime.revisions import latest as t
 from tests.support.patience import until
-from tests.support.virtual_time import elapse
 
 FAST = 0.01
 
@@ -117,9 +116,11 @@ def text(result: t.CallToolResult) -> str:
 async def working(client: Client, tasks: ClientTasks) -> TaskHandle:
     """A task of the tool `slow` whose handler has begun."""
     handle = await started(client, tasks, "slow")
-    async with asyncio.timeout(10):
-        while (await handle.state()).status_message != "half":
-            await elapse(FAST)
+
+    async def is_half_done() -> bool:
+        return (await handle.state()).status_message == "half"
+
+    await until(is_half_done)
     return handle
 
 

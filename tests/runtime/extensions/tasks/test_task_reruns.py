@@ -22,7 +22,6 @@ from mcp_runtime.stores.opening import store_at
 from tests.support.json_peers import RawClient, connected
 from tests.support.patience import until
 from tests.support.task_server import Name, Place, started, text
-from tests.support.virtual_time import elapse
 
 NEVER_LAPSES: Final = 3600.0
 
@@ -157,13 +156,14 @@ async def test_what_was_answered_is_not_asked_again_and_an_open_question_stays_o
 
 
 async def _question(handle: TaskHandle, before: str = "") -> str:
-    async with asyncio.timeout(10):
-        while True:
-            state = await handle.state()
-            open = [*getattr(state, "input_requests", {})]
-            if open and open != [before]:
-                return open[0]
-            await elapse(0.01)
+    open: list[str] = []
+
+    async def is_asked() -> bool:
+        open[:] = getattr(await handle.state(), "input_requests", {})
+        return open not in ([], [before])
+
+    await until(is_asked)
+    return open[0]
 
 
 def _accepted(name: str) -> t.ElicitResult:
