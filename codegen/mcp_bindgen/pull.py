@@ -98,6 +98,7 @@ def pull(
     said = comments(read(data, where))
     sentences = _Sentences(folder, revision, said)
     text = _written(Source(data, f"official {where}"), official, sentences, where, imports)
+    said |= sentences.known
     old = known.get(revision)
     structure = structure_digest(official)
     pin = pins.official(data, path=where, commit=commit, structure=structure)
@@ -198,22 +199,25 @@ def _written(
 
 def comments(module: syntax.Module) -> dict[str, str]:
     """A digest of the official comment at each path, by which a change of its meaning is seen."""
-    return {
-        path: hashlib.sha256(" ".join(sentence).encode()).hexdigest()[:12]
-        for path, sentence in sentences(module).items()
-        if any(sentence)
-    }
+    said = sentences(module).items()
+    return {path: _comment_digest(sentence) for path, sentence in said if any(sentence)}
+
+
+def _comment_digest(sentence: Sentence) -> str:
+    return hashlib.sha256(" ".join(sentence).encode()).hexdigest()[:12]
 
 
 class _Sentences:
     """What we say of each path: the revision's own file first, then the newest that knows it.
 
     A sentence of another revision is only taken where the official comment is the same, or there is
-    none; `unsaid` are the paths where it is not.
+    none; `unsaid` are the paths where it is not. A comment that is our own sentence, as in a copy
+    of our file, is kept: `known` has the digests of the official comments that it was written for.
     """
 
     def __init__(self, folder: Path, revision: str, comments: Mapping[str, str]) -> None:
         self.unsaid: list[str] = []
+        self.known: dict[str, str] = {}
         self._comments = comments
         self._tables = list(_tables(folder, revision))
 
@@ -221,6 +225,9 @@ class _Sentences:
         comment = self._comments.get(path)
         for is_own, table, known in self._tables:
             if path in table:
+                if comment is not None and comment == _comment_digest(table[path]):
+                    self.known |= {path: known[path]} if path in known else {}
+                    return table[path]
                 if comment is not None and known.get(path, "" if known else comment) != comment:
                     self.unsaid.append(path)
                     return table[path] if is_own else _NOTHING
