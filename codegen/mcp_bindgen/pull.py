@@ -98,7 +98,8 @@ def pull(
     said = comments(read(data, where))
     sentences = _Sentences(folder, revision, said)
     text = _written(Source(data, f"official {where}"), official, sentences, where, imports)
-    said |= sentences.known
+    kept = {path: sentences.known.get(path, digest) for path, digest in said.items()}
+    said = {path: digest for path, digest in kept.items() if digest}
     old = known.get(revision)
     structure = structure_digest(official)
     pin = pins.official(data, path=where, commit=commit, structure=structure)
@@ -212,7 +213,8 @@ class _Sentences:
 
     A sentence of another revision is only taken where the official comment is the same, or there is
     none; `unsaid` are the paths where it is not. A comment that is our own sentence, as in a copy
-    of our file, is kept: `known` has the digests of the official comments that it was written for.
+    of our file, is kept: `known` has the digest of the official comment that it was written for,
+    empty for none.
     """
 
     def __init__(self, folder: Path, revision: str, comments: Mapping[str, str]) -> None:
@@ -226,7 +228,7 @@ class _Sentences:
         for is_own, table, known in self._tables:
             if path in table:
                 if comment is not None and comment == _comment_digest(table[path]):
-                    self.known |= {path: known[path]} if path in known else {}
+                    self.known |= {path: known.get(path, "")} if known else {}
                     return table[path]
                 if comment is not None and known.get(path, "" if known else comment) != comment:
                     self.unsaid.append(path)
