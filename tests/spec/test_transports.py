@@ -20,6 +20,8 @@ from mcp_runtime.transports.memory import pair
 from mcp_runtime.transports.wire import Receiver
 from tests.support.json_peers import ALL, HANDSHAKE, NEWEST, RawClient
 
+pytestmark = pytest.mark.real_time
+
 each = pytest.mark.parametrize("revision", ALL)
 
 SERVER: Final = """
