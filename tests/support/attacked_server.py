@@ -37,7 +37,7 @@ async def echo(text: str = "") -> str:
 
 @server.tool
 async def large(size: int) -> str:
-    return "x" * min(size, 2 * MIB)
+    return "x" * min(size, 6 * MIB)
 
 
 @server.tool

@@ -10,6 +10,7 @@ import asyncio
 import json
 import os
 import random
+import socket
 import subprocess
 import sys
 import time
@@ -32,11 +33,14 @@ ACTIONS: Final = 60
 """In `make test`, for each kind of server."""
 LONG_SECONDS: Final = 150.0
 """For each kind of server; four kinds are ten minutes."""
-CONNECTIONS: Final = 60
+CONNECTIONS: Final = 100
 """That the attacker has open at most."""
-DOCUMENTED: Final = PROCESS_BYTES // 4 + CONNECTIONS * MIB // 8 + 64 * MIB
+ANSWER: Final = 6 * MIB
+"""The largest answer of the server; the kernel takes up to half of it."""
+DOCUMENTED: Final = PROCESS_BYTES // 4 + CONNECTIONS * MIB // 8 + 4 * ANSWER + 32 * MIB
 """What a process may use beside `process_bytes`: the reserve of small messages, 128 KiB for each
-connection in the buffers of uvicorn, and parsed JSON, copies in flight and free lists of Python."""
+connection in the buffers of uvicorn, four copies of the answer that is being written, and parsed
+JSON and free lists of Python."""
 SECRET: Final = "secret-of-the-small-peer"
 FAR: Final = "127.0.0.2"
 """The address of the attacker."""
@@ -64,9 +68,14 @@ class Http:
     async def send(
         self, body: bytes, declared: int | None = None, method: str = "POST", **more: str
     ) -> Http:
-        self.reader, self.writer = await asyncio.open_connection(
-            self._host, self._port, limit=64 * 1024, local_addr=(self._address, 0)
-        )
+        sock = socket.socket()
+        if self._address == FAR:  # the kernel takes nothing off the server's hands
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        sock.bind((self._address, 0))
+        sock.setblocking(False)
+        loop = asyncio.get_running_loop()
+        await loop.sock_connect(sock, (str(self._host), int(self._port or 0)))
+        self.reader, self.writer = await asyncio.open_connection(sock=sock, limit=64 * 1024)
         headers = {
             "Host": f"127.0.0.1:{self._port}",
             "Accept": BOTH if method == "POST" else "text/event-stream",
@@ -182,7 +191,7 @@ class Attacker:
             self.steal,
             self.leave,
         ]
-        action = self.draw.choice(actions)
+        action = self.draw.choice([*actions, *[self.call, self.stream, self.begin_tasks] * 4])
         with suppress(ConnectionError, asyncio.IncompleteReadError):
             await action()
         while len(self.open) > CONNECTIONS:
@@ -190,12 +199,12 @@ class Attacker:
         return action.__name__
 
     def size(self, most: int) -> int:
-        return self.draw.choice((0, 10, 4095, 5000, 60_000, most // 2, most))
+        return self.draw.choice((0, 4095, 5000, 60_000, most // 2, most, most, most))
 
     async def send(self, message: Any, session: bool = True, **more: Any) -> Http:
         headers = dict(self.user)
         if session and self.sessions and self.draw.random() < 0.9:
-            headers |= self.draw.choice(self.sessions)
+            headers |= self.draw.choice(self.sessions[-20:])
         elif isinstance(message, dict) and message.get("method") == "tools/call":
             message = request("tools/call", message["params"])
             headers |= mirrors(message)
@@ -222,7 +231,7 @@ class Attacker:
     async def call(self) -> None:
         """Answers that it does not read, or some time."""
         for _ in range(self.draw.randrange(1, 12)):
-            one = await self.send(self.called("large", size=self.size(2 * MIB)))
+            one = await self.send(self.called("large", size=self.size(ANSWER)))
             self.open.append(one)
 
     async def batch(self) -> None:
