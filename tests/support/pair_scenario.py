@@ -126,7 +126,7 @@ async def _errors(client: Client, host: Host) -> Any:
         "tools/list", t.PaginatedRequestParams(cursor="no cursor", meta=client.meta())
     )
     return [
-        await call("add", {"a": "2"}),
+        await call("add", {"a": "two"}),
         await call("add", {}),
         await call("fail", {}),
         await call("crash", {}),
@@ -290,7 +290,7 @@ def expected(spoken: str) -> dict[str, Any]:
 def _expected_errors(missing: int) -> list[Any]:
     """What fails, and how; `missing` is the code for a resource that is not there."""
     return [
-        ["failed", '$.a: expected integer, found "2"'],
+        ["failed", '$.a: expected integer, found "two"'],
         ["failed", '$: expected the argument "a", found none'],
         ["failed", "as asked"],
         ["failed", "ValueError: a fault of ours"],

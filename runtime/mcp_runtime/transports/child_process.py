@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Final, Literal
+from typing import IO, Any, Final, Literal
 from weakref import WeakMethod
 
 from mcp_runtime.core.shutdown import Action, Event, Shutdown, State
@@ -72,7 +72,7 @@ async def spawn(
     _refuse(command)
     group = group_of_this_system()
     try:
-        process = subprocess.Popen(
+        started: Any = subprocess.Popen(
             resolved(command),
             bufsize=0,
             stdin=subprocess.PIPE,
@@ -84,6 +84,7 @@ async def spawn(
         )
     except (OSError, ValueError) as error:
         raise _not_started(command, cwd, error) from error
+    process: subprocess.Popen[bytes] = started
     on_stderr = StderrView() if stderr == "show" else stderr if callable(stderr) else None
     return Child(process, on_stderr, limits, group(process))
 
