@@ -22,6 +22,7 @@ from tests.support.json_peers import (
     since,
     with_page,
 )
+from tests.support.virtual_time import elapse
 
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 each = pytest.mark.parametrize("revision", ALL)
@@ -414,7 +415,7 @@ async def test_a_client_fetches_no_page_and_reads_nothing_into_its_id(revision: 
                 answer = await server.line.request("elicitation/create", page)
                 assert answer["result"]["action"] == "accept"
         assert questions[-1].url == page["url"]
-    await asyncio.sleep(0.02)
+    await elapse(0.02)
     assert visits == []
     listener.close()
     await listener.wait_closed()
@@ -947,7 +948,7 @@ async def test_a_ping_is_answered_at_once_with_nothing(revision: str) -> None:
 
     @server.tool
     async def slow() -> None:
-        await asyncio.sleep(60)
+        await elapse(60)
 
     async with connected(server, revision, handshake=False) as client:
         assert await client.result("ping") == {}
@@ -971,7 +972,7 @@ async def test_a_peer_that_does_not_answer_pings_is_gone(
     async with raw.client(ping_every=0.03, timeout=60) as ours:
         calling = asyncio.create_task(ours.call_tool("x"))
         while len(raw.requests("ping")) < 3:
-            await asyncio.sleep(0.01)
+            await elapse(0.01)
         assert not calling.done()
         del raw.answers["ping"]
         with pytest.raises(Exception, match="the server has ended"):
@@ -984,7 +985,7 @@ async def test_a_peer_that_does_not_answer_pings_is_gone(
             client.answer((await client.next("ping"))["id"], {})
         await client.next("ping")
         while not client.is_over:
-            await asyncio.sleep(0.01)
+            await elapse(0.01)
     assert "ping" in caplog.text
     quiet = Server("s", "1")
     async with connected(quiet, revision) as client:

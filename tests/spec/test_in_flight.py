@@ -24,6 +24,7 @@ from tests.support.json_peers import (
     since,
     with_page,
 )
+from tests.support.virtual_time import elapse
 
 each = pytest.mark.parametrize("revision", ALL)
 each_handshake = pytest.mark.parametrize("revision", HANDSHAKE)
@@ -258,7 +259,7 @@ async def test_a_client_stops_what_a_server_cancels(revision: str) -> None:
     async def roots() -> list[Any]:
         began.set()
         try:
-            await asyncio.sleep(60)
+            await elapse(60)
         except asyncio.CancelledError:
             ended.append("cancelled")
             raise
@@ -283,7 +284,7 @@ async def test_a_server_of_the_newest_revision_cancels_subscriptions_only() -> N
 
     @server.tool
     async def slow() -> None:
-        await asyncio.sleep(60)
+        await elapse(60)
 
     ours, theirs = pair()
     serving = asyncio.create_task(server.serve(theirs))

@@ -14,6 +14,7 @@ from mcp_runtime import Client, Context, Header, Server
 from mcp_runtime.errors import BadAnswer
 from mcp_runtime.json_schema.validator import BadSchema, checker, validate_schema
 from tests.support.json_peers import RawServer, connected, since, with_page
+from tests.support.virtual_time import elapse
 
 each = pytest.mark.parametrize("revision", since("2025-11-25"))
 NEWEST_DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -137,7 +138,7 @@ async def test_a_reference_to_elsewhere_is_refused_and_not_fetched(where: str) -
             await client.call_tool("x")
     with pytest.raises(BadSchema, match="schemas are not fetched"):
         checker(schema)
-    await asyncio.sleep(0.02)
+    await elapse(0.02)
     assert visits == []
     listener.close()
     await listener.wait_closed()

@@ -16,6 +16,7 @@ from tests.support.json_peers import (
     RawServer,
     connected,
 )
+from tests.support.virtual_time import elapse
 
 TAG = "io.modelcontextprotocol/subscriptionId"
 KINDS = ("tools", "prompts", "resources")
@@ -279,7 +280,7 @@ async def test_a_restarted_server_that_refuses_a_subscription_ends_it(revision: 
         changes = await opening
         await server.line.wire.close()
         while len(server.lines) < 2:
-            await asyncio.sleep(0.001)
+            await elapse(0.001)
         asked = await server.line.next(method)
         server.line.send(refusal(asked["id"], "refused"))
         with pytest.raises(RemoteError, match="refused"):
@@ -319,7 +320,7 @@ async def test_a_client_that_connects_again_listens_again() -> None:
         for crash in range(2):
             await server.line.wire.close()
             while len(server.requests("subscriptions/listen")) < crash + 2:
-                await asyncio.sleep(0.001)
+                await elapse(0.001)
             missed = [await asyncio.wait_for(anext(changes), 1) for _ in range(2)]
             assert missed == [Change("tools"), Change("resource", "a://b")]
         asked = server.requests("subscriptions/listen")
@@ -353,7 +354,7 @@ async def test_a_server_that_is_gone_is_started_anew_for_the_next_request(revisi
         assert both == [[], []]
         assert len(server.lines) == 2
         await server.line.wire.close()
-        await asyncio.sleep(0.01)
+        await elapse(0.01)
         with pytest.raises(Exception, match=r"closed|gone"):
             await client.list_tools()
     hello = "server/discover" if revision == NEWEST else "initialize"
@@ -367,10 +368,10 @@ async def test_a_restart_that_fails_is_tried_again(revision: str) -> None:
     async with server.client(restarts=3) as client:
         good = server.answers.pop(hello)
         await server.line.wire.close()
-        await asyncio.sleep(0.01)
+        await elapse(0.01)
         cancelled = asyncio.create_task(client.call_tool("x"))
         while len(server.lines) < 2:
-            await asyncio.sleep(0.001)
+            await elapse(0.001)
         await server.line.next(hello)
         cancelled.cancel()
         await asyncio.wait([cancelled])
