@@ -74,6 +74,7 @@ BOUNDED: Final = {
     "Limits.outgoing_bytes and Limits.held_bytes of the one peer of a stream": """
         transports/memory.py:_Side._queue
         transports/pipes.py:Outlet._queue
+        transports/pipes.py:_Worker._work
     """,
     "Limits.bus_bytes": """
         stores/queued_bus.py:QueuedBus._waiting
@@ -143,7 +144,9 @@ BOUNDED: Final = {
         stores/queued_bus.py:QueuedBus._receivers
         stores/queued_bus.py:QueuedBus._tasks
         stores/redis.py:RedisBus._heard
-        transports/child_process.py:Child._members
+        transports/process_group.py:PosixGroup._members
+        transports/process_group.py:PosixGroup.popen_options
+        transports/process_group.py:WindowsJob.popen_options
     """,
     "one lease for each process": """
         stores/memory.py:MemoryLeases._until
