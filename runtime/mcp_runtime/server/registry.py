@@ -62,25 +62,23 @@ async def _run_in_thread(
     return await value if asyncio.iscoroutine(value) else value
 
 
-def _read_patiently(
+def _read_again(
     read: Callable[[Any], _Read],
-    schema: Callable[[], Schema],
+    schema: Schema,
     arguments: Mapping[str, Any],
     ctx: Context,
+    error: BadArguments,
 ) -> _Read:
-    """What `read` makes of arguments; if they do not fit, with those parsed that came as JSON text.
+    """What `read` makes of arguments that do not fit, once those in JSON text are parsed.
 
-    Raises BadArguments.
+    Raises `error` if there are none, and BadArguments if they do not fit even so.
     """
-    try:
-        return read(arguments)
-    except BadArguments:
-        parsed, paths = parse_texts(schema(), arguments)
-        if not paths or not ctx.peer.forgives(TEXT_ARGUMENT):
-            raise
-        value = read(parsed)
-        ctx.peer.forgive(TEXT_ARGUMENT, f"{ctx.method}: {', '.join(paths[:5])}"[:200])
-        return value
+    parsed, paths = parse_texts(schema, arguments)
+    if not paths or not ctx.peer.forgives(TEXT_ARGUMENT):
+        raise error
+    value = read(parsed)
+    ctx.peer.forgive(TEXT_ARGUMENT, f"{ctx.method}: {', '.join(paths[:5])}"[:200])
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +91,11 @@ class Feature(Generic[_Model]):
 
     def run(self, arguments: Mapping[str, Any], ctx: Context) -> Awaitable[Any]:
         """Raises BadArguments, and what the function raises."""
-        info, keywords = self.signature.info, self._keywords(arguments, ctx)
+        info = self.signature.info
+        try:
+            keywords = self.signature.read(arguments)
+        except BadArguments as error:
+            keywords = self._read_again(arguments, ctx, error)
         if info.context is not None:
             keywords[info.context] = ctx
         if info.is_async:
@@ -101,9 +103,11 @@ class Feature(Generic[_Model]):
             return value
         return _run_in_thread(self.function, keywords, ctx)
 
-    def _keywords(self, arguments: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        """Raises BadArguments."""
-        return self.signature.read(arguments)
+    def _read_again(
+        self, arguments: Mapping[str, Any], ctx: Context, error: BadArguments
+    ) -> dict[str, Any]:
+        """Keyword arguments of what did not fit. Raises BadArguments."""
+        raise error
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +118,11 @@ class Tool(Feature[t.Tool]):
     result: Callable[[Any], Any]
     """The result for what the function returned. Raises BadResult."""
 
-    def _keywords(self, arguments: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+    def _read_again(
+        self, arguments: Mapping[str, Any], ctx: Context, error: BadArguments
+    ) -> dict[str, Any]:
         signature = self.signature
-        return _read_patiently(signature.read, lambda: signature.input_schema, arguments, ctx)
+        return _read_again(signature.read, signature.input_schema, arguments, ctx, error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +143,14 @@ class RawTool:
 
     async def run(self, arguments: Mapping[str, Any], ctx: Context) -> Any:
         """Raises BadArguments, and what the function raises."""
-        read = _read_patiently(self.read, self._schema, dict(arguments), ctx)
+        try:
+            read = self.read(dict(arguments))
+        except BadArguments as error:
+            schema: Schema = t.to_wire(self.model.input_schema)
+            read = _read_again(self.read, schema, arguments, ctx, error)
         if inspect.iscoroutinefunction(self.function):
             return await self.function(read, ctx)
         return await ctx.in_thread(self.function, read, ctx)
-
-    def _schema(self) -> Schema:
-        schema: Schema = t.to_wire(self.model.input_schema)
-        return schema
 
     def result(self, value: Any) -> Any:
         """Raises BadResult for a value that is not content."""

@@ -63,7 +63,7 @@ async def test_with_a_type_the_arguments_are_of_it() -> None:
 async def test_arguments_that_do_not_fit_are_an_error_of_the_tool(
     options: dict[str, Any], said: str
 ) -> None:
-    result = await called(kind, {"a": "1"}, **options)
+    result = await called(kind, {"a": "one"}, **options)
     assert result.is_error is True
     assert said in text(result)
 
