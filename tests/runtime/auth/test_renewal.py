@@ -92,6 +92,19 @@ class Slow:
         """There is nothing to close."""
 
 
+class Never(Slow):
+    """A way to the world on which no answer comes; `reached` once something was asked."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.reached = asyncio.Event()
+
+    async def __call__(self, request: AuthRequest, /) -> AuthResponse:
+        self.reached.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
 def slow_client(world: World, storage: TokenStorage, clock: Clock | None = None) -> Authorizer:
     auth = OAuth(redirect=world.redirect, now=clock or Clock(), storage=storage)
     return Authorizer(auth, SERVER, Slow(world))
@@ -186,10 +199,14 @@ async def test_after_a_sign_in_that_is_cancelled_the_next_client_asks_the_person
     opened: Callable[[], TokenStorage],
 ) -> None:
     world = World()
-    first, second = (slow_client(world, opened()) for _ in range(2))
+    way, storage = Never(world), opened()
+    auth = OAuth(redirect=world.redirect, now=Clock(), storage=storage)
+    first, second = Authorizer(auth, SERVER, way), slow_client(world, opened())
     cancelled = asyncio.create_task(signed_in(first))
+    await way.reached.wait()
     waits = asyncio.create_task(signed_in(second))
-    await asyncio.sleep(0.02)
+    for _ in range(5):
+        await asyncio.sleep(0)
     await first.close()
     with pytest.raises(asyncio.CancelledError):
         await cancelled
