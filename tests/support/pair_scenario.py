@@ -13,7 +13,7 @@ from mcp_runtime.revisions import latest as t
 
 __all__ = ["Host", "expected", "observed"]
 
-PATIENCE: Final = 10.0
+PATIENCE: Final = 60.0
 ROOTS: Final = [t.Root(uri="file:///work", name="work"), t.Root(uri="file:///home")]
 
 
