@@ -97,8 +97,8 @@ class _Ordered:
 def _having(own: tuple[str, ...], schema: Any) -> CoreSchema:
     """A model's schema that takes no object without one of these members."""
 
-    def look(value: object) -> object:
-        if isinstance(value, dict) and not any(name in value for name in own):
+    def look(value: Any) -> Any:
+        if value.__class__ is dict and not any(name in value for name in own):
             raise PydanticCustomError("plainer", "Input should be of a plainer model")
         return value
 

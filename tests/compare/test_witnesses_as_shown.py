@@ -51,7 +51,7 @@ NEW: Final = [
 ]
 
 
-def shown(form: str, *args: object) -> list[str]:
+def shown(form: str, *args: str | Path) -> list[str]:
     """The messages of a report, as the form writes them; the text form cuts long ones."""
     said = invoke("diff", *args, "--format", form, *(["--verbose"] * (form == "text"))).stdout
     return list(_messages(form, said))
@@ -72,7 +72,7 @@ def _messages(form: str, said: str) -> Iterator[str]:
         yield from map(html.unescape, figures)
 
 
-def judged(*args: object) -> list[dict[str, Any]]:
+def judged(*args: str | Path) -> list[dict[str, Any]]:
     """The witnesses of the JSON document, which has them whole."""
     document = json.loads(invoke("diff", *args, "--format", "json").stdout)
     return [witness for finding in document["findings"] for witness in finding["witnesses"]]
@@ -143,7 +143,7 @@ def takes(tools: list[dict[str, Any]], witness: dict[str, Any]) -> bool:
             by_name[witness["method"]].get("outputSchema", {}),
             result.structured_content,
         )
-        given = {} if schema == {} else models().to_wire(result)["structuredContent"]
+        given: Any = {} if schema == {} else models().to_wire(result)["structuredContent"]
         return jsonschema_rs.is_valid(schema, given if schema else value)
     call = models().from_wire(models().CallToolRequest, message)
     assert call.method == "tools/call"
@@ -228,12 +228,15 @@ def test_a_headline_names_the_declaration_of_a_member() -> None:
 
 
 @pytest.mark.parametrize("side", [0, 1])
-@pytest.mark.parametrize(
-    "wrap", [lambda page: page, lambda page: [page], lambda page: {"result": page}]
-)
-def test_a_list_with_errors_is_no_list(lists: tuple[Path, Path], side: int, wrap: Any) -> None:
-    page = {"revision": REVISION, "tools": [], "errors": {"tools": "no answer within 5 s"}}
-    lists[side].write_text(json.dumps(wrap(page)))
+@pytest.mark.parametrize("around", ["", "[]", "result"])
+def test_a_list_with_errors_is_no_list(lists: tuple[Path, Path], side: int, around: str) -> None:
+    page: dict[str, Any] = {
+        "revision": REVISION,
+        "tools": [],
+        "errors": {"tools": "no answer within 5 s"},
+    }
+    wrapped: dict[str, Any] = {"": page, "[]": [page], "result": {"result": page}}
+    lists[side].write_text(json.dumps(wrapped[around]))
     result = invoke("diff", "--tools", *lists)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "errors: this list is not whole" in result.stderr

@@ -44,7 +44,10 @@ export interface Heir extends Record<string, unknown> {}
 export interface Held<T> { value: T }
 export interface Held<T> { value: T; more?: T[] }
 """
-NO_NULL: Final = ((0, "", "x", True, [], {}, [None], {"a": None}), (None,))
+NO_NULL: Final[tuple[tuple[Any, ...], tuple[Any, ...]]] = (
+    (0, "", "x", True, [], {}, [None], {"a": None}),
+    (None,),
+)
 
 CASES: Final = {
     # ---- keys: a literal beside the keyword that has it is no key of its own

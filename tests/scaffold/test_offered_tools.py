@@ -14,7 +14,10 @@ from mcp_bindgen.cli.project import tools_of
 from mcp_bindgen.errors import InputError
 from tests.support.command import invoke
 
-GOOD: Final = {"name": "good", "inputSchema": {"type": "object", "properties": {"a": {}}}}
+GOOD: Final[dict[str, Any]] = {
+    "name": "good",
+    "inputSchema": {"type": "object", "properties": {"a": {}}},
+}
 HALF: Final = "half \ud83d"
 
 
@@ -72,7 +75,8 @@ def test_a_tool_that_the_runtime_refuses_is_left_out_by_name(odd: str) -> None:
 
 @pytest.mark.parametrize("odd", ODD)
 def test_it_is_refused_where_all_must_be_offered(odd: str) -> None:
-    for options in ({}, {"strict": True, "left_out": []}):
+    every: list[dict[str, Any]] = [{}, {"strict": True, "left_out": []}]
+    for options in every:
         with pytest.raises(InputError, match="1 of 2 tools cannot be offered") as error:
             names([GOOD, ODD[odd]], **options)
         assert json.dumps(ODD[odd]["name"]) in str(error.value)
@@ -81,7 +85,7 @@ def test_it_is_refused_where_all_must_be_offered(odd: str) -> None:
 
 
 def test_the_project_of_what_is_left_starts(tmp_path: Path) -> None:
-    listed = [
+    listed: list[dict[str, Any]] = [
         GOOD,
         *({**each, "name": f"{each['name']}_{n}"} for n, each in enumerate(ODD.values())),
     ]

@@ -46,7 +46,8 @@ def _wrapped(text: str, head: str, width: int | None) -> list[str]:
     if width is None or len(head) + len(text) <= max(width, _NARROWEST):
         return [head + text]
     hanging = " " * (len(head) + 2)
-    lines, line = [], head
+    lines: list[str] = []
+    line = head
     for piece in _PIECE.findall(text):
         if len(line) > len(hanging) and len(line) + len(piece) >= max(width, _NARROWEST):
             lines.append(line)
