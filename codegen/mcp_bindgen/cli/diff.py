@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -225,10 +224,8 @@ def _text(report: Report, manner: _Manner) -> str:
 
 
 def _width() -> int | None:
-    """The columns of the terminal, or COLUMNS where that is set; None where there is neither."""
-    if not sys.stdout.isatty() and not os.environ.get("COLUMNS"):
-        return None
-    return get_terminal_size().columns
+    """The columns of the terminal; None where a report goes elsewhere."""
+    return get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def _paint(text: str, role: Role) -> str:
