@@ -777,7 +777,7 @@ async def test_what_is_noted_at_uses_and_results_is_kept(revision: str) -> None:
         return t.CreateMessageResult(role="assistant", content=content, model="m")
 
     params = {"messages": [turn("assistant", USE | {"_meta": {"a": 1}}), turn("user", RESULT)]}
-    params |= {"maxTokens": 1}
+    params |= {"maxTokens": 1, "tools": [{"name": "add", "inputSchema": {"type": "object"}}]}
     if revision in HANDSHAKE:
         raw = RawServer(revision)
         async with raw.client(on_sample=answer_, sample_tools=True):

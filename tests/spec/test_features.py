@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64decode, b64encode
 from typing import Annotated, Any
 
@@ -303,7 +304,17 @@ async def test_a_client_takes_absent_and_negative_times_and_does_not_poll(ttl: i
 
 @pytest.mark.requirement("tools.security.validate-inputs")
 @pytest.mark.parametrize(
-    "arguments", [{"a": "1"}, {"a": 1.5}, {"a": True}, {}, {"a": None}, {"a": 1, "c": 2}]
+    "arguments",
+    [
+        {"a": "one"},
+        {"a": "1.5"},
+        {"a": ["1"]},
+        {"a": 1.5},
+        {"a": True},
+        {},
+        {"a": None},
+        {"a": 1, "c": 2},
+    ],
 )
 @each
 async def test_arguments_that_do_not_fit_reach_no_tool(
@@ -328,10 +339,24 @@ async def test_arguments_that_do_not_fit_reach_no_tool(
 @each
 async def test_a_failure_of_a_tool_is_a_result(revision: str) -> None:
     async with connected(full(), revision) as client:
-        for how, said in (("tool", "no luck"), ("error", "ValueError")):
-            result = await client.tool("fails", {"how": how})
-            assert result["isError"] is True
-            assert said in result["content"][0]["text"]
+        result = await client.tool("fails", {"how": "tool"})
+        assert result["isError"] is True
+        assert result["content"] == [{"type": "text", "text": "no luck"}]
+
+
+@pytest.mark.requirement("tools.call.execution-error-is-result")
+@each
+async def test_an_unexpected_failure_of_a_tool_is_a_result_with_a_reference_to_the_log(
+    revision: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with connected(full(), revision) as client:
+        result = await client.tool("fails", {"how": "error"})
+    assert result["isError"] is True
+    said = re.search(r"\(reference ([0-9a-f]{8})\)", result["content"][0]["text"])
+    assert said
+    assert "secret" not in json.dumps(result)
+    assert "ValueError" not in json.dumps(result)
+    assert f"(reference {said[1]}): ValueError: secret" in caplog.text
 
 
 @pytest.mark.requirement("tools.name.charset")
@@ -462,7 +487,7 @@ async def test_a_client_knows_a_missing_resource_by_either_code(code: int, data:
 
 @pytest.mark.requirement("resources.security.validate-uris")
 @pytest.mark.parametrize(
-    "uri", ["", "x", "/etc/passwd", "file:///etc/passwd", "item://a/b", "item://a%2Fb", "item://.."]
+    "uri", ["", "x", "/etc/passwd", "file:///etc/passwd", "item://a/b", "items://a", "item://.."]
 )
 @each
 async def test_a_uri_that_is_none_of_ours_is_refused(revision: str, uri: str) -> None:
@@ -732,8 +757,8 @@ async def test_a_completion_that_cannot_be_says_why(revision: str) -> None:
 # ---- log messages
 
 
-def loud() -> Server:
-    server = Server("loud", "1")
+def loud(**options: Any) -> Server:
+    server = Server("loud", "1", **options)
 
     @server.tool
     async def talk(ctx: Context) -> str:
@@ -764,7 +789,7 @@ async def test_log_messages_belong_to_the_request_that_wants_them(revision: str)
 
 
 @pytest.mark.requirement("logging.request-level.invalid-level")
-@pytest.mark.parametrize("level", ["loud", "", "INFO", 5, None, {}])
+@pytest.mark.parametrize("level", ["loud", "", "INFO", 5, {}])
 @newest
 async def test_a_request_with_an_unknown_level_is_refused(revision: str, level: Any) -> None:
     server = loud()
@@ -778,6 +803,23 @@ async def test_a_request_with_an_unknown_level_is_refused(revision: str, level: 
             error = await client.error(method, {"name": "talk"}, meta={f"{CORE}logLevel": level})
             assert error["code"] == -32602
         assert await client.quiet() == []
+
+
+@newest
+async def test_a_request_with_a_level_of_null_is_read_as_one_without_unless_that_is_refused(
+    revision: str,
+) -> None:
+    for strict in (False, True):
+        server = loud(strict=["null"] if strict else ())
+        async with connected(server, revision) as client:
+            answer = await client.ask("tools/list", {}, meta={f"{CORE}logLevel": None})
+            if strict:
+                assert answer["error"]["code"] == -32602
+            else:
+                assert answer["result"]["tools"]
+            await client.ask("tools/call", {"name": "talk"}, meta={f"{CORE}logLevel": None})
+            assert await client.quiet() == []
+        assert server.forgiven["null"] == (0 if strict else 2)
 
 
 @pytest.mark.requirement("logging.set-level.invalid-level")

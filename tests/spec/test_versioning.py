@@ -354,7 +354,10 @@ async def test_a_client_reads_an_absent_type_as_complete_and_refuses_an_unknown_
     server = RawServer(NEWEST, answers={"tools/call": content})
     async with server.client() as client:
         assert (await client.call_tool("x")).content[0].text == "x"
-        for kind in ("later", "", "Complete", 5, None):
+        server.answers["tools/call"] = content | {"resultType": None}
+        assert (await client.call_tool("x")).content[0].text == "x"
+        assert client.forgiven == {"resultType": 2, "null": 1}
+        for kind in ("later", "", "Complete", 5, {}):
             server.answers["tools/call"] = content | {"resultType": kind}
             with pytest.raises(BadAnswer):
                 await client.call_tool("x")

@@ -259,7 +259,7 @@ async def test_arguments_that_are_not_a_dict_are_refused_by_their_name(given: An
 
 
 def test_an_address_that_is_a_number_is_refused_with_an_example() -> None:
-    with pytest.raises(ValueError, match=r"8000 is not an address such as 127\.0\.0\.1:8000"):
+    with pytest.raises(ValueError, match=r"'8000' is not an address: .* such as 127\.0\.0\.1:8000"):
         Server("s", "1").run(http=8000)  # type: ignore[arg-type]
 
 
