@@ -21,6 +21,18 @@ def test_a_result_of_several_kinds_is_complete_unless_it_says_otherwise() -> Non
     assert tolerances.counts == {"resultType": 1}
 
 
+def test_null_for_a_required_member_is_absent_where_a_row_forgives_that() -> None:
+    body = b'{"tools":[],"resultType":null,"ttlMs":null,"cacheScope":null}'
+    tolerances = Tolerances("client")
+    _, result = tolerances.decode(NEWEST, "result", "tools/list", body)
+    assert (result.result_type, result.ttl_ms, result.cache_scope) == ("complete", 0, "private")
+    rows = ("resultType", "ttlMs", "cacheScope")
+    assert tolerances.counts == {"null": 3, **dict.fromkeys(rows, 1)}
+    for strict in ("null", *rows):
+        with pytest.raises(DecodeError):
+            Tolerances("client", {strict}).decode(NEWEST, "result", "tools/list", body)
+
+
 @pytest.mark.parametrize(
     "body", [b"[]", b'{"content":1}', b'{"resultType":"complete"}', b'{"resultType":null}']
 )
