@@ -13,17 +13,23 @@ from typing import Final
 
 __all__ = ["ACCEPTED", "FOLDERS", "functions", "long_places", "sources"]
 
-FUNCTION: Final = 40
+FUNCTION: Final = 35
 NINE_OF_TEN: Final = 16
 MODULE: Final = 400
 FOLDERS: Final = ("codegen", "runtime", "bench", "docs", "tests/support")
 
 ACCEPTED: Final[dict[str, str]] = {
-    "codegen/mcp_bindgen/cli/generate.py: command": "the verb's options, a line each",
-    "codegen/mcp_bindgen/emit/support/_wire/binding.py: bind": "closures over one table of types",
-    "runtime/mcp_runtime/client/client.py: __init__": "the client's options, a line each",
-    "runtime/mcp_runtime/server/http/app.py: __init__": "the application's options, a line each",
-    "runtime/mcp_runtime/server/server.py: __init__": "the server's options, a line each",
+    "runtime/mcp_runtime/client/client.py": "the facade of a client, a method for each request",
+    "runtime/mcp_runtime/core/server_session.py": "one class: the messages of a server's session",
+    "runtime/mcp_runtime/core/session.py": "one class: the messages that both roles have",
+    "runtime/mcp_runtime/core/tolerances.py": "the repairs of a message, in their order",
+    "runtime/mcp_runtime/extensions/tasks/server.py": "one class: the requests about tasks",
+    "runtime/mcp_runtime/server/context.py": "the facade that handlers get, a method for each use",
+    "runtime/mcp_runtime/server/decorators.py": "the facade of registration, a decorator each",
+    "runtime/mcp_runtime/shared/connection.py": "one class: a session on a wire, and its tasks",
+    "runtime/mcp_runtime/stores/sqlite.py": "the tables of one file, each a small class",
+    "runtime/mcp_runtime/server/server.py: __init__": "each part of a server is made once, here",
+    "runtime/mcp_runtime/transports/pipes.py": "one pipe on each kind of event loop and system",
     "tests/support/pair_server.py: _asking": "tools that ask the client, registered in one place",
     "tests/support/pair_server.py: _going_on": "tools that take time, registered in one place",
     "tests/support/task_server.py: _add_tools": "the tools of one server, registered in one place",
@@ -38,19 +44,15 @@ def sources(root: Path, folder: str) -> dict[str, str]:
 
 
 def functions(text: str) -> Iterator[tuple[str, int]]:
-    """Yield each function of a module with its lines; the lines of its docstring do not count."""
+    """Yield each function of a module with the lines of its body, without its docstring.
+
+    A signature does not count: an option a line is a list, and no code to follow.
+    """
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node.name, _lines(node) - _docstring(node)
-
-
-def _lines(node: ast.stmt) -> int:
-    return (node.end_lineno or node.lineno) - node.lineno + 1
-
-
-def _docstring(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    has_one = ast.get_docstring(node, clean=False) is not None
-    return _lines(node.body[0]) if has_one else 0
+            has_docstring = ast.get_docstring(node, clean=False) is not None
+            body = node.body[1:] if has_docstring else node.body
+            yield node.name, (node.end_lineno or 0) - body[0].lineno + 1 if body else 0
 
 
 def long_places(root: Path, folders: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -26,14 +26,14 @@ def test_one_is_singular(counted: object) -> None:
 def test_no_message_writes_a_plural_that_may_be_one(root: Path) -> None:
     sources = [*(root / "runtime" / "mcp_runtime").rglob("*.py")]
     sources += (root / "codegen" / "mcp_bindgen").rglob("*.py")
-    found = [
+    plurals = [
         f"{path.relative_to(root)}: {line.strip()}"
         for path in sources
         if path.parent.name != "stores" or path.name != "contract.py"
         for line in path.read_text("utf-8").splitlines()
         if COUNTED.search(line) and not CHOOSES.search(line)
     ]
-    assert found == []
+    assert plurals == []
 
 
 def test_such_a_plural_is_seen() -> None:

@@ -68,10 +68,10 @@ def test_functions_are_short(root: Path, source_root: str) -> None:
 
 def test_a_long_place_is_named_until_it_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n" * 401, "utf-8")
-    (tmp_path / "b.py").write_text("def f():\n" + "    g()\n" * 40, "utf-8")
+    (tmp_path / "b.py").write_text("def f():\n" + "    g()\n" * 36, "utf-8")
     assert [*long_places(tmp_path, ["."])] == [
         ("a.py", "401 lines"),
-        ("b.py: f", "41 lines"),
+        ("b.py: f", "36 lines"),
     ]
 
 
@@ -81,9 +81,9 @@ def test_each_accepted_place_is_long_and_has_a_reason(root: Path) -> None:
     assert all(len(reason.split()) > 3 for reason in ACCEPTED.values())
 
 
-def test_a_docstring_is_not_counted() -> None:
+def test_signatures_and_docstrings_are_not_counted() -> None:
     text = 'def f():\n    """One.\n\n    Two.\n    """\n    return 1\n\nasync def g(): ...\n'
-    assert dict(functions(text)) == {"f": 2, "g": 1}
+    assert dict(functions(text)) == {"f": 1, "g": 1}
 
 
 @pytest.mark.parametrize("folder", ["bench", "codegen", "docs", "examples", "runtime", "tests"])
@@ -123,7 +123,7 @@ def rooms(package: Path) -> set[str]:
 
 def test_the_tests_mirror_the_rooms(root: Path) -> None:
     tested, runtime = rooms(root / "tests" / "runtime"), rooms(root / "runtime" / "mcp_runtime")
-    assert tested <= runtime
+    assert tested - {"attacks"} <= runtime  # hostile peers meet the whole runtime
     assert {room for room in runtime if "/" not in room} <= tested
     bindgen = {room.partition("/")[0] for room in rooms(root / "codegen" / "mcp_bindgen")}
     assert bindgen - rooms(root / "tests") == {"pins"}

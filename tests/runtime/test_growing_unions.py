@@ -31,7 +31,7 @@ def unions_in(annotation: Any) -> Iterator[set[str]]:
 
 def arms() -> set[str]:
     """The classes that are an arm of some union of the newest revision."""
-    found: set[str] = set()
+    unions: set[str] = set()
     for each in vars(types).values():
         annotations = [each]
         if hasattr(each, "__struct_fields__"):
@@ -39,8 +39,8 @@ def arms() -> set[str]:
             annotations = [*typing.get_type_hints(each, names).values()]
         for annotation in annotations:
             for union in unions_in(annotation):
-                found |= union
-    return found
+                unions |= union
+    return unions
 
 
 def asked_of(test: ast.AST) -> Iterator[tuple[str, set[str]]]:
@@ -79,13 +79,13 @@ def _unguarded(node: ast.AST, asked: set[str]) -> Iterator[str]:
         test = []
     if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
         filters = [each for part in node.generators for each in part.ifs]
-        found = {of for each in filters for of, _ in asked_of(each)}
+        unions = {of for each in filters for of, _ in asked_of(each)}
         for below in ast.iter_child_nodes(node):
-            yield from _unguarded(below, asked - found)
+            yield from _unguarded(below, asked - unions)
         return
-    found = {of for each in test for of, _ in asked_of(each)}
+    unions = {of for each in test for of, _ in asked_of(each)}
     for below in ast.iter_child_nodes(node):
-        yield from _unguarded(below, asked - found if below in inside else asked)
+        yield from _unguarded(below, asked - unions if below in inside else asked)
         match below:  # the rest of a block after `if not isinstance(...): return`
             case ast.If(test=ast.UnaryOp() as is_other, body=[*_, ast.Return() | ast.Raise()]):
                 asked = asked - {of for of, _ in asked_of(is_other)}
@@ -113,12 +113,12 @@ def test_a_guess_is_seen(body: str, read: list[str]) -> None:
 def test_no_code_of_the_runtime_takes_a_new_arm_for_an_old_one(root: Path) -> None:
     of_unions = arms()
     assert {"PromptReference", "TextContent", "ElicitRequestURLParams"} <= of_unions
-    found = [
+    unions = [
         f"{path.name}: {guess}"
         for path in sorted((root / "runtime" / "mcp_runtime").rglob("*.py"))
         for guess in guesses(path.read_text("utf-8"), of_unions)
     ]
-    assert found == []
+    assert unions == []
 
 
 class NewArm:

@@ -249,16 +249,16 @@ class _Repair:
         types, items = items_of(of, self._body, row.member), self._body.get(row.member)
         if not types or not isinstance(items, list):
             return None
-        found: list[Problem] = []
+        problems: list[Problem] = []
         fitting: list[object] = []
         for number, item in enumerate(cast("list[object]", items)):
             if (error := self._fault_of(types, item)) is None:
                 fitting.append(item)
             else:
-                found.append(self._problem(f"$.{row.member}[{number}]", item, error))
-        if not found or not (fitting or "every item" in row.forgives):
+                problems.append(self._problem(f"$.{row.member}[{number}]", item, error))
+        if not problems or not (fitting or "every item" in row.forgives):
             return None
-        self._problems += found
+        self._problems += problems
         return fitting
 
     def _fault_of(self, types: Types, item: Any) -> DecodeError | None:
@@ -348,8 +348,8 @@ def without_nulls(of: Types, value: Any, path: str = "$") -> tuple[Any, list[str
     if value.__class__ is list:
         items = _inside(of, list)
         read = [without_nulls(items, item, f"{path}[{i}]") for i, item in enumerate(value)]
-        return [item for item, _ in read] if any(found for _, found in read) else value, [
-            at for _, found in read for at in found
+        return [item for item, _ in read] if any(nulls for _, nulls in read) else value, [
+            at for _, nulls in read for at in nulls
         ]
     if value.__class__ is not dict:
         return value, []
@@ -362,8 +362,8 @@ def without_nulls(of: Types, value: Any, path: str = "$") -> tuple[Any, list[str
             dropped.append(f"{path}.{name}")
             continue
         below = tuple(t for each in declared for t in each.types) if declared else values
-        kept[name], found = without_nulls(below, inner, f"{path}.{name}")
-        dropped += found
+        kept[name], nulls = without_nulls(below, inner, f"{path}.{name}")
+        dropped += nulls
     return (kept, dropped) if dropped else (value, [])
 
 

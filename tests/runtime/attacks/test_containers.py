@@ -221,7 +221,7 @@ def _parts(target: ast.expr) -> list[ast.expr]:
 
 def containers(text: str) -> set[str]:
     """The containers that a module's objects have, and those that it fills itself."""
-    tree, found = ast.parse(text), set[str]()
+    tree, containers = ast.parse(text), set[str]()
     for owner in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
         own = {
             id(target)
@@ -233,18 +233,18 @@ def containers(text: str) -> set[str]:
             if not _is_container(value):
                 continue
             if isinstance(target, ast.Attribute) and _name(target.value) == "self":
-                found.add(f"{owner.name}.{target.attr}")
+                containers.add(f"{owner.name}.{target.attr}")
             elif isinstance(target, ast.Name) and id(target) in own:
-                found.add(f"{owner.name}.{target.id}")
+                containers.add(f"{owner.name}.{target.id}")
     for node in tree.body:
         for target, value in _assigned(node) if isinstance(node, STATEMENTS) else ():
             is_filled_later = isinstance(value, ast.Call) and not value.args and not value.keywords
             if is_filled_later and _is_container(value) and isinstance(target, ast.Name):
-                found.add(target.id)
-    return found
+                containers.add(target.id)
+    return containers
 
 
-def found() -> set[str]:
+def all_containers() -> set[str]:
     return {
         f"{path.relative_to(ROOT).as_posix()}:{name}"
         for path in ROOT.rglob("*.py")
@@ -258,11 +258,11 @@ def listed() -> set[str]:
 
 def test_each_container_is_in_the_account_or_has_a_bound() -> None:
     wholes = tuple(row.rstrip("*") for row in listed() if row.endswith("*"))
-    assert sorted(row for row in found() - listed() if not row.startswith(wholes)) == []
+    assert sorted(row for row in all_containers() - listed() if not row.startswith(wholes)) == []
 
 
 def test_each_row_is_of_a_container() -> None:
-    names = found()
+    names = all_containers()
     rows = {row for row in listed() if not row.endswith("*")}
     assert sorted(rows - names) == []
     for whole in (row.rstrip("*") for row in listed() if row.endswith("*")):

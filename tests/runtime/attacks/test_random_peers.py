@@ -103,8 +103,8 @@ class Http:
         if headers.get("transfer-encoding") == "chunked":
             body = _unchunked(body)
         if "event-stream" in headers.get("content-type", ""):
-            found = [part[6:] for part in body.split(b"\n") if part.startswith(b"data: {")]
-            body = found[-1] if found else b""
+            events = [part[6:] for part in body.split(b"\n") if part.startswith(b"data: {")]
+            body = events[-1] if events else b""
         return int(lines[0].split()[1]), headers, body
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""A protected server's demand is told at once to whoever cannot meet it, before anything else."""
+"""A protected server's demand is said at once to whoever cannot meet it, before anything else."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def stored(world: World) -> MemoryStorage:
     return storage
 
 
-async def told(fetch: Unreachable, storage: MemoryStorage) -> str:
+async def demand_of(fetch: Unreachable, storage: MemoryStorage) -> str:
     client = Authorizer(OAuth(now=Clock(), storage=storage), SERVER, fetch)
     sent = await client.headers("POST", SERVER)
     client.accepted(sent)
@@ -50,7 +50,7 @@ async def told(fetch: Unreachable, storage: MemoryStorage) -> str:
 async def test_without_a_way_to_a_token_no_name_is_looked_up(has_old_tokens: bool) -> None:
     fetch = Unreachable()
     storage = await stored(World(refresh=False)) if has_old_tokens else MemoryStorage()
-    said = await told(fetch, storage)
+    said = await demand_of(fetch, storage)
     assert "mcp.example demands a token" in said
     assert "--login" in said
     assert "--header 'Authorization: Bearer" in said

@@ -76,7 +76,7 @@ async def sign_in(authorizer: Authorizer) -> str:
     return (await authorizer.headers("POST", SERVER))["Authorization"]
 
 
-def told(served: World) -> list[AuthRequest]:
+def auth_requests(served: World) -> list[AuthRequest]:
     """The requests to any authorization server but those for its metadata."""
     return [one for one in served.requests if one.method != "GET"]
 
@@ -88,7 +88,7 @@ async def test_without_its_issuer_nothing_secret_is_sent(
     served = world()
     with pytest.raises(IssuerNeeded, match=r"write OAuth\(client_issuer='https://as\.evil\.exam"):
         await sign_in(client(served, **shown()))
-    assert told(served) == []
+    assert auth_requests(served) == []
     assert served.visited == []
     assert SECRET not in repr([(r.url, r.headers, r.body) for r in served.requests])
 
@@ -101,7 +101,7 @@ async def test_with_its_issuer_it_is_sent_there_and_nowhere_else(
     assert await sign_in(client(good, client_issuer=ISSUER, **shown()))
     with pytest.raises(RegistrationRefused, match="known to"):
         await sign_in(client(evil, client_issuer=ISSUER, **shown()))
-    assert told(evil) == []
+    assert auth_requests(evil) == []
 
 
 @pytest.mark.parametrize("shown", SHOWN.values(), ids=SHOWN.keys())
@@ -113,7 +113,7 @@ async def test_an_earlier_sign_in_says_whose_client_it_is(
     assert await sign_in(client(good, storage=storage, **shown()))
     with pytest.raises(RegistrationRefused, match=r"https://as\.evil\.example"):
         await sign_in(client(evil, storage=storage, **shown()))
-    assert told(evil) == []
+    assert auth_requests(evil) == []
 
 
 async def test_the_sign_in_of_another_client_says_nothing() -> None:
@@ -123,7 +123,7 @@ async def test_the_sign_in_of_another_client_says_nothing() -> None:
     evil.requests.clear()
     with pytest.raises(IssuerNeeded):
         await sign_in(client(evil, storage=storage, client_id="job", client_secret=SECRET))
-    assert told(evil) == []
+    assert auth_requests(evil) == []
 
 
 async def test_a_client_without_a_secret_needs_no_issuer() -> None:
@@ -147,7 +147,7 @@ async def test_who_states_our_issuer_elsewhere_gets_no_secret() -> None:
     lenient = client(served, grant=grant, client_issuer=ISSUER, allow_issuer_mismatch=True)
     with pytest.raises(RegistrationRefused, match="known to"):
         await sign_in(lenient)
-    assert told(served) == []
+    assert auth_requests(served) == []
 
 
 async def test_who_states_our_issuer_elsewhere_gets_no_refresh_token_and_no_registration() -> None:
@@ -159,7 +159,7 @@ async def test_who_states_our_issuer_elsewhere_gets_no_refresh_token_and_no_regi
     await sign_in(later)
     seen = repr([(r.url, r.headers, r.body) for r in evil.requests])
     assert refresh_token not in seen
-    assert not [one for one in told(evil) if "Authorization" in one.headers]
+    assert not [one for one in auth_requests(evil) if "Authorization" in one.headers]
     assert "client_secret" not in seen
     assert [fields["grant_type"] for fields in evil.token_fields] == ["authorization_code"]
 

@@ -27,14 +27,14 @@ class Trip:
 
 def asking() -> tuple[Server, list[str]]:
     """A server that asks its clients, and what it was told instead of answers."""
-    server, told = Server("s", "1"), list[str]()
+    server, words = Server("s", "1"), list[str]()
 
     @server.tool
     async def plan(ctx: Context) -> str:
         try:
             answer = await ctx.elicit("Where to?", Trip)
         except RemoteError as error:
-            told.append(str(error))
+            words.append(str(error))
             raise
         return str(answer)
 
@@ -51,7 +51,7 @@ def asking() -> tuple[Server, list[str]]:
     async def other() -> str:
         return "fine"
 
-    return server, told
+    return server, words
 
 
 def accepted(**content: Any) -> Any:
@@ -95,18 +95,18 @@ async def test_who_made_the_answer_gets_the_error(revision: str, case: str) -> N
 
 
 async def test_the_server_is_told_what_does_not_fit_and_not_what_was_said() -> None:
-    server, told = asking()
+    server, words = asking()
     secret = "my address"
     async with Client(server, revisions=["2025-11-25"], on_elicit=accepted(days=secret)) as client:
         with pytest.raises(CallbackError):
             await client.call_tool("plan")
         for _ in range(10):
             await asyncio.sleep(0)
-    assert told in (
+    assert words in (
         [],
         ["Internal error: the client's answer does not fit the form: 'city' is missing (-32603)"],
     )
-    assert secret not in repr(told)
+    assert secret not in repr(words)
 
 
 async def test_of_several_calls_the_one_that_asked_learns_it_by_its_result(

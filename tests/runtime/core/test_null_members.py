@@ -23,13 +23,13 @@ DRAWN = 25
 @cache
 def bodies(spoken: str) -> tuple[tuple[Position, str, str], ...]:
     """Each body of a revision: its position, its method and the name of its type."""
-    found: list[tuple[Position, str, str]] = []
+    positions: list[tuple[Position, str, str]] = []
     for method in wire_schema(spoken).methods:
         if isinstance(method.params, Ref):
-            found.append(("params", method.name, method.params.name))
+            positions.append(("params", method.name, method.params.name))
         if isinstance(method.result, Ref):
-            found.append(("result", method.name, method.result.name))
-    return tuple(found)
+            positions.append(("result", method.name, method.result.name))
+    return tuple(positions)
 
 
 def encoded(value: Any) -> bytes:

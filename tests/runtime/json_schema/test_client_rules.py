@@ -140,9 +140,9 @@ def arrays(schema: Any) -> Iterator[dict[str, Any]]:
     ],
 )
 def test_each_array_that_we_write_says_what_its_items_are(annotation: Any) -> None:
-    found = [*arrays(taking(annotation))]
-    assert found
-    assert all("items" in each for each in found)
+    places = [*arrays(taking(annotation))]
+    assert places
+    assert all("items" in each for each in places)
 
 
 @pytest.mark.parametrize(
@@ -167,8 +167,8 @@ def test_each_array_that_we_write_says_what_its_items_are(annotation: Any) -> No
     ],
 )
 def test_a_time_has_its_format_wherever_it_stands(annotation: Any, formats: list[str]) -> None:
-    found = [each["format"] for each in every(taking(annotation)) if "format" in each]
-    assert sorted(found) == formats
+    places = [each["format"] for each in every(taking(annotation)) if "format" in each]
+    assert sorted(places) == formats
 
 
 def test_a_result_without_an_offset_has_no_format_that_demands_one() -> None:

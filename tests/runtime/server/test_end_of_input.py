@@ -126,8 +126,8 @@ async def test_before_the_end_the_same_handler_sends_all_of_it(spoken: str) -> N
         goes_on.set()
         for _ in range(20):
             await asyncio.sleep(0)
-        told = {message.get("method") for message in wire.written}
-        assert told >= {"notifications/message", "notifications/progress"}
+        methods = {message.get("method") for message in wire.written}
+        assert methods >= {"notifications/message", "notifications/progress"}
         wire.end_input()
 
 
