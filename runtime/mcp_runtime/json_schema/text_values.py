@@ -113,26 +113,26 @@ class _Texts:
 
     def _of_member(self, schemas: list[Any], name: str) -> list[Any]:
         """What a member may be; anything where no schema says."""
-        possible: list[Any] = []
+        found: list[Any] = []
         for arm in self._arms(schemas):
             properties = arm.get("properties")
             if isinstance(properties, dict) and name in properties:
-                possible.append(properties[name])
+                found.append(properties[name])
             elif "patternProperties" in arm:
                 return [True]
             elif isinstance(arm.get("additionalProperties"), dict):
-                possible.append(arm["additionalProperties"])
-        return possible or [True]
+                found.append(arm["additionalProperties"])
+        return found or [True]
 
     def _of_item(self, schemas: list[Any], number: int) -> list[Any]:
-        possible: list[Any] = []
+        found: list[Any] = []
         for arm in self._arms(schemas):
             first, items = arm.get("prefixItems"), arm.get("items")
             if isinstance(first, list) and number < len(cast("list[object]", first)):
-                possible.append(first[number])
+                found.append(first[number])
             elif isinstance(items, dict):
-                possible.append(items)
-        return possible or [True]
+                found.append(items)
+        return found or [True]
 
 
 def _named_kinds(schema: Schema) -> frozenset[str]:

@@ -348,7 +348,7 @@ class Server(Decorators):
                 runner.run(runner.until_terminated(self.run_stdio(trace=trace)), wait)
             else:
                 from mcp_runtime.server.http.uvicorn import new_loop, serve
-                from mcp_runtime.transports.stdio import printable_output
+                from mcp_runtime.transports.printing import printable_output
 
                 app = self.asgi(trace=trace, **options)
                 with printable_output():

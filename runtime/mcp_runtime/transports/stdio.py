@@ -6,13 +6,13 @@ import os
 import sys
 import threading
 from collections.abc import AsyncGenerator, Generator
-from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
-from io import TextIOWrapper
-from typing import Final, cast
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Final
 
 from mcp_runtime.errors import Disconnected, counted
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.transports.pipes import Pipes
+from mcp_runtime.transports.printing import point_to, printable_output
 from mcp_runtime.transports.wire import Wire
 
 STRAY_WAIT: Final = 0.25  # for the last stray output to arrive
@@ -43,63 +43,16 @@ def _diverted() -> Generator[tuple[int, int]]:
         raise Disconnected("standard input or output was closed before the program began")
     real = os.dup(0), os.dup(1)
     stray = _Stray()
-    _redirect(os.open(os.devnull, os.O_RDONLY), 0)
-    _redirect(stray.inlet, 1)
+    point_to(os.open(os.devnull, os.O_RDONLY), 0)
+    point_to(stray.inlet, 1)
     try:
         with printable_output(line_buffering=True):
             yield os.dup(real[0]), os.dup(real[1])
     finally:
         _flush()
         for fd in range(2):
-            _redirect(real[fd], fd)
+            point_to(real[fd], fd)
         stray.join()
-
-
-def _redirect(source: int, target: int) -> None:
-    os.dup2(source, target)
-    os.close(source)
-
-
-@contextmanager
-def printable_output(*, line_buffering: bool | None = None) -> Generator[None]:
-    """Prints characters that standard output has not as escapes, instead of raising.
-
-    The console of Windows, and a pipe there, has few: a tool that prints a check mark would fail.
-    With `line_buffering` printed lines appear at once.
-    """
-    with ExitStack() as stack:
-        for stream in (sys.stdout, sys.__stdout__, sys.stderr, sys.__stderr__):
-            if isinstance(stream, TextIOWrapper) and not stream.closed:
-                text = cast("TextIOWrapper", stream)
-                stack.enter_context(_reconfigured(text, line_buffering))
-        yield
-
-
-@contextmanager
-def _reconfigured(stream: TextIOWrapper, line_buffering: bool | None) -> Generator[None]:
-    errors, buffering = stream.errors, stream.line_buffering
-    lenient = "backslashreplace" if errors == "strict" else errors
-    try:
-        stream.reconfigure(errors=lenient, line_buffering=line_buffering)
-    except OSError:  # it looks for its position in a file, and writes to a pipe by now
-        with _at_no_position(stream.fileno()):
-            stream.reconfigure(errors=lenient, line_buffering=line_buffering)
-    try:
-        yield
-    finally:
-        with suppress(OSError, ValueError):
-            stream.reconfigure(errors=errors, line_buffering=buffering)
-
-
-@contextmanager
-def _at_no_position(fd: int) -> Generator[None]:
-    """Points a descriptor to the null device, in which one may seek."""
-    kept = os.dup(fd)
-    _redirect(os.open(os.devnull, os.O_WRONLY), fd)
-    try:
-        yield
-    finally:
-        _redirect(kept, fd)
 
 
 def _flush() -> None:

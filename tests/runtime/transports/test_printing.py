@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mcp_runtime import Client, types
-from mcp_runtime.transports.stdio import printable_output
+from mcp_runtime.transports.printing import printable_output
 
 SERVER = """
 import logging, sys
