@@ -251,14 +251,12 @@ class Court:
                 yield f"{who} made {seen}, not {wanted}"
 
     def outline(self, type: Type, value: JSON) -> JSON:
-        """The classes and members of a valid value: of a union, the first arm that accepts."""
+        """The classes and members of a valid value."""
         match opened := stripped(self.schema, type):
             case Ref(name=name):
                 return self._outline(self.schema.structs[name], value)
             case Uni():
-                arms = unions.arms(self.schema, opened)
-                arm = next(a for a in arms if accepts(self.schema, a, value))
-                return self.outline(arm, value)
+                return self.outline(self._taken(opened, value), value)
             case Arr():
                 return [self.outline(opened.of, item) for item in value]
             case Map():
@@ -269,6 +267,30 @@ class Court:
                 return [self.outline(t, v) for t, v in zip(types, value, strict=False)]
             case _:
                 return value
+
+    def _taken(self, union: Uni, value: JSON) -> Type:
+        """The first arm that accepts, those passed over for which a later one accepts that declares
+        the same but for members that `value` has not."""
+        arms = [a for a in unions.arms(self.schema, union) if accepts(self.schema, a, value)]
+        declared = [self._declared(arm) for arm in arms]
+
+        def is_passed_over(number: int) -> bool:
+            mine = declared[number].items()
+            return any(
+                fields and fields.items() < mine and not dict(mine - fields.items()).keys() & value
+                for fields in declared[number + 1 :]
+            )
+
+        return next(arm for number, arm in enumerate(arms) if not is_passed_over(number))
+
+    def _declared(self, arm: Type) -> dict[str, tuple[Type, bool]]:
+        """The members of a struct by name: its type, and whether it is required; else none."""
+        match stripped(self.schema, arm):
+            case Ref(name=name):
+                fields = self.schema.structs[name].fields
+                return {f.wire: (f.type, f.required) for f in fields}
+            case _:
+                return {}
 
     def _outline(self, struct: Struct, value: JSON) -> JSON:
         members = {
