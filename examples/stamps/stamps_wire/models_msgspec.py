@@ -136,6 +136,7 @@ class StampedResult(Open):
     """Metadata kept apart from the outcome itself."""
     extra_: Mapping[str, Any] = EMPTY
     wire_ = None
+    wires_ = {"stamp_id": "stampId", "meta": "_meta"}
 
 
 class StampedNotification(
