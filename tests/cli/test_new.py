@@ -142,7 +142,8 @@ def test_a_tool_that_no_server_may_offer_is_refused_by_name(
     (tmp_path / "f.json").write_bytes(tool_lists.listing({"name": name, "inputSchema": schema}))
     done = invoke("new", "a", "--from-tools", tmp_path / "f.json", "--into", tmp_path / "a")
     assert done.exit_code == 2
-    assert f'"{name}" cannot be offered: ' in done.stderr
+    assert "1 of 1 tools cannot be offered" in done.stderr
+    assert f'"{name}" (' in done.stderr
     assert said in done.stderr
     assert not (tmp_path / "a").exists()
 

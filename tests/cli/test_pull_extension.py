@@ -162,7 +162,8 @@ def test_it_is_fetched_from_its_own_repository(
 ) -> None:
     asked: list[tuple[str, ...]] = []
 
-    def fetched(path: str, origin: str, commit: str, repository: str) -> bytes:
+    def fetched(path: str, origin: str, commit: str, repository: str, way: download.Way) -> bytes:
+        del way
         asked.append((path, origin, commit, repository))
         return official.read_bytes()
 

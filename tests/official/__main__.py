@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from mcp_bindgen import download, pins
+from mcp_bindgen.cli.options import Network
 from mcp_bindgen.errors import InputError
 from tests.support.official_files import FETCHED
 
@@ -55,7 +56,9 @@ def fetch(file: Wanted, host: str = download.HOST, into: Path = FETCHED) -> Path
     place = into / file.revision / file.name
     if place.is_file() and file.sha256 in ("", _digest(place.read_bytes())):
         return place
-    data = download.fetch(file.path, f"{host}/{file.repository}/{file.commit}/{file.path}")
+    data = download.fetch(
+        file.path, f"{host}/{file.repository}/{file.commit}/{file.path}", "", "", Network()
+    )
     if file.sha256 not in ("", _digest(data)):
         raise InputError(
             f"{file.path}: has the digest {_digest(data)}, and {file.sha256} is pinned",
