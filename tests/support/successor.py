@@ -22,7 +22,8 @@ Asked = tuple[str, str]
 class Kind:
     """`edits` are pairs of texts in the newest schema.ts; `rows` answer for the step, by path.
 
-    `methods` need no capability; `asked` is how many rows generation may ask for.
+    `methods` need no capability; `tolerances` are the faults that are repaired in results, by
+    path; `asked` is how many rows generation may ask for.
     """
 
     edits: Sequence[tuple[str, str]]
@@ -30,6 +31,7 @@ class Kind:
     asked: int = 0
     more: str = ""
     methods: Sequence[str] = ()
+    tolerances: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     rewrite: Callable[[str], str] = str
 
     def text(self, schema: Path) -> str:
@@ -166,7 +168,8 @@ KINDS: Final[Mapping[str, Kind]] = {
                 ],
             }
         },
-        asked=3,
+        tolerances={"result.content": [], "result.outputs": ["item"]},
+        asked=4,
     ),
 }
 
@@ -185,7 +188,13 @@ def confirmations(stderr: str) -> int:
 def answers(kind: Kind, table: str) -> str:
     """decisions.toml with a maintainer's answers, confirmations apart."""
     steps = [_row(path, row) for path, row in kind.rows.items()]
-    return "\n\n".join([table, *steps, *map(_method, kind.methods)]) + "\n"
+    lists = (_tolerance(*tolerance) for tolerance in kind.tolerances.items())
+    return "\n\n".join([table, *steps, *map(_method, kind.methods), *lists]) + "\n"
+
+
+def _tolerance(path: str, forgives: Sequence[str]) -> str:
+    head = f'[[tolerance]]\nrevisions = ["{NAME}"]\npath = "{path}"\nreader = "client"'
+    return f'{head}\nforgives = {_toml(forgives)}\npage = "p"\nwhy = "{path} is made up."'
 
 
 def _method(path: str) -> str:
