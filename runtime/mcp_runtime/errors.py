@@ -174,12 +174,14 @@ class CallbackError(LocalError, TypeError, ValueError):
 
     What it answered does not fit what the server asked for, or is no answer at all, and was not
     sent. It is a TypeError and a ValueError too, as which it was raised before it had a name.
-    `told` is what the server gets to read.
+    `for_server` is the text that the server reads.
     """
 
-    def __init__(self, message: str, told: str = "the client's answer cannot be used") -> None:
+    def __init__(
+        self, message: str, for_server: str = "the client's answer cannot be used"
+    ) -> None:
         super().__init__(message)
-        self.told = told
+        self.for_server = for_server
 
 
 class TooMuch(LocalError):

@@ -183,7 +183,7 @@ class ClientConnection(Connection):
             return super()._answer_failure(called, error)
         log.error("%s: %s", called.method, error)
         self.loop.call_soon(self._fail_call, error)  # once the server was told
-        refusal = RpcError(error_codes.INTERNAL_ERROR, f"Internal error: {error.told}")
+        refusal = RpcError(error_codes.INTERNAL_ERROR, f"Internal error: {error.for_server}")
         return self._refuse(called, refusal)
 
     def _fail_call(self, error: CallbackError) -> None:

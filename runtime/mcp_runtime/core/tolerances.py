@@ -230,10 +230,17 @@ class _Repair:
         yield from self._with_members(members)
 
     def _with_members(self, rows: list[Tolerance]) -> Iterator[None]:
-        """Sets the value of each row that names the fault; the row is used up."""
-        while row := _matching(rows, self._fault, self._body):
+        """Sets the value of each row that names the fault; the row is used up.
+
+        A null is absent here too, unless that tolerance is off; it is counted under both names.
+        """
+        nulls = self._owner.forgives(NULL)
+        while row := _matching(rows, self._fault, self._body, null_is_absent=nulls):
             rows.remove(row)
-            self._used.append((row.member, f"$.{row.member}"))
+            path = f"$.{row.member}"
+            if row.member in self._body and self._body[row.member] is None:
+                self._used.append((NULL, path))
+            self._used.append((row.member, path))
             self._body = {**self._body, row.member: row.value}
             yield
 
@@ -242,16 +249,16 @@ class _Repair:
         types, items = items_of(of, self._body, row.member), self._body.get(row.member)
         if not types or not isinstance(items, list):
             return None
-        found: list[Problem] = []
+        problems: list[Problem] = []
         fitting: list[object] = []
         for number, item in enumerate(cast("list[object]", items)):
             if (error := self._fault_of(types, item)) is None:
                 fitting.append(item)
             else:
-                found.append(self._problem(f"$.{row.member}[{number}]", item, error))
-        if not found or not (fitting or "every item" in row.forgives):
+                problems.append(self._problem(f"$.{row.member}[{number}]", item, error))
+        if not problems or not (fitting or "every item" in row.forgives):
             return None
-        self._problems += found
+        self._problems += problems
         return fitting
 
     def _fault_of(self, types: Types, item: Any) -> DecodeError | None:
@@ -300,19 +307,24 @@ def _listed(paths: list[str]) -> str:
 
 
 def _matching(
-    rows: Collection[Tolerance], error: DecodeError, body: Mapping[str, Any]
+    rows: Collection[Tolerance],
+    error: DecodeError,
+    body: Mapping[str, Any],
+    *,
+    null_is_absent: bool,
 ) -> Tolerance | None:
     """The row for an error; in an object that no type of several accepts, any may apply."""
     is_whole = error.path == "$" and error.found == "object"
     near = (row for row in rows if is_whole or error.path == f"$.{row.member}")
-    return next((row for row in near if _fault(body, row.member) in row.forgives), None)
+    faults = ((row, _fault(body, row.member, null_is_absent=null_is_absent)) for row in near)
+    return next((row for row, fault in faults if fault in row.forgives), None)
 
 
-def _fault(body: Mapping[str, Any], member: str) -> str | None:
+def _fault(body: Mapping[str, Any], member: str, *, null_is_absent: bool) -> str | None:
     value = body.get(member)
-    if value is None:
+    if value is None and (null_is_absent or member not in body):
         return "absent"
-    return "negative" if type(value) in (int, float) and value < 0 else None
+    return "negative" if isinstance(value, (int, float)) and value < 0 else None
 
 
 # ---- what the generated types say of parsed JSON
@@ -336,8 +348,8 @@ def without_nulls(of: Types, value: Any, path: str = "$") -> tuple[Any, list[str
     if value.__class__ is list:
         items = _inside(of, list)
         read = [without_nulls(items, item, f"{path}[{i}]") for i, item in enumerate(value)]
-        return [item for item, _ in read] if any(found for _, found in read) else value, [
-            at for _, found in read for at in found
+        return [item for item, _ in read] if any(nulls for _, nulls in read) else value, [
+            at for _, nulls in read for at in nulls
         ]
     if value.__class__ is not dict:
         return value, []
@@ -350,8 +362,8 @@ def without_nulls(of: Types, value: Any, path: str = "$") -> tuple[Any, list[str
             dropped.append(f"{path}.{name}")
             continue
         below = tuple(t for each in declared for t in each.types) if declared else values
-        kept[name], found = without_nulls(below, inner, f"{path}.{name}")
-        dropped += found
+        kept[name], nulls = without_nulls(below, inner, f"{path}.{name}")
+        dropped += nulls
     return (kept, dropped) if dropped else (value, [])
 
 

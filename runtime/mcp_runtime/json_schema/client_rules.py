@@ -102,7 +102,7 @@ CLIENT_RULES: Final = (
         "a reference to another document",
         "all clients, since none fetches a schema",
         "2026-11",
-        '2026-07-28 basic/index, "JSON Schema Usage"',
+        'the specification, basic/index, "JSON Schema Usage"',
         "copy the definition into `$defs`",
         _outside,
     ),
@@ -132,8 +132,8 @@ def objections(tool: Mapping[str, Any]) -> Iterator[str]:
             schema = tool.get(name)
             if not isinstance(schema, dict):
                 continue
-            if found := next(rule.find(cast("Schema", schema)), None):
+            if place := next(rule.find(cast("Schema", schema)), None):
                 yield (
-                    f"{name} has {rule.what} ({found}), which {rule.clients} refuse"
+                    f"{name} has {rule.what} ({place}), which {rule.clients} refuse"
                     f" (seen {rule.seen}); {rule.remedy}"
                 )

@@ -113,26 +113,26 @@ class _Texts:
 
     def _of_member(self, schemas: list[Any], name: str) -> list[Any]:
         """What a member may be; anything where no schema says."""
-        found: list[Any] = []
+        possible: list[Any] = []
         for arm in self._arms(schemas):
             properties = arm.get("properties")
             if isinstance(properties, dict) and name in properties:
-                found.append(properties[name])
+                possible.append(properties[name])
             elif "patternProperties" in arm:
                 return [True]
             elif isinstance(arm.get("additionalProperties"), dict):
-                found.append(arm["additionalProperties"])
-        return found or [True]
+                possible.append(arm["additionalProperties"])
+        return possible or [True]
 
     def _of_item(self, schemas: list[Any], number: int) -> list[Any]:
-        found: list[Any] = []
+        possible: list[Any] = []
         for arm in self._arms(schemas):
             first, items = arm.get("prefixItems"), arm.get("items")
             if isinstance(first, list) and number < len(cast("list[object]", first)):
-                found.append(first[number])
+                possible.append(first[number])
             elif isinstance(items, dict):
-                found.append(items)
-        return found or [True]
+                possible.append(items)
+        return possible or [True]
 
 
 def _named_kinds(schema: Schema) -> frozenset[str]:

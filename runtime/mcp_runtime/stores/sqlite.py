@@ -312,14 +312,14 @@ class SQLiteTasks(_Tables):
     async def get(self, owner: str, task: str) -> Kept | None:
         row = owner, task, time.time()
         sql = "select version, record from tasks where owner = ? and id = ? and until > ?"
-        found = await self._database.run(lambda db: db.execute(sql, row).fetchone())
-        return None if found is None else kept(*found)
+        stored = await self._database.run(lambda db: db.execute(sql, row).fetchone())
+        return None if stored is None else kept(*stored)
 
     async def ids(self, owner: str) -> list[str]:
         row = owner, time.time()
         sql = "select id from tasks where owner = ? and until > ? order by id"
-        found = await self._database.run(lambda db: db.execute(sql, row).fetchall())
-        return [id for (id,) in found if isinstance(id, str)]
+        stored = await self._database.run(lambda db: db.execute(sql, row).fetchall())
+        return [id for (id,) in stored if isinstance(id, str)]
 
 
 class SQLiteLeases(_Tables):
