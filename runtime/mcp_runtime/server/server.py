@@ -348,11 +348,9 @@ class Server(Decorators):
                 runner.run(runner.until_terminated(self.run_stdio(trace=trace)), wait)
             else:
                 from mcp_runtime.server.http.uvicorn import new_loop, serve
-                from mcp_runtime.transports.printing import printable_output
 
                 app = self.asgi(trace=trace, **options)
-                with printable_output():
-                    runner.run(serve(app, http, started, root_path), wait, new_loop)
+                runner.run(serve(app, http, started, root_path), wait, new_loop)
 
 
 def _sealer(keys: Sequence[bytes] | StateSealer | None) -> StateSealer:

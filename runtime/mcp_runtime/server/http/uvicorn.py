@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 from mcp_runtime.server.http.cross_origin import cross_origin
 from mcp_runtime.server.http.request import Receive, Scope, Send
+from mcp_runtime.transports.printing import printable_output
 
 _HOST: Final = re.compile(r"(?:\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]|[\w.-]*)")
 _LAST_PORT: Final = 65_535
@@ -88,7 +89,8 @@ async def serve(
     sockets, at = ([where], ("", 0)) if isinstance(where, socket) else (None, address(where))
     shared = cross_origin(app, app.origins, app.hosts)
     server = DrainingServer(shared, at, app.path, app.drain, started, root_path.strip("/"))
-    await server.serve(sockets)
-    await server.drained()
+    with printable_output():
+        await server.serve(sockets)
+        await server.drained()
     if not server.started:
         raise SystemExit(1)
