@@ -249,6 +249,7 @@ class Child(Pipes):
         self._process.poll()
         if self._errors is not None:
             self._errors.read_rest()
+        self._rest_until = self._loop.time() + REST_WAIT
         self._loop.call_soon(self._check_group)
         if self._inlet.is_watched:
             self._broke()
@@ -266,10 +267,16 @@ class Child(Pipes):
     def _check_group(self) -> None:
         if self._shutdown.state is State.GONE:
             return
-        if self._group.is_empty():
+        if self._group.is_empty() and not self._is_reading_rest():
             self._step(Event.EMPTY)
         else:
             self._loop.call_later(GROUP_POLL, self._check_group)
+
+    def _is_reading_rest(self) -> bool:
+        """Whether threads still read what the process wrote before it died."""
+        inlets = (self._inlet, self._errors)
+        reads = any(each.is_read_by_thread for each in inlets if each is not None)
+        return reads and self._loop.time() < self._rest_until
 
     def _step(self, event: Event) -> None:
         if self._shutdown.state is State.GONE:

@@ -44,6 +44,11 @@ class Inlet:
         """Whether the event loop reads it, and not a thread."""
         return self._watched
 
+    @property
+    def is_read_by_thread(self) -> bool:
+        """Whether a thread reads it now, and has not come to its end."""
+        return self._open and self._fetching is not None
+
     def start(self, receive: Callable[[bytes], None], ended: Callable[[], None]) -> None:
         """Calls `receive` with each chunk, and `ended` at the end unless it was closed before."""
         self._receive, self._ended = receive, ended

@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -119,8 +120,10 @@ async def test_a_server_is_started_used_and_ended(windows: None, tmp_path: Path)
 
 
 async def test_many_servers_at_once_have_threads_enough(windows: None, tmp_path: Path) -> None:
+    started = command(tmp_path, SERVER)  # written once: another server may be reading the file
+
     async def one(i: int) -> str:
-        async with Client.stdio(command(tmp_path, SERVER), timeout=60) as client:
+        async with Client.stdio(started, timeout=60) as client:
             return text_of(await client.call_tool("echo", {"text": str(i)}))
 
     assert await asyncio.gather(*map(one, range(6))) == [*map(str, range(6))]
@@ -137,6 +140,23 @@ async def test_a_server_that_dies_is_noticed_with_its_last_words(
     async with Client.stdio(command(tmp_path, SERVER), timeout=60) as client:
         with pytest.raises(Disconnected):
             await client.call_tool("end", {})
+
+
+async def test_last_words_that_a_thread_reads_late_are_told(
+    windows: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = pipes._read
+
+    def late(fd: int) -> bytes:
+        chunk = read(fd)
+        time.sleep(0.1)
+        return chunk
+
+    monkeypatch.setattr(pipes, "_read", late)
+    words = "import sys\nsys.stderr.write('no config\\n')\nsys.exit(4)\n"
+    with pytest.raises(SessionError, match="no config"):
+        async with Client.stdio(command(tmp_path, words), timeout=60, stderr="capture"):
+            pass
 
 
 async def test_what_a_server_leaves_behind_is_killed(windows: None, tmp_path: Path) -> None:
