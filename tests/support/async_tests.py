@@ -6,6 +6,7 @@ A test leaves no task behind. On an ordinary loop it has `DEADLINE` seconds, how
 from __future__ import annotations
 
 import asyncio
+import gc
 import inspect
 from collections.abc import Awaitable, Callable
 from functools import partial, wraps
@@ -57,6 +58,7 @@ def run_in_real_time(main: Callable[[], Awaitable[object]]) -> None:
     """Run a coroutine function on an ordinary loop. Raises AssertionError after `DEADLINE`."""
     with asyncio.Runner() as runner:
         runner.run(_in_time(_alone(main)))
+    gc.collect()  # what was left open warns here, in the test that left it
 
 
 async def _in_time(main: Awaitable[object]) -> None:
