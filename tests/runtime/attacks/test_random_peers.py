@@ -335,7 +335,9 @@ async def attack(kind: str, tmp_path: Path, goes_on: Callable[[int], bool]) -> N
         raise
     finally:
         process.kill()
-        await process.wait()
+        assert process.stdin is not None
+        process.stdin.close()
+        await process.communicate()  # to the end of its output, so that no pipe is left open
 
 
 async def _over_http(
@@ -348,14 +350,16 @@ async def _over_http(
     for _ in range(5):
         await small.is_served()
     base, worst, number = resident(process.pid), 0, 0
-    while goes_on(number):
-        attacker.victim = small.session
-        what = await attacker.act()
-        await small.is_served()
-        worst = max(worst, resident(process.pid))
-        assert worst - base <= PROCESS_BYTES + DOCUMENTED, (what, number, worst, base)
-        number += 1
-    await attacker.leave()
+    try:
+        while goes_on(number):
+            attacker.victim = small.session
+            what = await attacker.act()
+            await small.is_served()
+            worst = max(worst, resident(process.pid))
+            assert worst - base <= PROCESS_BYTES + DOCUMENTED, (what, number, worst, base)
+            number += 1
+    finally:
+        await attacker.leave()
     assert SECRET.encode() not in attacker.seen
     seconds = sorted(small.seconds)
     _say(

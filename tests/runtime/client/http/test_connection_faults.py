@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import mcp_runtime.client.http
 from mcp_runtime import Client
 from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, NotInstalled, TimedOut, TooMuch
 from mcp_runtime.limits import Limits
@@ -219,6 +220,8 @@ async def test_a_request_has_what_was_given_and_nothing_of_the_user() -> None:
 
 def test_without_its_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx2", None)
+    # The package below is imported anew, half: its parent has the whole one again afterwards.
+    monkeypatch.setattr(mcp_runtime.client, "http", mcp_runtime.client.http)
     for module in [name for name in sys.modules if name.startswith("mcp_runtime.client.http")]:
         monkeypatch.delitem(sys.modules, module)
     with pytest.raises(
