@@ -56,6 +56,8 @@ class Sent:
 class Pending:
     """At most one request under each id; a string and a number are never the same id."""
 
+    __slots__ = ("_sent", "_tokens")
+
     def __init__(self) -> None:
         self._sent: dict[Id, Sent] = {}
         self._tokens: dict[Id, Sent] = {}

@@ -31,6 +31,8 @@ _MOST: Final = 32
 class RepeatedMeta:
     """The models of each `_meta` that peers of one revision have sent, by its method and text."""
 
+    __slots__ = ("_is_shared", "_known", "_spoken")
+
     def __init__(self, spoken: str) -> None:
         self._spoken = spoken
         self._is_shared = revision(spoken).era == "per-request"

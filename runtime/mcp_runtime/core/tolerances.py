@@ -94,17 +94,33 @@ class Problem:
 class Tolerances:
     """What one role forgives one peer; `strict` names what it does not.
 
-    `counts` says how often each tolerance was used, `problems` which items were left out.
+    Most peers need none, so what is counted is made when it is first asked for.
     """
 
+    __slots__ = ("_counts", "_problems", "_reader", "_strict", "watch")
+
     def __init__(self, reader: Role, strict: Collection[str] = ()) -> None:
-        self.counts: Counter[str] = Counter()
-        self.problems: dict[Problem, None] = {}
+        self._counts: Counter[str] | None = None
+        self._problems: dict[Problem, None] | None = None
         self.watch: Callable[[str, str, bool], object] | None = None
         """Sees the name of each tolerance that was used, what was repaired, and whether that is new
         for this peer: the first of its kind, or an item that was not left out before."""
         self._reader = reader
         self._strict = frozenset(strict)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How often each tolerance was used."""
+        if self._counts is None:
+            self._counts = Counter()
+        return self._counts
+
+    @property
+    def problems(self) -> dict[Problem, None]:
+        """The items that were left out."""
+        if self._problems is None:
+            self._problems = {}
+        return self._problems
 
     def repair_text(self, text: bytes) -> tuple[bytes, list[str]]:
         """The text of a message that is malformed, after repairs; and their names."""

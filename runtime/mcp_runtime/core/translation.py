@@ -214,6 +214,8 @@ class Translations:
     Sessions may share one.
     """
 
+    __slots__ = ("_known", "tolerances")
+
     def __init__(self, tolerances: Tolerances) -> None:
         self.tolerances = tolerances
         self._known: dict[tuple[str, Sequence[Extension]], Translation] = {}
