@@ -23,6 +23,7 @@ from tests.support.session_pair import (
     with_meta,
     written,
 )
+from tests.support.virtual_time import elapse
 
 BATCHES: Final = "2025-03-26"
 LARGE: Final = 100_000
@@ -115,11 +116,11 @@ async def test_batches_on_a_stream_are_bounded_together() -> None:
         calls = [request(f"{number}-{id}", "tools/call", {"name": "large"}) for id in range(63)]
         calls.append(request(f"{number}-wait", "tools/call", {"name": "wait"}))
         ours.write(b"[%b]\n" % b",".join(calls))
-    await asyncio.sleep(1)
+    await elapse(1)
     assert connection.session.held.count < 7 * LARGE
     assert held_by_process() - before < 7 * LARGE
     go.set()
-    await asyncio.sleep(1)
+    await elapse(1)
     assert connection.session.running == {}
     await ours.close()
     await serving
