@@ -44,10 +44,22 @@ class Translation:
     writing EncodeError; both raise StepError for what the other revision cannot express.
     """
 
-    extensions: Sequence[Extension] = ()
-    """Those that both sides declare."""
+    # Each session has one, so its size counts for every idle stream.
+    __slots__ = (
+        "_repeated",
+        "_same",
+        "_steps",
+        "admitted",
+        "context",
+        "extensions",
+        "methods",
+        "revision",
+        "tolerances",
+    )
 
     def __init__(self, revision: Revision, context: Context, tolerances: Tolerances) -> None:
+        self.extensions: Sequence[Extension] = ()
+        """Those that both sides declare."""
         self.revision = revision
         self.context = context
         self.tolerances = tolerances
@@ -115,6 +127,8 @@ class Translation:
 
 class ExtendedTranslation(Translation):
     """Reads and writes also what `ours` add, of which the peer has declared `shared`."""
+
+    __slots__ = ("_ours", "_owners")
 
     def __init__(
         self,
