@@ -90,7 +90,7 @@ BOUNDED: Final = {
         core/pending.py:Pending._tokens
     """,
     "PROBLEMS of one peer, each shown in 200 characters": """
-        core/tolerances.py:Tolerances.problems
+        core/tolerances.py:Tolerances._problems
     """,
     "one body, while it is repaired": """
         core/tolerances.py:_Repair._body
@@ -104,7 +104,7 @@ BOUNDED: Final = {
         core/extension.py:Extension.methods
         core/extension.py:Extensions.kept
         core/extension.py:Extensions.names
-        core/tolerances.py:Tolerances.counts
+        core/tolerances.py:Tolerances._counts
         server/server.py:Server.forgiven
         core/translation.py:ExtendedTranslation._owners
         core/translation.py:ExtendedTranslation.methods
