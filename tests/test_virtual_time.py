@@ -116,6 +116,28 @@ async def test_a_thread_is_waited_for_and_the_clock_stands(way: str) -> None:
     assert loop.time() == 30
 
 
+async def test_a_thread_that_ends_between_two_looks_is_heard_before_the_clock_moves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualTimeLoop)
+    told = loop.create_future()
+
+    def ends_while_threads_are_counted() -> list[str]:
+        monkeypatch.undo()
+        thread = threading.Thread(
+            target=loop.call_soon_threadsafe, args=(told.set_result, "from a thread")
+        )
+        thread.start()
+        thread.join()
+        return []
+
+    monkeypatch.setattr(loop, "workers", ends_while_threads_are_counted)
+    async with asyncio.timeout(30):
+        assert await told == "from a thread"
+    assert loop.time() == 0
+
+
 async def test_idle_threads_do_not_stop_the_clock() -> None:
     pool, loop = Threads(2), asyncio.get_running_loop()
     await asyncio.gather(*(pool.run(None, takes_time) for _ in range(3)))

@@ -79,6 +79,9 @@ class _Selector(selectors.DefaultSelector):  # type: ignore[misc, valid-type]
             if ready := super().select(_LOOK_EVERY):
                 return ready
             waited += time.monotonic() - began
+        # A thread may have told its end and be gone since the pipe was read: read it again.
+        if ready := super().select(0):
+            return ready
         if self._loop.opened and (ready := super().select(timeout or REAL_SECONDS)):
             return ready
         self._loop.jump()
