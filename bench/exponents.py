@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from mcp_bindgen.emit import Options, generate
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.lower.lower import load
 from mcp_bindgen.tools.compare import compare
 from mcp_bindgen.tools.surface import read
 

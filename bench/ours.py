@@ -37,7 +37,8 @@ def _made(flavour: str) -> Callable[[], Any]:
 def _generate(flavour: str) -> Callable[[], Any]:
     """Reads, lowers and emits one revision in one flavour; what is decided of all was read."""
     from mcp_bindgen import emit, pins
-    from mcp_bindgen.ir import decisions, lower
+    from mcp_bindgen.ir.decisions import decisions
+    from mcp_bindgen.ir.lower import lower
 
     path = pins.schema_path("2025-11-25")
     data, decided = path.read_bytes(), decisions.load(path.parents[1] / "decisions.toml")

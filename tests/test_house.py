@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
@@ -58,6 +58,14 @@ LAYERS: Final = {
     "scaffold": 5,
     "cli": 6,
     "__main__": 7,
+}
+
+# The rooms inside a part of mcp_bindgen, from the top down; "" is the modules of the part itself.
+INNER_RANKS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
+    "cli": (("update",), ("new",), ("call", "diff", "generate", "run"), ("",)),
+    "compare": (("report",), ("judge",), ("messages",), ("changes",), ("",)),
+    "emit": (("",), ("models", "steps"), ("codec",), ("support", "text")),
+    "ir": (("lower",), ("export", "resolve"), ("decisions", "values"), ("",)),
 }
 
 # The module that ends in a flavour's name may import that flavour's library.
@@ -129,6 +137,24 @@ def bindgen_looks_left(module: Module) -> Iterator[str]:
         if LAYERS[there] >= LAYERS[here] and not only_types:
             place = f"{module.name}:{imported.line}"
             yield f"{place}: imports {imported.name}, which is not to its left"
+
+
+def bindgen_rooms_look_down(module: Module) -> Iterator[str]:
+    """Inside a part of mcp_bindgen, a room imports only the rooms below it in INNER_RANKS."""
+    part = (*module.parts, "")[1]
+    ranks = {room: -rank for rank, rooms in enumerate(INNER_RANKS.get(part, ())) for room in rooms}
+    here = inner_room(module.name, ranks)
+    for imported in module.imports:
+        there = inner_room(imported.name, ranks)
+        is_inside = imported.within(f"mcp_bindgen.{part}")
+        if ranks and is_inside and there != here and ranks[there] >= ranks[here]:
+            yield f"{module.name}:{imported.line}: imports {imported.name}, which is not below it"
+
+
+def inner_room(name: str, rooms: Container[str]) -> str:
+    """The room of a dotted name inside its part; "" for a module of the part itself."""
+    room = (*name.split("."), "", "")[2]
+    return room if room in rooms else ""
 
 
 def wire_needs_nothing(module: Module) -> Iterator[str]:
@@ -207,6 +233,7 @@ def core_is_pure(module: Module) -> Iterator[str]:
 LAWS: Final[tuple[tuple[str, Law], ...]] = (
     ("mcp_bindgen", bindgen_stands_alone),
     ("mcp_bindgen", bindgen_looks_left),
+    ("mcp_bindgen", bindgen_rooms_look_down),
     ("mcp_wire", wire_needs_nothing),
     ("mcp_runtime", runtime_has_one_door),
     ("mcp_runtime", runtime_looks_down),
@@ -230,14 +257,14 @@ Row = tuple[Law, str, str]
 
 BROKEN: Final[tuple[Row, ...]] = (
     (bindgen_stands_alone, "mcp_bindgen.emit.tree", "import mcp_wire"),
-    (bindgen_stands_alone, "mcp_bindgen.cli.run", "from mcp_runtime import client"),
+    (bindgen_stands_alone, "mcp_bindgen.cli.run.command", "from mcp_runtime import client"),
     (bindgen_stands_alone, "mcp_bindgen.ir.model", "def f():\n    import mcp_wire.steps"),
-    (bindgen_stands_alone, "mcp_bindgen.cli.run", "class A:\n    import mcp_wire"),
+    (bindgen_stands_alone, "mcp_bindgen.cli.run.command", "class A:\n    import mcp_wire"),
     (bindgen_looks_left, "mcp_bindgen.source.parse", "from mcp_bindgen.ir import model"),
     (bindgen_looks_left, "mcp_bindgen.source.parse", "from ..ir.model import Struct"),
     (bindgen_looks_left, "mcp_bindgen.source.parse", "from mcp_bindgen import ir"),
     (bindgen_looks_left, "mcp_bindgen.source.parse", "from .. import cli"),
-    (bindgen_looks_left, "mcp_bindgen.ir.lower", "def f():\n    import mcp_bindgen.emit"),
+    (bindgen_looks_left, "mcp_bindgen.ir.lower.lower", "def f():\n    import mcp_bindgen.emit"),
     (
         bindgen_looks_left,
         "mcp_bindgen.compare.judge.verdicts",
@@ -245,6 +272,21 @@ BROKEN: Final[tuple[Row, ...]] = (
     ),
     (bindgen_looks_left, "mcp_bindgen.errors", "from mcp_bindgen.source import syntax"),
     (bindgen_looks_left, "mcp_bindgen.stray", "import json"),
+    (
+        bindgen_rooms_look_down,
+        "mcp_bindgen.ir.model",
+        "from mcp_bindgen.ir.resolve import resolver",
+    ),
+    (
+        bindgen_rooms_look_down,
+        "mcp_bindgen.ir.resolve.keys",
+        "if TYPE_CHECKING:\n    from ..lower import lower",
+    ),
+    (
+        bindgen_rooms_look_down,
+        "mcp_bindgen.cli.generate.files",
+        "def f():\n    import mcp_bindgen.cli.new.project",
+    ),
     (wire_needs_nothing, "mcp_wire.v1.models_dataclass", "import typing_extensions"),
     (wire_needs_nothing, "mcp_wire.v1.models_dataclass", "import pydantic"),
     (wire_needs_nothing, "mcp_wire.v1.models_msgspec", "from pydantic import BaseModel"),
@@ -295,10 +337,10 @@ BROKEN: Final[tuple[Row, ...]] = (
 KEPT: Final[tuple[Row, ...]] = (
     (
         bindgen_stands_alone,
-        "mcp_bindgen.cli.run",
+        "mcp_bindgen.cli.run.command",
         "def f():\n    import mcp_runtime.client.client",
     ),
-    (bindgen_stands_alone, "mcp_bindgen.cli.run", "import mcp_wired"),
+    (bindgen_stands_alone, "mcp_bindgen.cli.run.command", "import mcp_wired"),
     (bindgen_looks_left, "mcp_bindgen.cli", "from mcp_bindgen import __version__, emit"),
     (bindgen_looks_left, "mcp_bindgen.emit.tree", "from ..errors import BindgenError"),
     (bindgen_looks_left, "mcp_bindgen.emit.tree", "from . import layout\nimport jinja2"),
@@ -307,6 +349,9 @@ KEPT: Final[tuple[Row, ...]] = (
         "mcp_bindgen.errors",
         "if TYPE_CHECKING:\n    from mcp_bindgen.source.syntax import Span",
     ),
+    (bindgen_rooms_look_down, "mcp_bindgen.ir.lower.tags", "from ..resolve import keys"),
+    (bindgen_rooms_look_down, "mcp_bindgen.ir.lower.tags", "from mcp_bindgen.ir import model"),
+    (bindgen_rooms_look_down, "mcp_bindgen.tools.exact", "from mcp_bindgen.ir.lower import lower"),
     (wire_needs_nothing, "mcp_wire.v1.models_pydantic", "import json, pydantic"),
     (wire_needs_nothing, "mcp_wire.v1.calls_msgspec", "from . import models_msgspec"),
     (
@@ -391,6 +436,50 @@ if TYPE_CHECKING:
 def test_nine_imports_planted_in_core_are_all_seen() -> None:
     planted = read_module("mcp_runtime.core.session", PLANTED)
     assert len(list(runtime_looks_down(planted))) == 9
+
+
+# ---- packages as faces
+
+
+def imports_through_a_face(read: Iterable[Module]) -> Iterator[str]:
+    """A module takes a name from a package around it whose `__init__` imports modules inside.
+
+    Such an `__init__` is half done while the module is imported: name the sibling in full.
+    """
+    modules_by_name = {module.name: module for module in read}
+    faces = {
+        name
+        for name, module in modules_by_name.items()
+        for each in module.imports
+        if each.within(name) and not each.lazy and not each.typing and each.name != name
+        if each.source in modules_by_name and each.source != name
+    }
+    for name, module in modules_by_name.items():
+        for each in module.imports:
+            is_around = f"{name}.".startswith(f"{each.source}.") and each.source != name
+            if is_around and each.source in faces and not each.lazy and not each.typing:
+                yield f"{name}:{each.line}: takes {each.name} from its own package"
+
+
+@pytest.mark.parametrize("package", SOURCE_ROOTS)
+def test_no_module_imports_through_the_face_of_its_own_package(root: Path, package: str) -> None:
+    assert [*imports_through_a_face(modules(root / SOURCE_ROOTS[package], package))] == []
+
+
+def test_an_import_through_a_face_is_seen() -> None:
+    face = read_module("p.q", "from p.q.server import Server", is_package=True)
+    through = "from p.q import messages"
+    assert len([*imports_through_a_face([face, *_inside("p.q", server=through)])]) == 1
+    lazily = "def f():\n    from p.q import messages"
+    assert [*imports_through_a_face([face, *_inside("p.q", server=lazily)])] == []
+    in_full = "from p.q.messages import read"
+    assert [*imports_through_a_face([face, *_inside("p.q", server=in_full)])] == []
+    empty = read_module("p.q", "", is_package=True)
+    assert [*imports_through_a_face([empty, *_inside("p.q", server=through)])] == []
+
+
+def _inside(package: str, **texts: str) -> list[Module]:
+    return [read_module(f"{package}.{name}", text) for name, text in texts.items()]
 
 
 # ---- the whole graph

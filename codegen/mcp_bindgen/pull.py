@@ -16,10 +16,10 @@ from typing import Final
 from mcp_bindgen import pins
 from mcp_bindgen.emit import tree
 from mcp_bindgen.errors import InputError
-from mcp_bindgen.ir import removal
-from mcp_bindgen.ir.facts import digest as structure_digest
-from mcp_bindgen.ir.facts import structure
-from mcp_bindgen.ir.resolve import Resolver
+from mcp_bindgen.ir.decisions import edits
+from mcp_bindgen.ir.lower.facts import digest as structure_digest
+from mcp_bindgen.ir.lower.facts import structure
+from mcp_bindgen.ir.resolve.resolver import Resolver
 from mcp_bindgen.source import Source, link, read, syntax
 from mcp_bindgen.source.rewrite import Prose, Sentence, documented, rewrite, sentences
 
@@ -147,7 +147,7 @@ def remove(revision: str, folder: Path) -> tuple[str, ...]:
     files = {table: pins.render(kept, table)}
     rows = table.replace("PINS.toml", "decisions.toml")
     if (folder / rows).exists():
-        files[rows] = removal.without(pins.read_text(folder / rows), revision)
+        files[rows] = edits.without(pins.read_text(folder / rows), revision)
     written = tree.write(folder, files, force=True, within=())
     place = folder / pins.place(revision)
     for name in (place.name, COMMENTS):

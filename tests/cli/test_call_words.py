@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mcp_bindgen.cli.target import _parts  # pyright: ignore[reportPrivateUsage]
-from mcp_bindgen.cli.tool_word import require_tool
+from mcp_bindgen.cli.call.tool_argument import require_tool
+from mcp_bindgen.cli.run.target import _parts  # pyright: ignore[reportPrivateUsage]
 from mcp_bindgen.errors import InputError
 
 COMMAND = Path(sys.executable).with_name("mcp-bindgen")

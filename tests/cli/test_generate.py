@@ -13,8 +13,8 @@ from typing import Final
 import pytest
 
 from mcp_bindgen import emit, manifest, paths, pins
-from mcp_bindgen.cli.generate_choices import Choices, Target, read_choices
-from mcp_bindgen.cli.generate_files import make_files
+from mcp_bindgen.cli.generate.choices import Choices, Target, read_choices
+from mcp_bindgen.cli.generate.files import make_files
 from tests.support.command import checkout, invoke, run
 
 MODELS: Final = ("--models", "dataclass")
@@ -94,7 +94,7 @@ def test_a_run_removes_nothing_that_another_has_written_meanwhile(
         assert invoke(*words, "2025-11-25").exit_code == 0
         return make_files(target, choices)
 
-    monkeypatch.setattr("mcp_bindgen.cli.generate.make_files", slowly)
+    monkeypatch.setattr("mcp_bindgen.cli.generate.command.make_files", slowly)
     ended = invoke(*words, REVISION)
     assert (ended.exit_code, ended.stdout) == (2, "")
     assert "another mcp-bindgen has written into it meanwhile\nRun this one again." in ended.stderr
@@ -113,7 +113,7 @@ def test_what_another_has_written_since_the_folder_was_read_stays(
         assert invoke(*words, "2025-11-25").exit_code == 0
         return read_choices(out, given, prune=prune)
 
-    monkeypatch.setattr("mcp_bindgen.cli.generate.read_choices", slowly)
+    monkeypatch.setattr("mcp_bindgen.cli.generate.command.read_choices", slowly)
     ended = invoke(*words, REVISION)
     assert (ended.exit_code, ended.stdout) == (2, "")
     assert invoke(*words, "2025-11-25", "--check").stdout == ""

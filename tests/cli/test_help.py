@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Final
 
 import click
 import pytest
 
-from mcp_bindgen.cli import VERBS
+from mcp_bindgen.cli import VERBS, main
 from tests.support.command import invoke
 
 SENTENCE: Final = re.compile(r"[A-Z].*[^.]\.", re.DOTALL)
 STATED: Final = re.compile(r"\(default: (.+)\)\.\Z", re.DOTALL)
 
 
+def command_of(verb: str) -> click.Command:
+    command = main.get_command(click.Context(main), verb)
+    assert command is not None
+    return command
+
+
 def options() -> Iterator[tuple[str, click.Option]]:
     for verb in VERBS:
-        command: click.Command = import_module(f"mcp_bindgen.cli.{verb}").command
-        yield from ((verb, p) for p in command.params if isinstance(p, click.Option))
+        yield from ((verb, p) for p in command_of(verb).params if isinstance(p, click.Option))
 
 
 EVERY: Final = [pytest.param(o, id=f"{verb} {o.opts[0]}") for verb, o in options()]
@@ -43,8 +47,7 @@ def test_the_help_of_an_option_is_a_sentence_with_its_default(option: click.Opti
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_help_of_a_verb_is_sentences(verb: str) -> None:
-    command: click.Command = import_module(f"mcp_bindgen.cli.{verb}").command
-    for text in (VERBS[verb], command.help or ""):
+    for text in (VERBS[verb], command_of(verb).help or ""):
         assert SENTENCE.fullmatch(" ".join(text.split()))
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mcp_bindgen import pins
-from mcp_bindgen.cli import new
+from mcp_bindgen.cli.new import command as new
 from mcp_bindgen.emit import tree
 from mcp_runtime import Server
 from tests.support import tool_lists

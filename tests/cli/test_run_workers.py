@@ -18,7 +18,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from mcp_bindgen.cli import workers as supervisor
+from mcp_bindgen.cli.run import workers as supervisor
 from tests.support.command import run
 from tests.support.patience import eventually
 

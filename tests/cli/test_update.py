@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_bindgen.cli import project as inputs
+from mcp_bindgen.cli.new import project as inputs
 from mcp_bindgen.scaffold import record, render
 from mcp_bindgen.scaffold.answers import Answers
 from tests.support.command import invoke

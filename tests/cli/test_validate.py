@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from mcp_bindgen.cli.validate import Bindings
-from mcp_bindgen.ir.accepts import fault
 from mcp_bindgen.ir.model import Ref
+from mcp_bindgen.ir.values.accepts import fault
 from mcp_bindgen.validate.messages import Text
 from mcp_bindgen.validate.verdicts import Judge
 from tests.support.command import invoke, run_here

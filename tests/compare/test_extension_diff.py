@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from mcp_bindgen import pins
-from mcp_bindgen.cli.sides import sides
+from mcp_bindgen.cli.diff.sides import sides
 from mcp_bindgen.compare.judge.verdicts import Finding
 from mcp_bindgen.compare.report.report import Report, compare
 from mcp_bindgen.errors import InputError

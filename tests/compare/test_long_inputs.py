@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from mcp_bindgen.compare.accepts_all import Relation
-from mcp_bindgen.compare.pairing import pair
+from mcp_bindgen.compare.changes.assignable import Relation
+from mcp_bindgen.compare.changes.pairing import pair
 from mcp_bindgen.emit import Options, generate
 from mcp_bindgen.emit.text.layout import docstring
 from mcp_bindgen.errors import LimitExceeded
-from mcp_bindgen.ir import accepts as judge
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.lower.lower import load
 from mcp_bindgen.ir.model import Ref
+from mcp_bindgen.ir.values import accepts as judge
 from mcp_bindgen.limits import MAX_UNION_TYPES
 from mcp_bindgen.source.docs import parse
 from mcp_bindgen.tools.compare import compare

@@ -17,7 +17,7 @@ import mcp_wire
 from mcp_bindgen import pins
 from mcp_bindgen.compare.judge.verdicts import Finding, judge
 from mcp_bindgen.compare.judge.witness import Witness
-from mcp_bindgen.compare.travel import TO_CLIENT, TO_SERVER, Way
+from mcp_bindgen.compare.messages.directions import TO_CLIENT, TO_SERVER, Way
 from mcp_bindgen.ir.model import Schema
 from mcp_bindgen.source import Source, read
 from mcp_bindgen.source.excerpt import excerpt

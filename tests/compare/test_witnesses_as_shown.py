@@ -193,7 +193,7 @@ def test_a_long_line_goes_on_below_its_own_beginning(
     monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:
     whole = invoke("diff", *PAIRS[-1], "--verbose").stdout
-    monkeypatch.setattr("mcp_bindgen.cli.diff._width", lambda: columns)
+    monkeypatch.setattr("mcp_bindgen.cli.diff.command._width", lambda: columns)
     said = invoke("diff", *PAIRS[-1], "--verbose").stdout
     assert words(said) == words(whole)
     headings = {line for line in whole.splitlines() if line and not line.startswith(" ")}

@@ -15,8 +15,8 @@ from mcp_bindgen.convert.model import Composed, Decision, Kept, Lost, New, Struc
 from mcp_bindgen.emit.generate import generate
 from mcp_bindgen.emit.options import Options
 from mcp_bindgen.errors import DecisionError
-from mcp_bindgen.ir import decisions
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.decisions import decisions
+from mcp_bindgen.ir.lower.lower import load
 from mcp_bindgen.ir.model import Schema
 from mcp_wire.steps._substitutes import json_as_text_item
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.lower.lower import load
 from tests.support.constructs import FLAVOURS, write_package
 
 SCHEMA: Final = b"""

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 from pydantic import create_model
 
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.lower.lower import load
 from tests.support.constructs import FLAVOURS, write_package
 
 SCHEMA: Final = b"""

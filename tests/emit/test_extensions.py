@@ -11,9 +11,9 @@ from typing import Any, Final
 import pytest
 
 import mcp_wire.ext
-from mcp_bindgen.emit.packages import extension_package
+from mcp_bindgen.emit.text.packages import extension_package
 from mcp_bindgen.errors import DecisionError
-from mcp_bindgen.ir.extensions import require_apart
+from mcp_bindgen.ir.lower.extensions import require_apart
 from tests.support.judges import EXTENSIONS, FLAVOURS, flavour_of, schema_of
 from tests.support.schemas import pinned
 

@@ -8,7 +8,7 @@ import textwrap
 
 from mcp_bindgen import emit
 from mcp_bindgen.emit.text.layout import WIDTH, docstring
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.lower.lower import load
 
 SCHEMA = "".join(f"export interface A{n} {{ a: string; b?: A0[]; c: 1 | 2 }}\n" for n in range(99))
 

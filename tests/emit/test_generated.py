@@ -15,7 +15,7 @@ from typing import Final
 import pytest
 
 from mcp_bindgen import emit, pins
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.lower.lower import load
 from mcp_bindgen.ir.model import JSON_PRIMS, Arr, Bounded, Map, Prim, Ref, Schema, Struct, Type, Uni
 from tests.support.schemas import pinned
 
@@ -220,7 +220,7 @@ def test_every_struct_is_a_class_and_every_alias_an_assignment() -> None:
 _DIGEST: Final = """
 import hashlib, sys
 from mcp_bindgen import emit, pins
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.lower.lower import load
 schemas = [pins.load(revision) for revision in sys.argv[1:]]
 files = emit.generate(schemas, emit.Options(), handlers=max(sys.argv[1:]))
 text = "".join(f"{path} {files[path]}" for path in sorted(files) if path != "__init__.py")

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from mcp_bindgen import emit, pins
 from mcp_bindgen.emit.text.layout import docstring, literal
 from mcp_bindgen.errors import BindgenError
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.lower.lower import load
 from mcp_bindgen.ir.model import Schema
 from mcp_bindgen.ir.names import RESERVED_MEMBERS, RESERVED_TYPES
 from tests.support.schemas import pinned

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mcp_bindgen import emit
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.lower.lower import load
 
 SCHEMA = b"""
 export interface Closed { name: string; level?: "low" | "high"; kind: "closed" }

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from mcp_bindgen.emit.steps.predicates import Admits
-from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import Ref
+from mcp_bindgen.ir.values.accepts import accepts
 from mcp_wire._wire.values import is_number
 from tests.support.instances import Generator, Seeded, cases
 from tests.support.judges import REVISIONS, schema_of, seed

@@ -14,8 +14,8 @@ import pytest
 from mcp_bindgen.convert import plan
 from mcp_bindgen.emit import Options, generate
 from mcp_bindgen.emit.steps.parts import arm_name
-from mcp_bindgen.ir.decisions import Decisions, Row
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.decisions.decisions import Decisions, Row
+from mcp_bindgen.ir.lower.lower import load
 from mcp_bindgen.ir.model import Arr, Bounded, Limits, Lit, Prim, Ref
 from tests.support.command import invoke
 

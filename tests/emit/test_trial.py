@@ -137,7 +137,7 @@ def test_a_fresh_folder_has_no_cache_and_its_files_are_new(tmp_path: Path) -> No
 def test_new_writes_no_project_whose_server_cannot_be_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mcp_bindgen.cli import project
+    from mcp_bindgen.cli.new import project
 
     real = project.texts
 

@@ -16,9 +16,9 @@ import pytest
 
 from mcp_bindgen import emit
 from mcp_bindgen.errors import SchemaError
-from mcp_bindgen.ir.accepts import accepts
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.lower.lower import load
 from mcp_bindgen.ir.model import Ref
+from mcp_bindgen.ir.values.accepts import accepts
 
 
 class Case(NamedTuple):
@@ -231,8 +231,8 @@ def test_an_arm_without_its_own_members_is_read_as_the_plainer_one(
 
 
 def test_facts_have_the_comments_of_an_alias() -> None:
-    from mcp_bindgen.ir.facts import digest, facts
-    from mcp_bindgen.ir.resolve import Resolver
+    from mcp_bindgen.ir.lower.facts import digest, facts
+    from mcp_bindgen.ir.resolve.resolver import Resolver
     from mcp_bindgen.source import Source, link
 
     def resolved(text: str) -> Resolver:

@@ -11,10 +11,10 @@ from typing import Final
 import pytest
 
 from mcp_bindgen.errors import DecisionError
-from mcp_bindgen.ir import decisions
-from mcp_bindgen.ir.confirmation import confirmed
-from mcp_bindgen.ir.decisions import Decisions
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.decisions import decisions
+from mcp_bindgen.ir.decisions.decisions import Decisions
+from mcp_bindgen.ir.decisions.edits import confirmed
+from mcp_bindgen.ir.lower.lower import load
 
 OLD: Final = """
 interface ServerCapabilities { things?: { subscribe?: boolean } }

@@ -20,10 +20,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from mcp_bindgen.compare.judge.verdicts import judge
 from mcp_bindgen.errors import SchemaError
-from mcp_bindgen.ir.accepts import accepts
-from mcp_bindgen.ir.json_schema import json_schema
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.export.json_schema import json_schema
+from mcp_bindgen.ir.lower.lower import load
 from mcp_bindgen.ir.model import Ref, Schema
+from mcp_bindgen.ir.values.accepts import accepts
 from mcp_bindgen.source import Source
 from tests.support.constructs import CASES, FLAVOURS, Case, write_package
 

@@ -8,8 +8,8 @@ from typing import Final
 import pytest
 
 from mcp_bindgen.errors import DecisionError
-from mcp_bindgen.ir import decisions
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.decisions import decisions
+from mcp_bindgen.ir.lower.lower import load
 from mcp_bindgen.ir.model import Lit, Schema
 
 METHODS: Final = {

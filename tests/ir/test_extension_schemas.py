@@ -13,8 +13,8 @@ import pytest
 
 from mcp_bindgen import pins
 from mcp_bindgen.errors import InputError
-from mcp_bindgen.ir.facts import facts
-from mcp_bindgen.ir.resolve import Resolver
+from mcp_bindgen.ir.lower.facts import facts
+from mcp_bindgen.ir.resolve.resolver import Resolver
 from mcp_bindgen.source import Source, link
 from tests.support.constructs import FLAVOURS, write_package
 from tests.support.extensions import ORACLES

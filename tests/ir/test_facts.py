@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import pytest
 
-from mcp_bindgen.ir.facts import digest, facts
-from mcp_bindgen.ir.resolve import Resolver
+from mcp_bindgen.ir.lower.facts import digest, facts
+from mcp_bindgen.ir.resolve.resolver import Resolver
 from mcp_bindgen.source import Source, read
 
 REVISIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")

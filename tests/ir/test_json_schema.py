@@ -9,8 +9,8 @@ import jsonschema_rs
 import pytest
 
 from mcp_bindgen.errors import InputError
-from mcp_bindgen.ir.json_schema import DIALECT, json_schema
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.export.json_schema import DIALECT, json_schema
+from mcp_bindgen.ir.lower.lower import load
 
 REVISIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaMeaningError
-from mcp_bindgen.ir import keys, meet
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.lower.lower import load
 from mcp_bindgen.ir.model import (
     Alias,
     Arr,
@@ -22,8 +21,10 @@ from mcp_bindgen.ir.model import (
     Tup,
     Type,
 )
-from mcp_bindgen.ir.resolving import Resolving
-from mcp_bindgen.ir.sameness import same
+from mcp_bindgen.ir.resolve import intersect as meet
+from mcp_bindgen.ir.resolve import keys
+from mcp_bindgen.ir.resolve.equality import same
+from mcp_bindgen.ir.resolve.scope import Resolving
 from mcp_bindgen.limits import MAX_ARMS, MAX_DEPTH, MAX_INSTANCES, MAX_MEMBERS, MAX_UNIONS
 from mcp_bindgen.source import syntax
 

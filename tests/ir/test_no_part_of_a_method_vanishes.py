@@ -13,7 +13,7 @@ import pytest
 
 from mcp_bindgen import emit
 from mcp_bindgen.errors import SchemaError
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.lower.lower import load
 from mcp_bindgen.ir.model import Ref, Schema, Uni
 from mcp_bindgen.ir.unions import arms
 

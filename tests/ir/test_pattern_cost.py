@@ -8,10 +8,10 @@ from typing import Final
 
 import pytest
 
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.lower.lower import load
 from mcp_bindgen.ir.model import Bounded, Limits, Schema
-from mcp_bindgen.ir.pattern_cost import longest, timely
-from mcp_bindgen.ir.patterns import python_pattern
+from mcp_bindgen.ir.values.pattern_cost import longest, timely
+from mcp_bindgen.ir.values.patterns import python_pattern
 from mcp_bindgen.limits import MAX_PATTERN_CHARS
 from mcp_wire._wire.bounds import matches
 from tests.support.judges import seed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_bindgen.ir.pattern_cost import longest
+from mcp_bindgen.ir.values.pattern_cost import longest
 from mcp_bindgen.limits import MAX_PATTERN_CHARS
 
 

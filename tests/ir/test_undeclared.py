@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mcp_bindgen.errors import SchemaMeaningError
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.lower.lower import load
 from mcp_bindgen.source import Source
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mcp_bindgen.ir import unions
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.ir.lower.lower import load
 from mcp_bindgen.ir.model import Lit, Prim, Ref, Schema
 from mcp_bindgen.ir.walk import kinds
 

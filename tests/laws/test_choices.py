@@ -16,9 +16,9 @@ import pytest
 from mcp_bindgen import emit
 from mcp_bindgen.emit.options import Options
 from mcp_bindgen.ir import unions
-from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.choices import literals_chosen
 from mcp_bindgen.ir.model import Arr, Bounded, Map, Ref, Schema, Struct, Type, Uni
+from mcp_bindgen.ir.values.accepts import accepts
 from tests.support.instances import JSON, Case, Generator, Seeded, more
 from tests.support.judges import (
     FLAVOURS,

@@ -11,8 +11,8 @@ from typing import Any, Final
 import pytest
 
 from mcp_bindgen.ir import unions
-from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import Arr, Ref, Struct, Type, Uni
+from mcp_bindgen.ir.values.accepts import accepts
 from mcp_bindgen.ir.walk import stripped
 from tests.support.judges import FLAVOURS, REVISIONS, Flavour, canonical, flavour_of, schema_of
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import Ref
+from mcp_bindgen.ir.values.accepts import accepts
 from tests.support.judges import REVISIONS, canonical, flavours, schema_of
 
 NO_META: Final = "requests of this revision require `params._meta`, and the page leaves it out"

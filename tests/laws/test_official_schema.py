@@ -16,8 +16,8 @@ from typing import Any, Final
 import jsonschema_rs
 import pytest
 
-from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import Ref
+from mcp_bindgen.ir.values.accepts import accepts
 from tests.support.instances import Case, Generator, Seeded, cases, more
 from tests.support.judges import REVISIONS, schema_of, seed
 from tests.support.official_files import require

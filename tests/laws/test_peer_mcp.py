@@ -16,8 +16,8 @@ from typing import Any, Final
 import pytest
 
 from bench.peers import python, ready
-from mcp_bindgen.ir.accepts import accepts, fault
 from mcp_bindgen.ir.model import Method, Schema, Type, Uni
+from mcp_bindgen.ir.values.accepts import accepts, fault
 from tests.support.instances import Generator, Seeded
 from tests.support.judges import REVISIONS, schema_of
 

@@ -22,8 +22,8 @@ import jsonschema_rs
 import pytest
 from pydantic import MISSING, BaseModel, TypeAdapter, ValidationError, model_validator
 
-from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import Ref, Schema, Uni
+from mcp_bindgen.ir.values.accepts import accepts
 from mcp_wire._types_pydantic import Bounds, Number
 from mcp_wire._wire.faults import EncodeError
 from tests.support.instances import Case, Generator, Seeded, cases, more

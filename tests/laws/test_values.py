@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import pytest
 
-from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import Ref
 from mcp_bindgen.ir.names import RESERVED_MEMBERS
+from mcp_bindgen.ir.values.accepts import accepts
 from mcp_wire._wire.faults import EncodeError
 from tests.support.instances import JSON, Generator, Seeded
 from tests.support.judges import (

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from mcp_bindgen import pins
-from mcp_bindgen.ir.facts import facts
-from mcp_bindgen.ir.resolve import Resolver
+from mcp_bindgen.ir.lower.facts import facts
+from mcp_bindgen.ir.resolve.resolver import Resolver
 from mcp_bindgen.pull import pull
 from mcp_bindgen.source import Source, link
 from tests.support.extensions import ORACLES

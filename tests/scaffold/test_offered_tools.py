@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from mcp_bindgen.cli.project import tools_of
+from mcp_bindgen.cli.new.project import tools_of
 from mcp_bindgen.errors import InputError
 from tests.support.command import invoke
 

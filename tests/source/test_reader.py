@@ -10,7 +10,7 @@ import tree_sitter_typescript
 from tree_sitter import Language, Node, Parser
 
 from mcp_bindgen.source import Source, read, rewrite, syntax
-from mcp_bindgen.source.parsable import parsable
+from mcp_bindgen.source.preprocess import parsable
 
 REVISIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from mcp_bindgen.compare.judge.verdicts import Finding, judge
-from mcp_bindgen.ir import lower
+from mcp_bindgen.ir.lower import lower
 from mcp_bindgen.ir.model import Schema
 
 __all__ = ["Case", "cases", "findings", "judged", "load_text", "schema_of"]

@@ -34,6 +34,7 @@ class Import:
     line: int
     lazy: bool  # inside a function
     typing: bool  # under `if TYPE_CHECKING:`
+    source: str = ""  # the `a` of `from a import b`
 
     def within(self, *packages: str) -> bool:
         return any(f"{self.name}.".startswith(f"{package}.") for package in packages)
@@ -70,9 +71,9 @@ def _imports(node: ast.AST, package: list[str], *, lazy: bool, typing: bool) -> 
                 yield Import(alias.name, node.lineno, lazy, typing)
         case ast.ImportFrom():
             parents = package[: len(package) - node.level + 1] if node.level else []
+            source = ".".join([*parents, *filter(None, [node.module])])
             for alias in node.names:
-                path = [*parents, *filter(None, [node.module]), alias.name]
-                yield Import(".".join(path), node.lineno, lazy, typing)
+                yield Import(f"{source}.{alias.name}", node.lineno, lazy, typing, source)
         case ast.If(test=ast.Name("TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING")):
             for guarded in node.body:
                 yield from _imports(guarded, package, lazy=lazy, typing=True)

@@ -22,12 +22,13 @@ import jsonschema_rs
 
 from mcp_bindgen import paths, pins
 from mcp_bindgen.emit.calls import answered
-from mcp_bindgen.emit.packages import extension_package, package
-from mcp_bindgen.ir import decisions, unions
-from mcp_bindgen.ir.accepts import accepts
-from mcp_bindgen.ir.json_schema import json_schema
-from mcp_bindgen.ir.lower import load
+from mcp_bindgen.emit.text.packages import extension_package, package
+from mcp_bindgen.ir import unions
+from mcp_bindgen.ir.decisions import decisions
+from mcp_bindgen.ir.export.json_schema import json_schema
+from mcp_bindgen.ir.lower.lower import load
 from mcp_bindgen.ir.model import Arr, Map, Ref, Schema, Struct, Tup, Type, Uni
+from mcp_bindgen.ir.values.accepts import accepts
 from mcp_bindgen.ir.walk import stripped
 from tests.support.instances import JSON, Case
 

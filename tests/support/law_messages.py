@@ -15,9 +15,9 @@ import jsonschema_rs
 
 from mcp_bindgen.convert.inherited_params import envelope, with_heritage
 from mcp_bindgen.emit.calls import answered
-from mcp_bindgen.ir.accepts import fault
 from mcp_bindgen.ir.model import Method, Ref, Schema, Struct, Type, Uni
 from mcp_bindgen.ir.unions import arms
+from mcp_bindgen.ir.values.accepts import fault
 from mcp_bindgen.ir.walk import stripped
 from mcp_wire.convert import Context
 from tests.support.instances import JSON, Generator, Hand, Made

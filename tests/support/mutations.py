@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from mcp_bindgen.compare.places import places
+from mcp_bindgen.compare.changes.shown_paths import places
 from mcp_bindgen.ir.model import (
     Alias,
     Arr,

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from mcp_bindgen import paths, pins
-from mcp_bindgen.cli import project
-from mcp_bindgen.cli.project import texts
+from mcp_bindgen.cli.new import project
+from mcp_bindgen.cli.new.project import texts
 from mcp_bindgen.scaffold.answers import Answers
 from mcp_bindgen.scaffold.tools import read
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
-from mcp_bindgen.compare.extension import Carried
 from mcp_bindgen.compare.judge.samples import Samples
 from mcp_bindgen.compare.judge.verdicts import Finding, judge
-from mcp_bindgen.compare.travel import OR, Way, back
-from mcp_bindgen.ir.accepts import accepts, fault
+from mcp_bindgen.compare.messages.directions import OR, Way, back
+from mcp_bindgen.compare.messages.extension import Carried
 from mcp_bindgen.ir.model import Method, Ref, Schema, Struct, Type
+from mcp_bindgen.ir.values.accepts import accepts, fault
 from tests.support.instances import Generator, Seeded
 from tests.support.mutations import Mutation
 

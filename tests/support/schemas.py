@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from mcp_bindgen import pins
-from mcp_bindgen.cli.sides import sides
+from mcp_bindgen.cli.diff.sides import sides
 from mcp_bindgen.compare.report.report import Side
 from mcp_bindgen.ir.model import Schema
 

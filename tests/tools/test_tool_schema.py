@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_bindgen.errors import InputError, LimitExceeded
-from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import Schema, Type
+from mcp_bindgen.ir.values.accepts import accepts
 from mcp_bindgen.limits import MAX_LITERALS
 from mcp_bindgen.tools.json_document import read_documents
 from mcp_bindgen.tools.json_schema import Reader

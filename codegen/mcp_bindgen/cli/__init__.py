@@ -1,4 +1,4 @@
-"""Runs the command line: each verb is a module here, imported when it is used.
+"""Runs the command line: each verb is a module or a folder here, imported when it is used.
 
 Exit status: 0 done or clean, 1 findings, 2 failed, 130 interrupted. A verb returns it; an error is
 one message on standard error.
@@ -41,7 +41,7 @@ VERBS: Final[Mapping[str, str]] = {
     "update": "Bring a project up to date, and keep what was changed in it.",
     "validate": "Judge messages of a revision: JSON, JSON lines, or blocks of Markdown.",
 }
-"""Each verb with its line in `--help`; `cli/<verb>.py` defines it as `command`."""
+"""Each verb with its line in `--help`; `cli/<verb>.py` or `cli/<verb>/command.py` defines it."""
 
 
 class _Verbs(click.Group):
@@ -53,7 +53,11 @@ class _Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        command: click.Command = import_module(f"{__name__}.{cmd_name}").command
+        verb = import_module(f"{__name__}.{cmd_name}")
+        is_folder = hasattr(verb, "__path__")
+        command: click.Command = (
+            import_module(f"{verb.__name__}.command").command if is_folder else verb.command
+        )
         return command
 
     def resolve_command(

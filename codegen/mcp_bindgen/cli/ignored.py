@@ -14,7 +14,7 @@ __all__ = ["unknown_tags", "unused_generics"]
 
 def unknown_tags(file: pins.Found) -> Iterator[tuple[str, str, str]]:
     """The place of each, the path of its declaration or member, and the tag as it is written."""
-    from mcp_bindgen.ir.tags import is_known
+    from mcp_bindgen.ir.lower.tags import is_known
     from mcp_bindgen.source import Source, read_source
     from mcp_bindgen.source.rewrite import documented
 

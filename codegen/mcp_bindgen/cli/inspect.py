@@ -60,21 +60,21 @@ def _plain(value: Any) -> str:
 
 
 def _dump(file: pins.Found) -> dict[str, Any]:
-    from mcp_bindgen.ir.dump import dump
+    from mcp_bindgen.ir.export.dump import dump
 
     return dump(pins.meaning(file))
 
 
 def _facts(file: pins.Found) -> dict[str, Any]:
-    from mcp_bindgen.ir.facts import facts
-    from mcp_bindgen.ir.resolve import Resolver
+    from mcp_bindgen.ir.lower.facts import facts
+    from mcp_bindgen.ir.resolve.resolver import Resolver
     from mcp_bindgen.source import Source, link
 
     return facts(Resolver(*link(Source(file.data, file.path), file.imports)))
 
 
 def _json_schema(file: pins.Found, names: Sequence[str]) -> dict[str, Any]:
-    from mcp_bindgen.ir.json_schema import json_schema
+    from mcp_bindgen.ir.export.json_schema import json_schema
 
     schema = pins.meaning(file)
     document: dict[str, Any] = json_schema(schema)
@@ -225,7 +225,7 @@ def _union(schema: Schema, declaration: Declaration) -> Iterator[str]:
 
 
 def _spelled(type: Type) -> str:
-    from mcp_bindgen.ir.typescript import spelled_type
+    from mcp_bindgen.ir.export.typescript import spelled_type
 
     return spelled_type(type)
 

@@ -37,7 +37,6 @@ from mcp_bindgen.convert.model import (
 )
 from mcp_bindgen.convert.prune import prune
 from mcp_bindgen.convert.rows import Rows, paths_of
-from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import (
     Arr,
     Bounded,
@@ -54,6 +53,7 @@ from mcp_bindgen.ir.model import (
 )
 from mcp_bindgen.ir.names import identifier
 from mcp_bindgen.ir.unions import arms
+from mcp_bindgen.ir.values.accepts import accepts
 from mcp_bindgen.ir.walk import (
     alias_of,
     children,

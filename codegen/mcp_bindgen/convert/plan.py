@@ -21,7 +21,7 @@ from mcp_bindgen.convert.model import (
 )
 from mcp_bindgen.convert.prune import prune
 from mcp_bindgen.convert.rows import Rows
-from mcp_bindgen.ir.decisions import Decisions
+from mcp_bindgen.ir.decisions.decisions import Decisions
 from mcp_bindgen.ir.model import Method, Schema, Struct
 from mcp_bindgen.ir.names import identifier
 

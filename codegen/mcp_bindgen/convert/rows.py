@@ -8,7 +8,7 @@ from typing import NoReturn, TypeAlias
 
 from mcp_bindgen.convert.model import ALLOWED, CONTEXTS, DEGRADES, Code, Decision
 from mcp_bindgen.errors import DecisionError
-from mcp_bindgen.ir.decisions import Decisions, Row, paste
+from mcp_bindgen.ir.decisions.decisions import Decisions, Row, paste
 from mcp_bindgen.ir.model import Field, Schema, Struct
 
 __all__ = ["Rows", "paths_of"]

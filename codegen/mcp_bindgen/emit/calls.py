@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from mcp_bindgen.emit.packages import imports_of, titled
 from mcp_bindgen.emit.text.annotate import Annotator, annotation, deprecation
 from mcp_bindgen.emit.text.layout import (
     STEP,
@@ -21,6 +20,7 @@ from mcp_bindgen.emit.text.layout import (
     lay,
     literal,
 )
+from mcp_bindgen.emit.text.packages import imports_of, titled
 from mcp_bindgen.ir.model import Alias, Extension, Member, Method, Ref, Schema, Tolerance, Type, Uni
 from mcp_bindgen.ir.names import RESERVED_MEMBERS, snake
 

@@ -20,9 +20,9 @@ from mcp_bindgen.emit.models.dataclass import dataclass_view
 from mcp_bindgen.emit.models.msgspec import msgspec_view
 from mcp_bindgen.emit.models.pydantic import pydantic_view
 from mcp_bindgen.emit.options import FLAVOURS, Options
-from mcp_bindgen.emit.packages import extension_package, package, titled
 from mcp_bindgen.emit.steps.views import step_view, steps_view
 from mcp_bindgen.emit.text.layout import literal
+from mcp_bindgen.emit.text.packages import extension_package, package, titled
 from mcp_bindgen.errors import TemplateError
 from mcp_bindgen.ir.choices import literals_chosen
 from mcp_bindgen.ir.model import Schema

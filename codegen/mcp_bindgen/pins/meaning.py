@@ -14,7 +14,7 @@ from mcp_bindgen.pins.files import Found, find, place, schema_path
 from mcp_bindgen.pins.table import extensions, pins, read_bytes
 
 if TYPE_CHECKING:
-    from mcp_bindgen.ir.decisions import Decisions
+    from mcp_bindgen.ir.decisions.decisions import Decisions
     from mcp_bindgen.ir.model import Schema
     from mcp_bindgen.source import Source
 
@@ -36,7 +36,7 @@ def lower(file: Found, name: str = "", rows: Decisions | None = None) -> Schema:
 
     `rows` stand for those of schema/decisions.toml.
     """
-    from mcp_bindgen.ir import lower as lowering
+    from mcp_bindgen.ir.lower import lower as lowering
 
     if file.revision and name in ("", file.revision):
         if "@" in file.revision:
@@ -53,7 +53,7 @@ def extension(file: Found, revision: str, core: Schema, rows: Decisions) -> Sche
 
     Raises InputError for an import that stands for another revision of the core.
     """
-    from mcp_bindgen.ir import extensions as lowering
+    from mcp_bindgen.ir.lower import extensions as lowering
     from mcp_bindgen.source import Source
 
     ours = Source(read_bytes(schema_path(core.revision)), core.path)
@@ -96,8 +96,8 @@ def lower_alike(files: Sequence[Found]) -> list[Schema]:
 
 
 def _answered(file: Found, schema: Schema, rows: Decisions) -> Schema:
-    from mcp_bindgen.ir.methods import answered_as
-    from mcp_bindgen.ir.narrow import narrowed_as
+    from mcp_bindgen.ir.lower.methods import answered_as
+    from mcp_bindgen.ir.lower.narrow import narrowed_as
 
     if "@" in file.revision:
         return schema
@@ -118,14 +118,14 @@ def meaning(file: Found) -> Schema:
 
 def decisions() -> Decisions:
     """The rows of schema/decisions.toml, none asked for yet. Raises DecisionError."""
-    from mcp_bindgen.ir.decisions import load
+    from mcp_bindgen.ir.decisions.decisions import load
 
     return replace(load(paths.schema() / "decisions.toml"), source="schema/decisions.toml")
 
 
 def extension_decisions() -> Decisions:
     """The rows of schema/ext/decisions.toml, none asked for yet. Raises DecisionError."""
-    from mcp_bindgen.ir.decisions import load
+    from mcp_bindgen.ir.decisions.decisions import load
 
     return replace(load(paths.schema() / "ext/decisions.toml"), source="schema/ext/decisions.toml")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_bindgen.source import syntax
+import mcp_bindgen.source.syntax as syntax
 from mcp_bindgen.source.text import Source
 
 __all__ = ["excerpt"]

@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+import mcp_bindgen.source.syntax as syntax
 from mcp_bindgen.errors import SchemaMeaningError
-from mcp_bindgen.source import syntax
-from mcp_bindgen.source.joined import Joined
+from mcp_bindgen.source.concatenated import Joined
 from mcp_bindgen.source.reader import read_source
 from mcp_bindgen.source.text import Source, meant, printable
 

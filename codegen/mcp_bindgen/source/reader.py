@@ -13,17 +13,17 @@ import tree_sitter_typescript
 from msgspec.structs import replace
 from tree_sitter import Language, Node, Parser
 
+import mcp_bindgen.source.syntax as syntax
 from mcp_bindgen.errors import (
     SchemaError,
     SchemaMeaningError,
     SchemaSyntaxError,
     UnsupportedSyntax,
 )
-from mcp_bindgen.source import syntax
 from mcp_bindgen.source.broken import faults
 from mcp_bindgen.source.docs import doc_before
 from mcp_bindgen.source.nodes import AS_IMPORT
-from mcp_bindgen.source.parsable import parsable
+from mcp_bindgen.source.preprocess import parsable
 from mcp_bindgen.source.text import Source, printable
 from mcp_bindgen.source.types import Types
 

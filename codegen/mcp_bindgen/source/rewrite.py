@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
-from mcp_bindgen.source import syntax
+import mcp_bindgen.source.syntax as syntax
 from mcp_bindgen.source.text import Source
 
 __all__ = ["PROSE_TAGS", "Prose", "Sentence", "documented", "rewrite", "sentences"]

@@ -8,9 +8,9 @@ from typing import Final
 
 from tree_sitter import Node
 
+import mcp_bindgen.source.syntax as syntax
 from mcp_bindgen.errors import LimitExceeded
 from mcp_bindgen.limits import MAX_ARMS, MAX_DEPTH
-from mcp_bindgen.source import syntax
 from mcp_bindgen.source.docs import doc_before, normal
 from mcp_bindgen.source.nodes import AS_TYPE
 from mcp_bindgen.source.text import Source, printable

@@ -8,7 +8,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from mcp_bindgen.source import syntax
+import mcp_bindgen.source.syntax as syntax
 from mcp_bindgen.source.nodes import Nodes
 
 __all__ = ["Values"]

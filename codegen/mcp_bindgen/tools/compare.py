@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from mcp_bindgen.compare.change import ITEM, VALUE, Change
+from mcp_bindgen.compare.changes.change import ITEM, VALUE, Change
 from mcp_bindgen.compare.judge.rules import BY_KEY, Rule, Verdict
 from mcp_bindgen.compare.judge.verdicts import Finding, judge
 from mcp_bindgen.compare.judge.witness import Witness
+from mcp_bindgen.compare.messages.directions import TO_SERVER
 from mcp_bindgen.compare.report.report import Report
-from mcp_bindgen.compare.travel import TO_SERVER
 from mcp_bindgen.tools.exact import ExactTools
 from mcp_bindgen.tools.surface import ARGUMENTS, STRUCTURED, WRAPPERS, Surface
 from mcp_bindgen.tools.text_findings import text_findings

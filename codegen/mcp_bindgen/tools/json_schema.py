@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
-from mcp_bindgen.compare.accepts_all import PARTIAL
+from mcp_bindgen.compare.changes.assignable import PARTIAL
 from mcp_bindgen.ir.model import Alias, Arr, Element, Field, Ref, Schema, Struct, Tup, Type
 from mcp_bindgen.ir.unions import disjoint
 from mcp_bindgen.limits import MAX_DEPTH, MAX_PLACES

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from mcp_bindgen.ir.accepts import accepts
 from mcp_bindgen.ir.model import Arr, Bounded, Limits, Lit, Prim, Ref, Schema, Tup, Type, Uni
+from mcp_bindgen.ir.values.accepts import accepts
 from mcp_bindgen.limits import MAX_LITERALS
 from mcp_bindgen.tools.json_document import Node
 

@@ -10,8 +10,7 @@ from itertools import islice
 from math import ceil, floor
 from typing import Any, Final
 
-from mcp_bindgen.compare.accepts_all import leaves
-from mcp_bindgen.ir.accepts import accepts
+from mcp_bindgen.compare.changes.assignable import leaves
 from mcp_bindgen.ir.model import (
     Arr,
     Bounded,
@@ -26,7 +25,8 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.pattern_words import words
+from mcp_bindgen.ir.values.accepts import accepts
+from mcp_bindgen.ir.values.pattern_samples import words
 from mcp_bindgen.ir.walk import kinds, stripped, unaliased
 from mcp_bindgen.json_values import list_of, object_of
 

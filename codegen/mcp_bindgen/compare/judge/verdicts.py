@@ -11,20 +11,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from mcp_bindgen.compare.change import Change, Owner
-from mcp_bindgen.compare.changes import compare
-from mcp_bindgen.compare.extension import Carried, lone_results, routes_of
+from mcp_bindgen.compare.changes.change import Change, Owner
+from mcp_bindgen.compare.changes.pairing import Pairing
+from mcp_bindgen.compare.changes.schema_changes import compare
 from mcp_bindgen.compare.judge.rules import BY_KEY, Refuses, Rule, Verdict
 from mcp_bindgen.compare.judge.witness import ByTypes, Exact, Proof, Prover, Side, Witness
-from mcp_bindgen.compare.pairing import Pairing
-from mcp_bindgen.compare.reach import is_always, routes
-from mcp_bindgen.compare.travel import (
+from mcp_bindgen.compare.messages.directions import (
     Route,
     Way,
     of_method,
     parties,
     result_route,
 )
+from mcp_bindgen.compare.messages.extension import Carried, lone_results, routes_of
+from mcp_bindgen.compare.messages.message_paths import is_always, routes
 from mcp_bindgen.ir.model import Ref, Schema
 
 __all__ = [

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
-from mcp_bindgen.compare.change import Change
-from mcp_bindgen.compare.judge.holes import Hole, Messages, Pair
+from mcp_bindgen.compare.changes.change import Change
+from mcp_bindgen.compare.changes.pairing import Pairing
+from mcp_bindgen.compare.judge.probes import Hole, Messages, Pair
 from mcp_bindgen.compare.judge.samples import Samples, UnmakeableError, weight
 from mcp_bindgen.compare.judge.wire import on_the_wire
-from mcp_bindgen.compare.pairing import Pairing
-from mcp_bindgen.compare.travel import Route, Way
-from mcp_bindgen.ir.accepts import Fault, Path, accepts, fault, faults
+from mcp_bindgen.compare.messages.directions import Route, Way
 from mcp_bindgen.ir.model import Bounded
+from mcp_bindgen.ir.values.accepts import Fault, Path, accepts, fault, faults
 from mcp_bindgen.json_values import object_of
 
 __all__ = ["ByTypes", "Exact", "Proof", "Prover", "Side", "Witness"]

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, Literal, TypeAlias
 
-from mcp_bindgen.compare.change import ITEM, VALUE
+from mcp_bindgen.compare.changes.change import ITEM, VALUE
+from mcp_bindgen.compare.changes.pairing import is_inline, pair
+from mcp_bindgen.compare.changes.shown_paths import places
 from mcp_bindgen.compare.judge.verdicts import (
     AUDIENCES,
     SEVERITIES,
@@ -21,8 +23,6 @@ from mcp_bindgen.compare.judge.verdicts import (
     Severity,
     severity,
 )
-from mcp_bindgen.compare.pairing import is_inline, pair
-from mcp_bindgen.compare.places import places
 from mcp_bindgen.compare.report.report import Report, Side, compare
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.ir.model import Alias, Ref, Schema, Struct, Type, Uni

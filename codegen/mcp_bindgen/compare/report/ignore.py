@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Final
 
-from mcp_bindgen.compare.change import Change, Spot
+from mcp_bindgen.compare.changes.change import Change, Spot
 from mcp_bindgen.compare.judge.rules import BY_KEY, RULES
 from mcp_bindgen.compare.judge.verdicts import Finding
 from mcp_bindgen.compare.report.report import Report

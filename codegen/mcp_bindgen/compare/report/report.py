@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from mcp_bindgen.compare.change import Change
-from mcp_bindgen.compare.extension import Carried
+from mcp_bindgen.compare.changes.change import Change
 from mcp_bindgen.compare.judge.verdicts import (
     AUDIENCES,
     SEVERITIES,
@@ -23,6 +22,7 @@ from mcp_bindgen.compare.judge.verdicts import (
     worst,
 )
 from mcp_bindgen.compare.judge.witness import Witness
+from mcp_bindgen.compare.messages.extension import Carried
 from mcp_bindgen.ir.model import Schema
 from mcp_bindgen.source import Source
 

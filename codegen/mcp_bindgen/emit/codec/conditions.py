@@ -16,8 +16,8 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.patterns import python_pattern
 from mcp_bindgen.ir.unions import arms
+from mcp_bindgen.ir.values.patterns import python_pattern
 from mcp_bindgen.ir.walk import kinds, unaliased
 
 __all__ = ["KINDS", "Bound", "Conditions", "choices"]

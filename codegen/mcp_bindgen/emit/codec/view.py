@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
+from mcp_bindgen.emit.codec.constructor_checks import Takes
 from mcp_bindgen.emit.codec.readers import Readers
 from mcp_bindgen.emit.codec.shapes import Shapes
-from mcp_bindgen.emit.codec.takes import Takes
 from mcp_bindgen.emit.codec.writers import Writers
-from mcp_bindgen.emit.packages import core_module, imports_of, titled, use_core
 from mcp_bindgen.emit.text.layout import STEP, Group, call, lay, literal
+from mcp_bindgen.emit.text.packages import core_module, imports_of, titled, use_core
 from mcp_bindgen.ir.model import Ref, Struct
 
 __all__ = ["codec_view"]

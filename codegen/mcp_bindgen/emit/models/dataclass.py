@@ -11,8 +11,8 @@ from mcp_bindgen.emit.models.rows import (
     module_rows,
     record_body,
 )
-from mcp_bindgen.emit.packages import imports_of
 from mcp_bindgen.emit.text.annotate import Annotator
+from mcp_bindgen.emit.text.packages import imports_of
 from mcp_bindgen.ir.model import Struct
 
 __all__ = ["dataclass_view"]

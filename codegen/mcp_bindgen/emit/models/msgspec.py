@@ -15,7 +15,6 @@ from mcp_bindgen.emit.models.rows import (
     ordered,
     record_body,
 )
-from mcp_bindgen.emit.packages import imports_of, use_core
 from mcp_bindgen.emit.text.annotate import Annotator, bound_arguments
 from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import (
@@ -29,6 +28,7 @@ from mcp_bindgen.emit.text.layout import (
     literal,
     member,
 )
+from mcp_bindgen.emit.text.packages import imports_of, use_core
 from mcp_bindgen.ir.model import (
     Alias,
     Arr,

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from mcp_bindgen.emit.codec.shapes import Shapes
 from mcp_bindgen.emit.models.rows import Row, body_lines, member_text, module_rows, opening, ordered
-from mcp_bindgen.emit.packages import imports_of
 from mcp_bindgen.emit.text.annotate import Annotator
 from mcp_bindgen.emit.text.layout import (
     STEP,
@@ -25,6 +24,7 @@ from mcp_bindgen.emit.text.layout import (
     literal,
     member,
 )
+from mcp_bindgen.emit.text.packages import imports_of
 from mcp_bindgen.ir.model import (
     Alias,
     Bounded,
@@ -36,8 +36,8 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.patterns import python_pattern
 from mcp_bindgen.ir.unions import arms, own_members, tag
+from mcp_bindgen.ir.values.patterns import python_pattern
 from mcp_bindgen.ir.walk import struct_of
 
 __all__ = ["pydantic_view"]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Any, Final
 
-from mcp_bindgen.emit.packages import titled
 from mcp_bindgen.emit.text.annotate import Annotator, deprecation, described
 from mcp_bindgen.emit.text.layout import STEP, Code, call, docstring, lay, literal, member
+from mcp_bindgen.emit.text.packages import titled
 from mcp_bindgen.ir.model import (
     Alias,
     Bounded,

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
-from mcp_bindgen.emit.packages import core_module
 from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import STEP, Code, Group, Or, call, flat, lay, literal
+from mcp_bindgen.emit.text.packages import core_module
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
     Alias,

@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, cast
 from msgspec import UNSET
 from msgspec.structs import replace
 
+import mcp_runtime.extensions.tasks.messages as messages
 from mcp_runtime.auth.server.current import run_with_token, written_token
 from mcp_runtime.core import error_codes, refusals
 from mcp_runtime.core.durations import in_seconds
@@ -26,7 +27,6 @@ from mcp_runtime.core.pending import Timeout
 from mcp_runtime.core.request_state import StateSealer
 from mcp_runtime.core.role import SERVER, Role
 from mcp_runtime.errors import RemoteError, RpcError, SessionError
-from mcp_runtime.extensions.tasks import messages
 from mcp_runtime.extensions.tasks.record import NAMES, Call, Record, answered, cancelled, run_again
 from mcp_runtime.extensions.tasks.running import Handler, RunningTask, TaskPeer
 from mcp_runtime.extensions.tasks.table import TaskTable, lost

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from mcp_bindgen.compare.change import Key
+from mcp_bindgen.compare.changes.change import Key
 from mcp_bindgen.compare.judge.rules.declarations import (
     CONSTANT_RULES,
     DECLARATION_RULES,

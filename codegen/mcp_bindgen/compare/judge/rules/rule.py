@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from mcp_bindgen.compare.change import Key
+from mcp_bindgen.compare.changes.change import Key
 
 __all__ = ["Refuses", "Rule", "Verdict"]
 

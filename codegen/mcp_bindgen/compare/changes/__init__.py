@@ -1,0 +1,1 @@
+"""Lists every difference between two schemas, without an opinion."""

@@ -1,0 +1,251 @@
+"""Whether one schema's reader takes all that the other schema's writer may send.
+
+A writer sends declared members of their declared types, and of an index signature's type what has
+no name of its own. It does not send, by chance, a member under a name that only the reader knows
+(a *squatter*): that does not break the schema.
+Declarations that are paired are taken as agreeing: their own differences are found where they are.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+from mcp_bindgen.compare.changes.bounds import concerning, limits_of, tighter
+from mcp_bindgen.ir.model import (
+    JSON_PRIMS,
+    Arr,
+    Bounded,
+    Element,
+    Field,
+    Limits,
+    Lit,
+    Map,
+    Prim,
+    Ref,
+    Schema,
+    Struct,
+    Tup,
+    Type,
+    Uni,
+)
+from mcp_bindgen.ir.values.accepts import accepts
+from mcp_bindgen.ir.walk import alias_of, children, head, is_any, kinds, unaliased
+
+__all__ = ["PARTIAL", "Pairs", "Relation", "apart", "is_partial", "leaves", "named"]
+
+Pairs: TypeAlias = frozenset[tuple[str, str]]
+
+PARTIAL: Final = "!"
+"""How the name of an alias ends whose type says only a part: some of its values are refused."""
+
+
+def is_partial(type: Type) -> bool:
+    """Whether a type takes less than its alias says, in a way that is not known."""
+    return isinstance(type, Ref) and type.name.endswith(PARTIAL)
+
+
+def leaves(schema: Schema, type: Type) -> tuple[Type, ...]:
+    """The arms of a type, unions inside unions and aliases of unions opened; none twice."""
+    opened = named(schema, type)
+    if not isinstance(opened, Uni):
+        return (type,)
+    return tuple(dict.fromkeys(leaf for arm in opened.arms for leaf in leaves(schema, arm)))
+
+
+def named(schema: Schema, type: Type) -> Type:
+    """`type`, or what the alias that it names stands for; a partial alias stays."""
+    while not is_partial(type) and (alias := alias_of(schema, type)):
+        type = alias.type
+    return type
+
+
+def _arms(schema: Schema, type: Type) -> tuple[Type, ...]:
+    """As `leaves`, with bounds around a union in each of its arms, where they concern it."""
+    opened = named(schema, type)
+    if not isinstance(opened, Bounded):
+        return leaves(schema, type)
+    inner = _arms(schema, opened.of)
+    return (
+        (type,) if inner == (opened.of,) else tuple(_within(schema, arm, opened) for arm in inner)
+    )
+
+
+def _within(schema: Schema, arm: Type, around: Bounded) -> Type:
+    limits = concerning(around.limits, kinds(schema, arm))
+    return arm if limits == Limits() else Bounded(arm, limits)
+
+
+def apart(old: Schema, a: Type, new: Schema, b: Type) -> bool:
+    """Whether no value is of both types, seen by their kinds and literals alone."""
+    mine, theirs = leaves(old, a), leaves(new, b)
+    return not any(_may_meet(old, x, new, y) for x in mine for y in theirs)
+
+
+def _may_meet(old: Schema, a: Type, new: Schema, b: Type) -> bool:
+    if isinstance(a, Lit) and isinstance(b, Lit):
+        return a == b
+    return bool(kinds(old, a) & kinds(new, b))
+
+
+class Relation:
+    """A writer's and a reader's schema, and the declarations that are taken as agreeing."""
+
+    def __init__(self, writer: Schema, reader: Schema, pairs: Pairs) -> None:
+        self.writer, self.reader, self.pairs = writer, reader, pairs
+        self._open: set[tuple[Type, Type]] = set()
+        self._demands: dict[int, frozenset[str]] = {}
+
+    def holds(self, sent: Type, read: Type) -> bool:
+        """Whether all of `sent` is taken by `read`."""
+        if isinstance(sent, Ref) and isinstance(read, Ref):
+            if (sent.name, read.name) in self.pairs:
+                return True
+            if self._demands_more(sent, read):
+                return False
+        elif not (isinstance(sent, Ref) or isinstance(read, Ref)):
+            return self._spread(sent, read)
+        pair = (sent, read)
+        if pair in self._open:
+            return True
+        self._open.add(pair)
+        try:
+            return self._spread(sent, read)
+        finally:
+            self._open.discard(pair)
+
+    def _demands_more(self, sent: Ref, read: Ref) -> bool:
+        """Whether a struct asks for a member that another need not have, which is soon seen: the
+        arms of long unions are compared each with each."""
+        mine, theirs = self.writer.structs.get(sent.name), self.reader.structs.get(read.name)
+        if mine is None or theirs is None:
+            return False
+        return not self._required(theirs) <= self._required(mine)
+
+    def _required(self, struct: Struct) -> frozenset[str]:
+        known = self._demands.get(id(struct))
+        if known is None:
+            names = frozenset(field.wire for field in struct.fields if field.required)
+            known = self._demands[id(struct)] = names
+        return known
+
+    def _spread(self, sent: Type, read: Type) -> bool:
+        """Whether each arm of `sent` is taken by some arm of `read`."""
+        arms, choices = _arms(self.writer, sent), _arms(self.reader, read)
+        if arms != (sent,):
+            return all(self.holds(arm, read) for arm in arms)
+        values = _values(sent)
+        if values is not None:
+            return all(map(partial(self._takes, choices), values))
+        if choices == (read,):
+            return self._opened(sent, read)
+        if any(self.holds(sent, choice) for choice in choices):
+            return True
+        return is_partial(sent) and self.holds(unaliased(self.writer, sent), read)
+
+    def _takes(self, choices: tuple[Type, ...], value: Any) -> bool:
+        known = (choice for choice in choices if not is_partial(choice))
+        return any(accepts(self.reader, choice, value) for choice in known)
+
+    def _opened(self, sent: Type, read: Type) -> bool:
+        if is_partial(read):
+            return False
+        opened, target = unaliased(self.writer, sent), named(self.reader, read)
+        if opened is not sent or target is not read:
+            return self.holds(opened, target)
+        if isinstance(sent, Bounded) or isinstance(read, Bounded):
+            return self._bounded(sent, read)
+        return self._leaf(sent, read)
+
+    def _bounded(self, sent: Type, read: Type) -> bool:
+        """Bounds count for the kinds of value that are sent."""
+        sorts = kinds(self.writer, sent)
+        mine, theirs = (concerning(limits_of(type), sorts) for type in (sent, read))
+        if isinstance(read, Bounded):
+            return tighter(mine, theirs) and self.holds(sent, read.of)
+        assert isinstance(sent, Bounded)
+        return self.holds(sent.of, read)
+
+    def _leaf(self, sent: Type, read: Type) -> bool:
+        match sent, read:
+            case _, Prim(name=name) if name in JSON_PRIMS:
+                return True
+            case Prim(), Prim():
+                return sent.name == read.name
+            case ((Ref() | Map()), Prim(name="object")):
+                return True
+            case _, Prim():
+                return False
+            case ((Tup() | Arr()), (Tup() | Arr())):
+                return self._tuples(_tuple(sent), _tuple(read))
+            case _:
+                return self._alike(sent, read) or self._objects(sent, read)
+
+    def _alike(self, sent: Type, read: Type) -> bool:
+        """For two types of one kind: whether what is inside the one is taken by the other's."""
+        if isinstance(sent, Ref) or head(sent) != head(read):
+            return False
+        return all(map(self.holds, children(sent), children(read)))
+
+    def _tuples(self, sent: Tup, read: Tup) -> bool:
+        for number, place in enumerate(read.of):
+            mine = sent.of[number] if number < len(sent.of) else None
+            if mine is None and sent.rest is not None:
+                mine = Element(sent.rest, True)
+            if mine is None:
+                return all(p.optional for p in read.of[number:])
+            if (mine.optional and not place.optional) or not self.holds(mine.type, place.type):
+                return False
+        beyond = [p.type for p in sent.of[len(read.of) :]] + ([sent.rest] if sent.rest else [])
+        return all(read.rest is not None and self.holds(t, read.rest) for t in beyond)
+
+    def _surely(self, index: Type | None, member: Type) -> bool:
+        """Whether what stands under a name that the writer does not declare fits the reader's."""
+        return index is None or is_any(self.writer, index) or self.holds(index, member)
+
+    def _objects(self, sent: Type, read: Type) -> bool:
+        mine, theirs = _members(self.writer, sent), _members(self.reader, read)
+        if mine is None or theirs is None:
+            return False
+        (fields, index), (wanted, rest) = mine, theirs
+        for wire, field in wanted.items():
+            own = fields.get(wire)
+            if own is None:
+                if field.required or not self._surely(index, field.type):
+                    return False
+            elif field.required > own.required or not self.holds(own.type, field.type):
+                return False
+        more = [f.type for wire, f in fields.items() if wire not in wanted]
+        return rest is None or all(
+            self.holds(t, rest) for t in [*more, *([index] if index else [])]
+        )
+
+
+def _values(type: Type) -> tuple[Any, ...] | None:
+    """All values of a type, where they are few."""
+    match type:
+        case Lit():
+            return (type.value,)
+        case Prim(name="boolean"):
+            return (True, False)
+        case Prim(name="null"):
+            return (None,)
+        case _:
+            return None
+
+
+def _tuple(type: Tup | Arr) -> Tup:
+    return type if isinstance(type, Tup) else Tup((), type.of)
+
+
+def _members(schema: Schema, type: Type) -> tuple[dict[str, Field], Type | None] | None:
+    """The members and the type of unlisted ones; None for what is not an object type."""
+    match type:
+        case Ref() if isinstance(struct := schema.types[type.name], Struct):
+            return {f.wire: f for f in struct.fields}, struct.index
+        case Map():
+            return {}, type.of
+        case Prim(name="object"):
+            return {}, Prim("unknown")
+        case _:
+            return None

@@ -1,0 +1,118 @@
+"""Lists what differs between two schemas, one `Change` for each place, and judges none.
+
+What is written elsewhere but the same on the wire is a change of its own kind (moved, named,
+inlined, respelled), never a removal and an addition. Prose is not compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from mcp_bindgen.compare.changes.change import NOTHING, Change, Key, Place, Spot
+from mcp_bindgen.compare.changes.declaration_changes import DeclarationComparison
+from mcp_bindgen.compare.changes.inheritance import folded
+from mcp_bindgen.compare.changes.pairing import Pairing, is_inline, pair
+from mcp_bindgen.compare.changes.type_changes import TypeComparison
+from mcp_bindgen.compare.changes.typescript import spelled, spelled_value
+from mcp_bindgen.ir.model import Alias, Const, Lit, Method, Schema, Struct
+
+__all__ = ["compare"]
+
+
+def compare(old: Schema, new: Schema) -> tuple[Pairing, tuple[Change, ...]]:
+    """The pairs of the two schemas, and every difference, inherited ones reported once."""
+    pairing = pair(old, new)
+    return pairing, tuple(folded(pairing, list(_changes(pairing))))
+
+
+def _changes(pairing: Pairing) -> Iterator[Change]:
+    types = TypeComparison(pairing)
+    declarations = DeclarationComparison(pairing, types)
+    yield from _methods(types)
+    for a, b in pairing.names.items():
+        yield from declarations.changes(a, b)
+    yield from _unpaired(pairing.old, pairing.left, "removed")
+    yield from _unpaired(pairing.new, pairing.came, "added")
+    yield from _constants(pairing)
+
+
+def _unpaired(schema: Schema, names: list[str], what: str) -> Iterator[Change]:
+    for name in names:
+        declaration = schema.types[name]
+        if not is_inline(declaration):
+            spot = Spot(_summary(schema, declaration), at=declaration.at)
+            yield _one_sided(("declaration", what, ""), name, spot)
+
+
+def _summary(schema: Schema, declaration: Struct | Alias) -> str:
+    return spelled(schema, declaration.type) if isinstance(declaration, Alias) else "interface"
+
+
+def _one_sided(key: Key, path: str, spot: Spot, method: str = "") -> Change:
+    old, new = (spot, NOTHING) if key[1] == "removed" else (NOTHING, spot)
+    return Change(key, path, old, new, method=method)
+
+
+# ---- methods
+
+
+def _methods(types: TypeComparison) -> Iterator[Change]:
+    before = {m.name: m for m in types.old.methods}
+    after = {m.name: m for m in types.new.methods}
+    for name, method in before.items():
+        if name in after:
+            yield from _method(types, method, after[name])
+        else:
+            yield _one_sided_method(types.old, method, "removed")
+    for name, method in after.items():
+        if name not in before:
+            yield _one_sided_method(types.new, method, "added")
+
+
+def _method(types: TypeComparison, a: Method, b: Method) -> Iterator[Change]:
+    offsets = types.old.types[a.type].at, types.new.types[b.type].at
+    at = Place(a.name, a.name, None, (), *offsets, a.name)
+    for what, x, y in (
+        ("direction", a.direction, b.direction),
+        ("kind", a.kind, b.kind),
+        ("capability", a.capability, b.capability),
+    ):
+        if x != y:
+            yield at.text_change(("method", what, ""), x or "none", y or "none")
+    if a.result and b.result:
+        result = replace(at, path=f"{a.name} result", was="", root="result")
+        yield from types.changes(result, a.result, b.result)
+    elif (a.result or b.result) and a.kind == b.kind:
+        key = ("method", "result", "declared" if b.result else "undeclared")
+        yield replace(types.change(at, key, a.result, b.result), root="result")
+
+
+def _one_sided_method(schema: Schema, method: Method, what: str) -> Change:
+    way = "two-way" if method.direction == "both" else method.direction
+    text = f"{method.type} ({way} {method.kind})"
+    spot = Spot(text, at=schema.types[method.type].at)
+    return _one_sided(("method", what, ""), method.name, spot, method.name)
+
+
+# ---- constants
+
+
+def _constants(pairing: Pairing) -> Iterator[Change]:
+    before, after = pairing.old.consts, pairing.new.consts
+    for name, const in before.items():
+        twin = after.get(name)
+        if twin is None:
+            yield _constant("removed", name, const, None)
+        elif type(const.value) is not type(twin.value) or const.value != twin.value:
+            yield _constant("changed", name, const, twin)
+    for name, const in after.items():
+        if name not in before:
+            yield _constant("added", name, None, const)
+
+
+def _constant(what: str, name: str, old: Const | None, new: Const | None) -> Change:
+    before, after = (
+        Spot(spelled_value(c.value), Lit(c.value), c.at) if c else NOTHING for c in (old, new)
+    )
+    return Change(("constant", what, ""), name, before, after)

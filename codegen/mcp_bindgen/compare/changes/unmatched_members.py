@@ -1,0 +1,61 @@
+"""Members that only one of two shapes has: what that means to readers of the other side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mcp_bindgen.compare.changes.assignable import Relation
+from mcp_bindgen.compare.changes.change import NOTHING, Change, Place, Spot
+from mcp_bindgen.compare.changes.envelope import ENVELOPE_MEMBERS, envelopes
+from mcp_bindgen.compare.changes.typescript import spelled
+from mcp_bindgen.ir.model import Field, Struct
+
+__all__ = ["OneSided", "default_note"]
+
+
+def default_note(field: Field) -> str:
+    """What to say of a member that must now be there and has a default; else nothing."""
+    if not field.required or field.default is None:
+        return ""
+    return f"it has a default, {field.default}: readers that fill it in still take old messages"
+
+
+class OneSided:
+    """Judges members of the writer's shapes that the reader's shapes lack.
+
+    `what` is removed where the writer is the old schema, added where it is the new one.
+    """
+
+    def __init__(self, relation: Relation, what: str) -> None:
+        self.relation, self.what = relation, what
+        self.side = relation.writer
+
+    def change(self, at: Place, field: Field, other: Struct) -> Change:
+        """The change of a member that the shape `other` lacks."""
+        key = ("member", self.what, self._manner(field, other))
+        if self._is_envelope(at, field, other):
+            key = ("envelope", self.what, "given" if field.const is None else "const")
+        spot = Spot(spelled(self.side, field.type), field.type, field.at)
+        here = at.below(field.wire)
+        if self.what == "removed":
+            return here.change(key, spot)
+        return replace(here.change(key, NOTHING, spot), note=default_note(field))
+
+    def _manner(self, field: Field, other: Struct) -> str:
+        refused = other.index is not None and not self.relation.holds(field.type, other.index)
+        if field.required:
+            alone = "required" if field.const is None else "const"
+            return "required closed" if refused else alone
+        return "closed" if refused else "optional"
+
+    def _is_envelope(self, at: Place, field: Field, other: Struct) -> bool:
+        """Whether a message's member is on the wire anyway, by the envelope of the other side."""
+        if field.wire not in ENVELOPE_MEMBERS or other.field("method") is None:
+            return False
+        around = envelopes(self.relation.reader).values()
+        owner = at.owner[1 if self.what == "removed" else 0] if at.owner else ""
+        return all(owner != struct.name for struct in around) and any(
+            (twin := struct.field(field.wire)) is not None and twin.required
+            for struct in around
+            if struct.field("method")
+        )

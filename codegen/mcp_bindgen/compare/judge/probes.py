@@ -1,0 +1,265 @@
+"""Builds messages with a hole at the place of a change, valid for both sides everywhere else.
+
+A message is built along the steps to the place. Where no step leads through a union, a message is
+its writer's if all around the place is, and the value there; and the reader's fault at the place is
+that of the value. So only the value needs to be judged, however large the message is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import count, islice
+from typing import Any, Final
+
+from mcp_bindgen.compare.changes.assignable import leaves
+from mcp_bindgen.compare.changes.bounds import limits_of
+from mcp_bindgen.compare.changes.change import ITEM, VALUE
+from mcp_bindgen.compare.judge.samples import Samples, UnmakeableError, weight
+from mcp_bindgen.compare.messages.directions import Step
+from mcp_bindgen.compare.messages.message_paths import item_at
+from mcp_bindgen.ir.model import Arr, Field, Map, Ref, Struct, Tup, Type, Uni
+from mcp_bindgen.ir.values.accepts import Path, accepts
+from mcp_bindgen.ir.walk import stripped, unaliased
+
+__all__ = ["Hole", "Messages", "Pair"]
+
+_TRIES: Final = 200
+"""Values of which one that both sides take is looked for, and items of one array."""
+_SIZE: Final = 20_000
+"""How much these values together may weigh."""
+_KEY: Final = "key"
+"""The name of an unlisted member, where nobody has declared it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What the writer may send at a place, and what the reader takes there, if it knows it."""
+
+    of: Type
+    read: Type | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """A place in a message: `fill` makes the message with a value there.
+
+    `sound` says that a value there can be judged alone: all around it is as its writer means it.
+    """
+
+    pair: Pair
+    path: Path
+    fill: Callable[[Any], Any]
+    sound: bool
+
+    def below(self, pair: Pair, key: str | int, around: Callable[[Any], Any], sound: bool) -> Hole:
+        """A place inside the value here, which `around` makes of what stands there."""
+        outer = self.fill
+        return Hole(
+            pair, (*self.path, key), lambda value: outer(around(value)), self.sound and sound
+        )
+
+
+@dataclass(eq=False)
+class Messages:
+    """Messages of one side for the other, made of values of both schemas.
+
+    `side` is 0 where the writer is the old schema, 1 where it is the new one.
+    """
+
+    writer: Samples
+    reader: Samples
+    side: int
+    _bases: dict[tuple[str, str | None], tuple[dict[str, Any], bool]] = field(
+        default_factory=dict[tuple[str, str | None], tuple[dict[str, Any], bool]]
+    )
+    _shared: dict[Pair, tuple[Any]] = field(default_factory=dict[Pair, tuple[Any]])
+    _open: set[tuple[str, str | None]] = field(default_factory=set[tuple[str, str | None]])
+
+    def whole(self, pair: Pair) -> Hole:
+        """The hole that is the message itself."""
+        return Hole(pair, (), lambda value: value, True)
+
+    def along(self, hole: Hole, steps: tuple[Step, ...]) -> Hole:
+        """The hole at the end of `steps` inside that one. Raises UnmakeableError."""
+        if not steps:
+            return hole
+        step, rest = steps[0], steps[1:]
+        if isinstance(step, tuple):
+            arms = Pair(step[self.side], step[1 - self.side])
+            return self.along(replace(hole, pair=arms, sound=False), rest)
+        of = stripped(self.writer.schema, hole.pair.of)
+        if isinstance(of, Uni):
+            return self._along_an_arm(hole, of, steps)
+        return self.along(self._step(hole, of, step), rest)
+
+    def _step(self, hole: Hole, of: Type, step: str | int) -> Hole:
+        read = self._read(hole.pair)
+        match of:
+            case Arr() | Tup() if step == ITEM or isinstance(step, int):
+                return self._item(hole, of, read, 0 if isinstance(step, str) else step)
+            case Map() if step == VALUE:
+                inner = Pair(of.of, read.of if isinstance(read, Map) else None)
+                return hole.below(inner, _KEY, lambda value: {_KEY: value}, True)
+            case Ref() if isinstance(step, str):
+                return self._member(hole, of, read, step)
+            case _:
+                raise UnmakeableError
+
+    def _read(self, pair: Pair) -> Type | None:
+        return None if pair.read is None else stripped(self.reader.schema, pair.read)
+
+    def _along_an_arm(self, hole: Hole, of: Uni, steps: tuple[Step, ...]) -> Hole:
+        """By the first arm in which the steps can be made."""
+        read = hole.pair.read
+        choices = leaves(self.reader.schema, read) if read is not None else ()
+        for arm in leaves(self.writer.schema, of):
+            for choice in (*choices, None):
+                try:
+                    return self.along(replace(hole, pair=Pair(arm, choice), sound=False), steps)
+                except UnmakeableError:
+                    continue
+        raise UnmakeableError
+
+    # ---- arrays
+
+    def _item(self, hole: Hole, of: Arr | Tup, read: Type | None, number: int) -> Hole:
+        """A place in an array that is as long as both sides ask for."""
+        mine = limits_of(unaliased(self.writer.schema, hole.pair.of))
+        theirs = limits_of(unaliased(self.reader.schema, hole.pair.read or of))
+        least = max(number + 1, mine.min_items or 0, theirs.min_items or 0, _needed(of))
+        if least > _TRIES:
+            raise UnmakeableError
+        items = [self.shared(_item_pair(of, read, n)) for n in range(least)]
+
+        def around(value: Any) -> Any:
+            return [*items[:number], value, *items[number + 1 :]]
+
+        sound = mine.max_items is None or least <= mine.max_items
+        return hole.below(_item_pair(of, read, number), number, around, sound)
+
+    # ---- objects
+
+    def _member(self, hole: Hole, of: Ref, read: Type | None, step: str) -> Hole:
+        base, sound = self.base(of, read)
+        own, known = self.fields(of, read)
+        struct, other = self.writer.schema.structs[of.name], self._struct(read)
+        rest = other.index if other else None
+        if step in own:
+            inner = Pair(own[step].type, known[step].type if step in known else rest)
+            return hole.below(inner, step, lambda value: {**base, step: value}, sound)
+        if step == VALUE and struct.index is not None:
+            name = next(name for name in _names() if name not in own and name not in known)
+            inner = Pair(struct.index, rest)
+            return hole.below(inner, name, lambda value: {**base, name: value}, sound)
+        raise UnmakeableError
+
+    def plain_object(self, hole: Hole) -> dict[str, Any] | None:
+        """The plainest object in the hole, where both sides have a shape for it and it can be
+        judged alone. Raises UnmakeableError."""
+        of, read = stripped(self.writer.schema, hole.pair.of), self._read(hole.pair)
+        if not (hole.sound and isinstance(of, Ref) and isinstance(read, Ref)):
+            return None
+        base, sound = self.base(of, read)
+        return base if sound else None
+
+    def members_at(self, hole: Hole, name: str) -> tuple[Field | None, Field | None]:
+        """A member as the writer and the reader declare it."""
+        of, read = stripped(self.writer.schema, hole.pair.of), self._read(hole.pair)
+        assert isinstance(of, Ref)
+        mine, theirs = self.fields(of, read)
+        return mine.get(name), theirs.get(name)
+
+    def fields(self, of: Ref, read: Type | None) -> tuple[dict[str, Field], dict[str, Field]]:
+        """The members that the writer declares, and those that the reader does."""
+        theirs = self.reader.schema.fields[read.name] if isinstance(read, Ref) else {}
+        return self.writer.schema.fields[of.name], theirs
+
+    def _struct(self, read: Type | None) -> Struct | None:
+        return self.reader.schema.structs[read.name] if isinstance(read, Ref) else None
+
+    def base(self, of: Ref, read: Type | None) -> tuple[dict[str, Any], bool]:
+        """The members that the writer must send and those that the reader requires, and whether
+        the writer may send an object of these. Raises UnmakeableError."""
+        known = read.name if isinstance(read, Ref) else None
+        key = of.name, known
+        if key in self._open:
+            raise UnmakeableError
+        if key not in self._bases:
+            self._open.add(key)
+            try:
+                made = self._new_base(of, read)
+            finally:
+                self._open.discard(key)
+            self._bases[key] = made, accepts(self.writer.schema, of, made)
+        return self._bases[key]
+
+    def _new_base(self, of: Ref, read: Type | None) -> dict[str, Any]:
+        mine, theirs = self.fields(of, read)
+        required = {wire: member for wire, member in theirs.items() if member.required}
+        made = {
+            wire: self.shared(_twins(member, theirs.get(wire)))
+            for wire, member in mine.items()
+            if member.required or wire in required
+        }
+        index = self.writer.schema.structs[of.name].index
+        for wire, member in required.items():
+            if wire not in mine:
+                value = self.reader.smallest(member.type)
+                if index is None or accepts(self.writer.schema, index, value):
+                    made[wire] = value
+        return made
+
+    # ---- values
+
+    def shared(self, pair: Pair) -> Any:
+        """The smallest value that the writer may send and the reader takes; else the writer's
+        smallest. Raises UnmakeableError."""
+        if pair not in self._shared:
+            values = () if pair.read is None else self._acceptable(pair, pair.read)
+            self._shared[pair] = next(iter(values), None) or (self.writer.smallest(pair.of),)
+        return self._shared[pair][0]
+
+    def _acceptable(self, pair: Pair, read: Type) -> Iterator[tuple[Any]]:
+        """Values that both sides take."""
+        left = _SIZE
+        for value in islice(self._hybrids(pair), _TRIES):
+            if accepts(self.writer.schema, pair.of, value) and accepts(
+                self.reader.schema, read, value
+            ):
+                yield (value,)
+            left -= weight(value)
+            if left < 0:
+                return
+
+    def _hybrids(self, pair: Pair) -> Iterator[Any]:
+        assert pair.read is not None
+        of, read = stripped(self.writer.schema, pair.of), self._read(pair)
+        if isinstance(of, Ref) and isinstance(read, Ref):
+            try:
+                yield self.base(of, read)[0]
+            except UnmakeableError:
+                return
+        yield from self.writer.variants(pair.of)
+        yield from self.reader.variants(pair.read)
+
+
+def _needed(type: Arr | Tup) -> int:
+    """How many places of a tuple must be filled."""
+    return sum(not place.optional for place in type.of) if isinstance(type, Tup) else 0
+
+
+def _names() -> Iterator[str]:
+    """Names under which an unlisted member may stand."""
+    return (_KEY + "_" * number for number in count())
+
+
+def _twins(mine: Field, theirs: Field | None) -> Pair:
+    return Pair(mine.type, theirs.type if theirs else None)
+
+
+def _item_pair(of: Arr | Tup, read: Type | None, number: int) -> Pair:
+    mine = item_at(of, number)
+    if mine is None:
+        raise UnmakeableError
+    return Pair(mine, item_at(read, number) if isinstance(read, Arr | Tup) else None)

@@ -1,0 +1,205 @@
+"""Finds which way each message travels, what answers it, and what is around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+from mcp_bindgen.compare.changes.envelope import ENVELOPE, envelopes
+from mcp_bindgen.compare.changes.pairing import Pairing
+from mcp_bindgen.ir.model import (
+    Method,
+    Prim,
+    Ref,
+    Schema,
+    Struct,
+    Type,
+)
+
+__all__ = [
+    "OR",
+    "TO_CLIENT",
+    "TO_SERVER",
+    "Route",
+    "Step",
+    "Way",
+    "back",
+    "of_method",
+    "parties",
+    "result_route",
+    "roots",
+    "twins",
+]
+
+Way: TypeAlias = str
+"""From one role to another: client-to-server, or view-to-host."""
+Side: TypeAlias = Literal["old", "new", "both"]
+Step: TypeAlias = str | int | tuple[Type, Type]
+"""A wire name, ITEM, VALUE, the number of a place in a tuple, or the arm of a union in the old and
+the new schema."""
+
+TO_SERVER: Final[Way] = "client-to-server"
+TO_CLIENT: Final[Way] = "server-to-client"
+OR: Final = " or "
+"""Between the ways of a direction that is several."""
+_CORE: Final = ("client", "server")
+_INPUT: Final = "input request"
+_CARRIED: Final[dict[str, frozenset[tuple[Way, str]]]] = {
+    "both": frozenset({(TO_SERVER, "message"), (TO_CLIENT, "message")}),
+    "input-request": frozenset({(TO_CLIENT, _INPUT)}),
+    "none": frozenset(),
+}
+"""How a method's messages travel, by a direction that is not one way: the ways, and as what."""
+_ANYTHING: Final = Prim("unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """How a pair of types is reached: the message's two types, the ways, the steps inside.
+
+    `part` is message, input request, result, input response, error or envelope; `kind` is request,
+    notification, result or error. `surely` says, for the old and the new schema, that every such
+    message contains it. `side` is the schema that has the message travel those ways: old, new or
+    both. `covered` says that all which writers of the old, or new, schema send there is taken by
+    another arm of a union of the readers: no change inside can make them refuse it.
+    """
+
+    method: str
+    part: str
+    ways: frozenset[Way]
+    old: Type
+    new: Type
+    steps: tuple[Step, ...] = ()
+    surely: tuple[bool, bool] = (True, True)
+    kind: str = ""
+    side: Side = "both"
+    covered: tuple[bool, bool] = (False, False)
+
+    def below(self, step: Step, old: bool = False, new: bool = False) -> Route:
+        """One step farther in; `old` and `new` say whether it can always be made."""
+        sure = self.surely
+        return replace(self, steps=(*self.steps, step), surely=(sure[0] and old, sure[1] and new))
+
+
+def of_method(old: Method | None, new: Method | None) -> Iterator[Route]:
+    """The routes of a method's own message: by the old schema alone, the new alone, and both."""
+    before, after = _carried(old), _carried(new)
+    method = old or new
+    assert method is not None
+    a, b = Ref((old or method).type), Ref((new or method).type)
+    sides: tuple[tuple[Side, frozenset[tuple[Way, str]]], ...] = (
+        ("old", before - after),
+        ("new", after - before),
+        ("both", before & after),
+    )
+    for side, carried in sides:
+        if carried:
+            ways: frozenset[Way] = frozenset(way for way, _ in carried)
+            part = next(iter(carried))[1]
+            yield Route(method.name, part, ways, a, b, kind=method.kind, side=side)
+
+
+def _carried(method: Method | None) -> frozenset[tuple[Way, str]]:
+    if method is None:
+        return frozenset()
+    ways = method.direction.split(OR)
+    return _CARRIED.get(method.direction, frozenset((way, "message") for way in ways))
+
+
+def parties(schemas: Iterable[Schema], more: Iterable[Route] = ()) -> tuple[str, ...]:
+    """The roles that send or read messages of these schemas, or travel by more routes."""
+    ways = [way for s in schemas for m in s.methods for way, _ in sorted(_carried(m))]
+    ways += [way for route in more for way in sorted(route.ways)]
+    roles = dict.fromkeys(role for way in ways for role in way.split("-to-"))
+    return _CORE if roles.keys() <= {*_CORE} else tuple(roles)
+
+
+def roots(pairing: Pairing) -> Iterator[Route]:
+    """The messages that both schemas have, with what answers them and what is around them."""
+    for a, b in twins(pairing):
+        for route in of_method(a, b):
+            if route.side == "both":
+                yield route
+                yield from result_route(a, b, route)
+    if ENVELOPE in pairing.names:
+        yield from _envelopes(pairing)
+        yield from _errors(pairing)
+
+
+def twins(pairing: Pairing) -> Iterator[tuple[Method, Method]]:
+    """The methods that both schemas have."""
+    after = {m.name: m for m in pairing.new.methods}
+    return ((m, after[m.name]) for m in pairing.old.methods if m.name in after)
+
+
+def result_route(a: Method, b: Method, asked: Route) -> Iterator[Route]:
+    """What answers the method by that route; a result that is not declared may be anything."""
+    if a.result or b.result:
+        part = "input response" if asked.part == _INPUT else "result"
+        types = a.result or _ANYTHING, b.result or _ANYTHING
+        yield Route(a.name, part, _back(asked.ways), *types, kind="result")
+
+
+def back(way: Way) -> Way:
+    """The way of what answers it."""
+    return "-to-".join(reversed(way.split("-to-")))
+
+
+def _back(ways: frozenset[Way]) -> frozenset[Way]:
+    return frozenset(map(back, ways))
+
+
+def _envelopes(pairing: Pairing) -> Iterator[Route]:
+    """The shapes around messages: around each method's own, and around any."""
+    yield Route(
+        "",
+        "envelope",
+        frozenset((TO_SERVER, TO_CLIENT)),
+        Ref(ENVELOPE),
+        Ref(pairing.names[ENVELOPE]),
+    )
+    after = envelopes(pairing.new).values()
+    for kind, struct in envelopes(pairing.old).items():
+        twin = next((s for s in after if s.name == pairing.names.get(struct.name)), None)
+        if twin is not None:
+            types = Ref(struct.name), Ref(twin.name)
+            for a, b in twins(pairing):
+                yield from _around(a, b, Route("", "", frozenset(), *types, kind=kind))
+
+
+def _around(a: Method, b: Method, envelope: Route) -> Iterator[Route]:
+    """The envelope of the method's messages, or of what answers them."""
+    answers = envelope.kind in ("result", "error")
+    if a.kind != b.kind or a.kind != ("request" if answers else envelope.kind):
+        return
+    part = "error" if envelope.kind == "error" else "envelope"
+    for route in of_method(a, b):
+        if route.side == "both" and route.part == "message":
+            ways = _back(route.ways) if answers else route.ways
+            sure = part != "error"  # what is used mostly answers without one
+            yield replace(envelope, method=a.name, part=part, ways=ways, surely=(sure, sure))
+
+
+def _errors(pairing: Pairing) -> Iterator[Route]:
+    """Errors that are declared one by one, by the ways that answers travel."""
+    old, new = pairing.old, pairing.new
+    for name, twin in pairing.names.items():
+        x, y = old.types[name], new.types[twin]
+        if isinstance(x, Struct) and isinstance(y, Struct) and _is_error(x) and _is_error(y):
+            ways = _answer_ways(old) & _answer_ways(new)
+            yield Route("", "error", ways, Ref(name), Ref(twin), kind="error")
+
+
+def _is_error(struct: Struct) -> bool:
+    error = struct.field("error")
+    return struct.name.endswith("Error") and error is not None and error.required
+
+
+def _answer_ways(schema: Schema) -> frozenset[Way]:
+    return frozenset(
+        back(way)
+        for m in schema.methods
+        if m.kind == "request" and m.direction != "input-request"
+        for way, _ in _carried(m)
+    )

@@ -1,0 +1,173 @@
+"""Extensions: which way each method travels, and what the messages of the core carry of theirs.
+
+No type says it; rows do. A version without rows of its own is read by those of the others, so that
+a file that is not a version at all can be compared with one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import permutations
+from typing import Any, Literal
+
+from mcp_bindgen.compare.changes.change import NOTHING, Change, Spot
+from mcp_bindgen.compare.changes.pairing import Pairing
+from mcp_bindgen.compare.messages.directions import OR, TO_CLIENT, TO_SERVER, Route, Way, back
+from mcp_bindgen.ir.decisions.decisions import Decisions
+from mcp_bindgen.ir.model import Alias, Method, Ref, Schema, Type, Uni
+from mcp_bindgen.ir.walk import references
+
+__all__ = ["Carried", "Rows", "carried", "directed", "lone_results", "routes_of", "two_way"]
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A type of an extension that messages of its core have in them: what part of which method,
+    which ways. `method` is empty where several have it."""
+
+    name: str
+    method: str
+    part: str
+    ways: frozenset[Way]
+
+
+class Rows:
+    """What is decided of one extension, by kind and path; a version's own rows go first."""
+
+    def __init__(self, rows: Decisions, revision: str) -> None:
+        name = revision.partition("@")[0]
+        mine = [r for r in rows.rows.values() if r.revision.partition("@")[0] == name]
+        self._rows: dict[str, dict[str, Mapping[str, Any]]] = {}
+        for row in sorted(mine, key=lambda row: (row.revision == revision, row.revision)):
+            self._rows.setdefault(row.kind, {})[row.path] = row.values
+
+    def of(self, kind: str) -> Mapping[str, Mapping[str, Any]]:
+        return self._rows.get(kind, {})
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        rows = self.of("extension").values()
+        return tuple(role for row in rows for role in row["roles"])
+
+
+def directed(schema: Schema, rows: Rows) -> Schema:
+    """`schema`, read by facts alone, with the direction and the result of each method.
+
+    A method that no row knows travels as another message of its type, else in any way.
+    """
+    said = rows.of("method")
+    ways = dict.fromkeys(str(row["direction"]) for row in said.values() if "direction" in row)
+    unknown = OR.join(ways or (f"{a}-to-{b}" for a, b in permutations(rows.roles, 2)))
+    methods = tuple(_directed(schema, m, said.get(m.name, {}), unknown) for m in schema.methods)
+    return replace(schema, methods=methods)
+
+
+def _directed(schema: Schema, method: Method, row: Mapping[str, Any], unknown: str) -> Method:
+    names = [Ref(name) for name in row.get("result", ()) if name in schema.types]
+    result: Type | None = Uni(tuple(names)) if len(names) > 1 else next(iter(names), method.result)
+    direction = row.get("direction", unknown or method.direction)
+    return replace(method, direction=direction, result=result)
+
+
+def two_way(schema: Schema) -> tuple[Schema, tuple[Carried, ...]]:
+    """`schema`, with methods that travel both ways if nothing says of any which way it does; and
+    the objects that none of these methods has, which may be what answers one of the core."""
+    if any(method.direction != "none" for method in schema.methods):
+        return schema, ()
+    methods = tuple(replace(method, direction="both") for method in schema.methods)
+    types = [type for m in methods for type in (Ref(m.type), m.result) if type is not None]
+    reached = {name for type in types for name in _reached(schema, type)}
+    ways = frozenset((TO_CLIENT, TO_SERVER))
+    lone = [name for name in _tops(schema) if name not in reached]
+    return replace(schema, methods=methods), tuple(Carried(n, "", "document", ways) for n in lone)
+
+
+def carried(schema: Schema, rows: Rows, core: Schema) -> tuple[Carried, ...]:
+    """What messages of the core carry of an extension; of one without methods, its documents."""
+    made = [*_widening(schema, rows, core), *_members(schema, rows, core)]
+    if not schema.methods and not made:
+        made = [Carried(name, "", "document", frozenset({TO_CLIENT})) for name in _tops(schema)]
+    return tuple(made)
+
+
+def routes_of(pairing: Pairing, inside: Iterable[Carried]) -> Iterator[Route]:
+    """Where the pairs of two schemas that are carried begin to be read."""
+    for each in inside:
+        name = each.name if each.name in pairing.names else pairing.old_names.get(each.name)
+        if name is not None:
+            pair = Ref(name), Ref(pairing.names[name])
+            kind = "result" if each.part == "result" else ""
+            yield Route(each.method, each.part, each.ways, *pair, kind=kind)
+
+
+def lone_results(pairing: Pairing, inside: Iterable[Carried]) -> Iterator[tuple[Change, Route]]:
+    """The results of methods of the core that one schema alone has, as arms of what answers."""
+    for each in inside:
+        if each.part == "result" and each.name in pairing.left:
+            yield _lone(pairing.old, each, "old")
+        if each.part == "result" and each.name in pairing.came:
+            yield _lone(pairing.new, each, "new")
+
+
+def _lone(schema: Schema, each: Carried, side: Literal["old", "new"]) -> tuple[Change, Route]:
+    type = Ref(each.name)
+    spot = Spot(each.name, type, schema.types[each.name].at)
+    what, spots = ("removed", (spot, NOTHING)) if side == "old" else ("added", (NOTHING, spot))
+    path = f"{each.method} result"
+    change = Change(("arm", what, ""), path, *spots, method=each.method, root="result")
+    route = Route(each.method, "result", each.ways, type, type, kind="result", side=side)
+    return change, replace(route, surely=(False, False))
+
+
+def _widening(schema: Schema, rows: Rows, core: Schema) -> Iterator[Carried]:
+    directions = {m.name: m.direction for m in core.methods}
+    for path, row in rows.of("widen").items():
+        for name in row["result"]:
+            if name in schema.types and path in directions:
+                yield Carried(name, path, "result", frozenset({back(directions[path])}))
+
+
+def _members(schema: Schema, rows: Rows, core: Schema) -> Iterator[Carried]:
+    """The types of members that a type of the core gets; of a member of a type, that type."""
+    for path, row in rows.of("member").items():
+        owner, name = path.partition(".")[0], str(row["type"]).partition(".")[0]
+        if owner in core.types and name in schema.types:
+            carriers = list(_carriers(core, owner))
+            methods = {method for method, _ in carriers}
+            ways = frozenset(way for _, way in carriers)
+            yield Carried(name, methods.pop() if len(methods) == 1 else "", path, ways)
+
+
+def _carriers(core: Schema, owner: str) -> Iterator[tuple[str, Way]]:
+    """The methods whose messages have a type in them, and which way they travel."""
+    for method in core.methods:
+        if method.direction.count("-to-") != 1:
+            continue
+        if owner in _reached(core, Ref(method.type)):
+            yield method.name, method.direction
+        if method.result is not None and owner in _reached(core, method.result):
+            yield method.name, back(method.direction)
+
+
+def _reached(schema: Schema, type: Type) -> set[str]:
+    """The names of all that stands in values of a type."""
+    names: set[str] = set()
+    queue = [type]
+    while queue:
+        for name in {*references(queue.pop())} - names:
+            names.add(name)
+            declared = schema.types[name]
+            if isinstance(declared, Alias):
+                queue.append(declared.type)
+            else:
+                queue += [field.type for field in declared.fields]
+                queue += [] if declared.index is None else [declared.index]
+    return names
+
+
+def _tops(schema: Schema) -> list[str]:
+    """The objects that nothing refers to."""
+    inner = {n for s in schema.structs.values() for f in s.fields for n in references(f.type)}
+    bases = {base for struct in schema.structs.values() for base in struct.bases}
+    return [s.name for s in schema.structs.values() if s.name not in inner | bases]

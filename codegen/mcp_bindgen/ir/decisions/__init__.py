@@ -1,0 +1,1 @@
+"""Reads and edits schema/decisions.toml."""

@@ -1,0 +1,1 @@
+"""Lowers resolved declarations to the model: types, methods, facts, extensions."""

@@ -1,0 +1,362 @@
+"""Reads an extension: what its types do not say comes from rows; types of the core are imported.
+
+A version of an extension is called `name@version`. Rows say which identifier it has and who speaks
+it, which way each method travels and what answers it, which methods of the core it may answer, and
+what it adds to types. Where prose and types disagree the types win, and the row says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from mcp_bindgen.errors import DecisionError, SchemaError
+from mcp_bindgen.ir.decisions.decisions import Decisions, Row, paste
+from mcp_bindgen.ir.lower.lower import lower
+from mcp_bindgen.ir.model import (
+    Alias,
+    Const,
+    Declaration,
+    Extension,
+    Member,
+    Method,
+    Prim,
+    Ref,
+    Schema,
+    Struct,
+    Type,
+    Uni,
+)
+from mcp_bindgen.ir.names import capitalized
+from mcp_bindgen.ir.resolve.resolver import Resolver
+from mcp_bindgen.ir.unions import arms
+from mcp_bindgen.ir.walk import references, struct_of
+from mcp_bindgen.source import Source, link
+from mcp_bindgen.source.concatenated import Joined
+
+__all__ = ["load", "require_apart"]
+
+_TO_SERVER: Final = "client-to-server"
+_PRIMS: Final = ("string", "number", "boolean", "object", "unknown")
+"""What the `type` of a [[member]] row may be, beside a type of the extension."""
+
+
+def load(
+    source: Source, revision: str, imports: Mapping[str, Source], core: Schema, rows: Decisions
+) -> Schema:
+    """The meaning of an extension beside its core: `imports` of the core's path are the core's.
+
+    Raises SchemaError or DecisionError.
+    """
+    resolver = Resolver(*link(source, imports))
+    schema = _beside(lower(resolver, revision), resolver, core)
+    row = rows.ask(
+        "extension",
+        revision,
+        revision.partition("@")[0],
+        None,
+        f"{source.path}: which identifier do capabilities have, for which cores, and who speaks?",
+        {"identifier": "", "core": [core.revision], "roles": ["client", "server"]},
+    )
+    values: Mapping[str, Any] = row.values if row else {}
+    if row and core.revision not in values["core"]:
+        raise DecisionError(
+            f"{_named(row)}: made for {', '.join(values['core'])}, not for {core.revision}",
+            remedy="Choose another core, or add it to the row.",
+        )
+    extension = Extension(
+        values.get("identifier", ""),
+        tuple(values.get("roles", ())),
+        tuple(values.get("core", ())),
+        core,
+    )
+    schema = replace(schema, extension=extension)
+    places = {d.name: resolver.source.place(d.at) for d in schema.own}
+    schema = _with_methods(schema, rows, places)
+    schema = _with_members(schema, rows)
+    schema = _with_meta(schema, rows, places)
+    schema = _with_widened(schema, rows)
+    rows.require_all(revision)
+    return _with_needed(schema, resolver)
+
+
+def _named(row: Row) -> str:
+    return f"[[{row.kind}]] `{row.path}` of {row.revision}"
+
+
+# ---- the types of the core
+
+
+def _beside(schema: Schema, resolver: Resolver, core: Schema) -> Schema:
+    """`schema` with the types of the core as the core has them; it owns those of other files."""
+    own: list[Declaration] = []
+    foreign: list[Declaration] = []
+    for each in schema.declarations:
+        is_own = _file(resolver, each) != core.path
+        name = resolver.foreign.get(each.name, each.name)
+        if not is_own and name != each.name:
+            raise _taken(resolver.declared[name].at, resolver, name)
+        if name in core.types and not is_own:
+            foreign.append(core.types[name])
+        elif is_own or not isinstance(each, Const):
+            own.append(each)
+    names = frozenset(d.name for d in foreign)
+    return replace(schema, declarations=(*own, *foreign), foreign=names)
+
+
+def _taken(at: int, resolver: Resolver, name: str) -> SchemaError:
+    return resolver.error(
+        at,
+        f"`{name}` is also the name of a type of the core that this file needs",
+        "Call it otherwise.",
+    )
+
+
+def _file(resolver: Resolver, declaration: Declaration) -> str:
+    source = resolver.source
+    return source.file(declaration.at)[0].path if isinstance(source, Joined) else source.path
+
+
+def _with_needed(schema: Schema, resolver: Resolver) -> Schema:
+    """`schema` with every type of the core that something names, and with no other."""
+    assert schema.extension is not None
+    core = schema.extension.core
+    needed: dict[str, Declaration] = {}
+    results = [m.result for m in (*schema.methods, *schema.extension.widened)]
+    own = {d.name: d for d in schema.own}
+    first = [name for d in schema.own for name in _mentioned(d)]
+    first += [name for type in results if type is not None for name in references(type)]
+    queue = [name for name in first if name not in own]
+    while queue:
+        name = queue.pop()
+        if name in own:
+            raise _taken(own[name].at, resolver, name)
+        if name not in needed:
+            needed[name] = core.types[name]
+            queue += _mentioned(needed[name])
+    order = [d for d in core.declarations if d.name in needed]
+    return replace(schema, declarations=(*schema.own, *order), foreign=frozenset(needed))
+
+
+def _mentioned(declaration: Declaration) -> Iterator[str]:
+    match declaration:
+        case Struct():
+            types = [f.type for f in declaration.fields]
+            for type in types if declaration.index is None else (*types, declaration.index):
+                yield from references(type)
+        case Alias():
+            yield from references(declaration.type)
+        case _:
+            pass
+
+
+# ---- methods
+
+
+def _with_methods(schema: Schema, rows: Decisions, places: Mapping[str, str]) -> Schema:
+    """`schema` with the direction of each method, and what answers it, by rows."""
+    methods = tuple(_method(schema, rows, m, places[m.type]) for m in schema.methods)
+    return replace(schema, methods=tuple(_named_params(schema, m) for m in methods))
+
+
+def _named_params(schema: Schema, method: Method) -> Method:
+    """A method whose params are a union by the name of that: a place cannot name a union."""
+    if not isinstance(method.params, Uni):
+        return method
+    params = set(method.params.arms)
+    for each in schema.own:
+        if isinstance(each, Alias) and isinstance(each.type, Uni) and set(each.type.arms) == params:
+            return replace(method, params=Ref(each.name))
+    return method
+
+
+def _method(schema: Schema, rows: Decisions, method: Method, place: str) -> Method:
+    answers = method.kind == "request" and method.result is None
+    question = f"{place}: `{method.name}`: which way does it travel?"
+    values: dict[str, Any] = {"direction": _TO_SERVER}
+    if answers:
+        question += " Which types answer it, as a list of names?"
+        values["result"] = []
+    subject = (method.kind, method.result)
+    row = rows.ask("method", schema.revision, method.name, subject, question, values)
+    if row is None:
+        return method
+    _require_direction(schema, row)
+    if "result" not in row.values:
+        if answers:
+            rows.miss(question, f"# in the row at line {row.line}\nresult = []")
+        return replace(method, direction=row.values["direction"], capability="")
+    result = _types(schema, row, row.values["result"])
+    if result == method.result:
+        raise DecisionError(
+            f"{_named(row)} says what the rule finds: `{method.type}` has its result",
+            remedy="Take `result` out of the row.",
+        )
+    return replace(method, direction=row.values["direction"], capability="", result=result)
+
+
+def _require_direction(schema: Schema, row: Row) -> None:
+    assert schema.extension is not None
+    roles = schema.extension.roles
+    ways = [f"{a}-to-{b}" for a in roles for b in roles if a != b]
+    if roles and row.values.get("direction") not in ways:
+        raise DecisionError(
+            f"{_named(row)}: direction = {row.values.get('direction')!r}",
+            remedy=f"Directions between its roles: {', '.join(ways)}.",
+        )
+
+
+def _types(schema: Schema, row: Row, names: Sequence[str]) -> Type:
+    """The union of named types, of the extension or of its core."""
+    assert schema.extension is not None
+    known = {**schema.extension.core.types, **schema.types}
+    unknown = [name for name in names if name not in known]
+    if unknown or not names:
+        raise DecisionError(
+            f"{_named(row)}: no type {', '.join(unknown) or 'is named'} in {schema.revision}",
+            remedy="Name types that the schema declares, or that its core has.",
+        )
+    named = tuple(Ref(name) for name in names)
+    return named[0] if len(named) == 1 else Uni(named)
+
+
+def _with_widened(schema: Schema, rows: Decisions) -> Schema:
+    """`schema` with the methods of the core that it may answer; its own results go first.
+
+    A result of its own that answers none of its methods asks for a row.
+    """
+    extension = schema.extension
+    assert extension is not None
+    core = {method.name: method for method in extension.core.methods}
+    added: dict[str, tuple[str, ...]] = {}
+    widened: list[Method] = []
+    for row in _used(rows, "widen", schema.revision):
+        method = core.get(row.path)
+        if method is None or method.result is None:
+            raise DecisionError(
+                f"{_named(row)}: {extension.core.revision} has no such request",
+                remedy="Name a request of the core.",
+            )
+        names = tuple(row.values["result"])
+        _types(schema, row, names)
+        union = (*map(Ref, names), *arms(extension.core, method.result))
+        added[row.path] = names
+        widened.append(replace(method, result=Uni(union, ordered=True)))
+    _ask_widened(schema, rows, {name for names in added.values() for name in names})
+    return replace(schema, extension=replace(extension, widened=tuple(widened), added=added))
+
+
+def _ask_widened(schema: Schema, rows: Decisions, added: set[str]) -> None:
+    answers = {n for m in schema.methods if m.result is not None for n in references(m.result)}
+    for each in schema.own_structs:
+        loose = each.name.endswith("Result") and not each.place
+        if loose and each.name not in added | answers:
+            rows.miss(
+                f"{schema.path}: `{each.name}` answers no method: which one of the core may it?",
+                paste("widen", schema.revision, "", {"result": [each.name]}),
+            )
+
+
+def _used(rows: Decisions, kind: str, revision: str) -> Iterator[Row]:
+    """The rows of a kind, each counted as used."""
+    for row in rows.rows.values():
+        if (row.kind, row.revision) == (kind, revision):
+            rows.used.add((kind, revision, row.path))
+            yield row
+
+
+# ---- members
+
+
+def _with_members(schema: Schema, rows: Decisions) -> Schema:
+    """`schema` with what rows add to types of the core."""
+    for row in _used(rows, "member", schema.revision):
+        extension = schema.extension
+        assert extension is not None
+        names = _steps(extension.core, row)
+        type = _member_type(schema, row)
+        if not isinstance(type, Ref):
+            alias = Alias("".join(map(capitalized, names)), type, f"The member `{row.path}`.")
+            schema = replace(schema, declarations=(*schema.declarations, alias))
+            type = Ref(alias.name)
+        member = Member(names[0], names[1:-1], names[-1], type)
+        extension = replace(extension, members=(*extension.members, member))
+        schema = replace(schema, extension=extension)
+    return schema
+
+
+def _steps(core: Schema, row: Row) -> tuple[str, ...]:
+    """`Tool._meta.ui` → Tool, _meta, ui: the core's type and members, then the new one's name."""
+    owner, _, rest = row.path.partition(".")
+    names = [owner]
+    struct = core.structs.get(owner)
+    while struct is not None:
+        step = next((f for f in struct.fields if rest.startswith(f"{f.wire}.")), None)
+        if step is None:
+            break
+        names.append(step.wire)
+        rest = rest.removeprefix(f"{step.wire}.")
+        struct = struct_of(core, step.type)
+    if owner not in core.structs or not rest or (struct and struct.field(rest)):
+        raise DecisionError(
+            f"{_named(row)}: {core.revision} has no such type, or has this member",
+            remedy="Name a type of the core, the members on the way, and the new one.",
+        )
+    return (*names, rest)
+
+
+def _member_type(schema: Schema, row: Row) -> Type:
+    """`string`, a type, or the type of another type's member: `TaskFilter.taskIds`."""
+    assert schema.extension is not None
+    text = str(row.values["type"])
+    owner, _, wire = text.partition(".")
+    struct = schema.structs.get(owner)
+    member = struct.field(wire) if struct else None
+    if member is not None:
+        return member.type
+    return Prim(text) if text in _PRIMS else _types(schema, row, [text])
+
+
+def _with_meta(schema: Schema, rows: Decisions, places: Mapping[str, str]) -> Schema:
+    """`schema` with `_meta` in the params of its requests, where the core's requests must have it.
+
+    The types do without, so it may be absent.
+    """
+    assert schema.extension is not None
+    params = schema.extension.core.structs.get("RequestParams")
+    meta = params.field("_meta") if params else None
+    if meta is None or not meta.required or not isinstance(meta.type, Ref):
+        return schema
+    for method in schema.methods:
+        struct = struct_of(schema, method.params) if method.params else None
+        asked = method.kind == "request" and method.direction == _TO_SERVER
+        if not asked or struct is None or struct.field("_meta") is not None:
+            continue
+        question = f"{places[method.type]}: `{method.name}`: what `_meta` may its params have?"
+        values = {"type": meta.type.name}
+        row = rows.ask("meta", schema.revision, method.name, None, question, values)
+        if row is not None:
+            type = _types(schema, row, [row.values["type"]])
+            new = replace(meta, type=type, required=False, origin=struct.name, at=struct.at)
+            wider = replace(struct, fields=(*struct.fields, new))
+            declarations = tuple(wider if d is struct else d for d in schema.declarations)
+            schema = replace(schema, declarations=declarations)
+    return schema
+
+
+def require_apart(schemas: Sequence[Schema]) -> None:
+    """Raises DecisionError if two extensions of one core add the same member to a type."""
+    owners: dict[tuple[str, ...], str] = {}
+    for schema in schemas:
+        assert schema.extension is not None
+        name = schema.revision.partition("@")[0]
+        core = schema.extension.core.revision
+        for member in schema.extension.members:
+            path = (core, member.owner, *member.path, member.name)
+            other = owners.setdefault(path, name)
+            if other != name:
+                raise DecisionError(
+                    f"{name} and {other} both add the member `{'.'.join(path[1:])}` to {core}",
+                    remedy="Name it otherwise in one of them, or generate without the other.",
+                )

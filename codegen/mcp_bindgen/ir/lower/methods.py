@@ -1,0 +1,247 @@
+"""The methods of a schema: pairs found by rule, with the capability that each needs.
+
+The first part of a method's name (after `notifications/`) names a member of the capabilities of the
+side that answers, or that notifies; the second, where there is one, a member of that. schema.ts
+says no more, so the rest are `[[method]]` rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from mcp_bindgen.errors import DecisionError, SchemaMeaningError
+from mcp_bindgen.ir.decisions.decisions import Decisions, Row
+from mcp_bindgen.ir.lower.pairs import Pair
+from mcp_bindgen.ir.model import Declaration, Method, Ref, Schema, Struct, Type, Uni
+from mcp_bindgen.ir.unions import arms
+from mcp_bindgen.ir.walk import references, struct_of
+from mcp_bindgen.source import Source, syntax
+
+__all__ = ["answered_as", "methods"]
+
+_SIDES = {
+    ("request", "client-to-server"): ("ServerCapabilities",),
+    ("request", "server-to-client"): ("ClientCapabilities",),
+    ("request", "input-request"): ("ClientCapabilities",),
+    ("notification", "client-to-server"): ("ClientCapabilities",),
+    ("notification", "server-to-client"): ("ServerCapabilities",),
+}
+_FRAMES = ("Result", "EmptyResult", "PaginatedResult")
+_QUESTIONS = {
+    "capability": "which capability does it need?",
+    "result": "which types answer it, as a list of names?",
+}
+_UNANSWERED: Mapping[str, Any] = {"capability": "", "result": []}
+_BOTH = ("ServerCapabilities", "ClientCapabilities")
+
+
+def methods(
+    schema: Schema,
+    listed: Sequence[Pair],
+    source: Source,
+    decisions: Decisions | None,
+    python: Mapping[str, str],
+) -> Iterator[Method]:
+    """The methods of the pairs. Raises DecisionError for a missing or a needless row.
+
+    `python` has the name in `schema` of each declaration.
+    """
+    loose = _loose(schema, listed, python, source)
+    for pair in listed:
+        rule = _capability(schema, pair)
+        struct = schema.structs[python[pair.type]]
+        result = _result(schema, pair, python, source)
+        row = None
+        if decisions is not None:
+            place = source.place(struct.at)
+            row = _row(schema, decisions, pair, rule, result, place, loose)
+        params = struct.field("params")
+        yield Method(
+            name=pair.method,
+            type=struct.name,
+            kind=pair.kind,
+            direction=pair.direction,
+            params=params.type if params else None,
+            params_optional=pair.params_optional,
+            result=_row_result(schema, row) or result,
+            capability=str(row.values["capability"])
+            if row and "capability" in row.values
+            else rule or "",
+            doc=struct.doc,
+            deprecated=struct.deprecated,
+        )
+
+
+def answered_as(revision: str, schema: Schema, decisions: Decisions, *, older: bool) -> Schema:
+    """`schema`, read by facts alone, with what rows of `revision` say of the methods it has.
+
+    With `older`, a row of the revision before stands in for one that is missing.
+    """
+    listed: list[Method] = []
+    for method in schema.methods:
+        row = decisions.get("method", revision, method.name)
+        if row is None and older:
+            row = decisions.before("method", revision, method.name)
+        if row is not None and _holds(schema, row):
+            result = _row_result(schema, row) or method.result
+            capability = str(row.values.get("capability", method.capability))
+            method = replace(method, result=result, capability=capability)
+        listed.append(method)
+    return replace(schema, methods=tuple(listed))
+
+
+def _row(
+    schema: Schema,
+    decisions: Decisions,
+    pair: Pair,
+    rule: str | None,
+    result: Type | None,
+    place: str,
+    loose: str,
+) -> Row | None:
+    """The row of a method, which is needed where no rule answers, or the revision before had it."""
+    row = decisions.get("method", schema.revision, pair.method)
+    older = decisions.before("method", schema.revision, pair.method)
+    needed = unsaid = _unsaid(pair, rule)
+    if older is not None and _holds(schema, older):
+        needed = [key for key in _QUESTIONS if key in unsaid or key in older.values]
+    if row is None and not needed:
+        return None
+    question = f"{place}: `{pair.method}`: {' '.join(_QUESTIONS[key] for key in needed)}"
+    if "result" in needed and loose:
+        question += f" ({loose} answer nothing yet)"
+    if row is not None and not set(unsaid) <= row.values.keys():
+        lines = [f"{k} = {json.dumps(_UNANSWERED[k])}" for k in unsaid if k not in row.values]
+        decisions.miss(question, "\n".join([f"# in the row at line {row.line}", *lines]))
+        return row
+    subject = (pair.kind, pair.direction, rule, result)
+    values = {key: _UNANSWERED[key] for key in needed}
+    row = decisions.ask("method", schema.revision, pair.method, subject, question, values)
+    _require_news(row, rule, schema.revision)
+    _require_capability(schema, row)
+    return row
+
+
+def _loose(
+    schema: Schema, listed: Sequence[Pair], python: Mapping[str, str], source: Source
+) -> str:
+    """The result types that no declaration pairs with a method, separated by commas."""
+    answers = [(pair, _result(schema, pair, python, source)) for pair in listed if not pair.assumed]
+    paired = {name for _, type in answers if type is not None for name in references(type)}
+    names = [name for name in schema.structs if name.endswith("Result") and name not in paired]
+    return ", ".join(name for name in names if name not in _FRAMES)
+
+
+def _unsaid(pair: Pair, rule: str | None) -> list[str]:
+    """What neither a declaration nor a rule says of a method."""
+    return ["capability"] * (rule is None) + ["result"] * pair.assumed
+
+
+def _holds(schema: Schema, row: Row) -> bool:
+    """Whether this revision has all that a row of the one before names."""
+    return all(name in schema.types for name in row.values.get("result", ()))
+
+
+def _require_news(row: Row | None, rule: str | None, revision: str) -> None:
+    if row and "result" not in row.values and row.values.get("capability") == rule:
+        raise DecisionError(
+            f"[[method]] `{row.path}` says what the rule finds for {revision}",
+            remedy="Take it out.",
+        )
+
+
+def _require_capability(schema: Schema, row: Row | None) -> None:
+    """Raises DecisionError for a capability that neither side can declare."""
+    path = str(row.values.get("capability", "")) if row else ""
+    sides = [struct for side in _BOTH if (struct := schema.structs.get(side))]
+    if row and path and sides and not any(_declares(schema, side, path) for side in sides):
+        known = sorted({field.wire for side in sides for field in side.fields})
+        raise DecisionError(
+            f"[[method]] `{row.path}`: no capability `{path}` in {schema.revision}",
+            remedy=f"Capabilities: {', '.join(known)}; or one inside of these, after a dot.",
+        )
+
+
+def _declares(schema: Schema, struct: Struct | None, path: str) -> bool:
+    """Whether the path leads to a member of `struct`, or through one that may have any member."""
+    name, _, rest = path.partition(".")
+    member = struct.field(name) if struct else None
+    if member is None or not rest:
+        return member is not None
+    inner = struct_of(schema, member.type)
+    return inner is None or inner.index is not None or _declares(schema, inner, rest)
+
+
+def _result(schema: Schema, pair: Pair, python: Mapping[str, str], source: Source) -> Type | None:
+    """What answers a request: the names that `result` of its response has, or the pair's own.
+
+    Raises SchemaMeaningError for a response whose result is no type with a name.
+    """
+    if pair.response:
+        response = schema.types[python[pair.response]]
+        results = [leaf for type in _results(schema, response) for leaf in _alternatives(type)]
+        if not all(isinstance(leaf, Ref) for leaf in results):
+            raise source.error(
+                SchemaMeaningError,
+                response.at,
+                f"`result` of `{pair.response}` is no object with members",
+                "Declare what answers the request as an interface.",
+            )
+        return _joined(results)
+    result = pair.result
+    listed = result.of if isinstance(result, syntax.Union) else (result,)
+    names = [python[arm.name] for arm in listed if isinstance(arm, syntax.Ref)]
+    return _joined([Ref(name) for name in names if name in schema.types])
+
+
+def _results(schema: Schema, response: Declaration) -> Iterator[Type]:
+    """The types of `result` in a response, or in the arms of a union of them."""
+    for arm in arms(schema, Ref(response.name)):
+        struct = struct_of(schema, arm)
+        member = struct.field("result") if struct else None
+        if member is not None:
+            yield member.type
+
+
+def _alternatives(type: Type) -> tuple[Type, ...]:
+    return type.arms if isinstance(type, Uni) else (type,)
+
+
+def _joined(types: Sequence[Type]) -> Type | None:
+    once = tuple(dict.fromkeys(types))
+    return Uni(once) if len(once) > 1 else next(iter(once), None)
+
+
+def _row_result(schema: Schema, row: Row | None) -> Type | None:
+    if row is None or "result" not in row.values:
+        return None
+    unknown = [name for name in row.values["result"] if name not in schema.types]
+    if unknown or not row.values["result"]:
+        names = ", ".join(unknown) or "is named"
+        raise DecisionError(
+            f"[[method]] `{row.path}`: no type {names} in {schema.revision}",
+            remedy="Name types that the schema declares, such as EmptyResult.",
+        )
+    arms = tuple(Ref(name) for name in row.values["result"])
+    return arms[0] if len(arms) == 1 else Uni(arms)
+
+
+def _capability(schema: Schema, pair: Pair) -> str | None:
+    """The capability's path by rule; None where the rule finds none."""
+    first, _, rest = pair.method.removeprefix("notifications/").partition("/")
+    for side in _SIDES.get((pair.kind, pair.direction), _BOTH):
+        struct = schema.structs.get(side)
+        member = struct.field(first) if struct else None
+        if member is not None:
+            sub = _camel(rest.partition("/")[0])
+            nested = struct_of(schema, member.type)
+            return f"{first}.{sub}" if nested and nested.field(sub) else first
+    return None
+
+
+def _camel(text: str) -> str:
+    head, *tail = text.split("_")
+    return head + "".join(part.capitalize() for part in tail)

@@ -1,0 +1,125 @@
+"""Intersections: the type of what two types both accept; a union is intersected arm by arm."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec.structs import replace
+
+from mcp_bindgen.errors import LimitExceeded
+from mcp_bindgen.ir.resolve.equality import all_same, distinct, is_keyword, same
+from mcp_bindgen.ir.resolve.scope import Resolving
+from mcp_bindgen.ir.resolve.templates import pattern
+from mcp_bindgen.limits import MAX_INSTANCES
+from mcp_bindgen.source import syntax
+
+__all__ = ["admits", "meet"]
+
+
+def meet(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Type | None:
+    """What is both `a` and `b`; None where nothing is."""
+    if is_keyword(a, "never") or is_keyword(b, "never"):
+        return None
+    if is_keyword(a, "any") or is_keyword(b, "any"):
+        return a if is_keyword(a, "any") else b
+    if same(a, b) or is_keyword(b, "unknown"):
+        return a
+    if is_keyword(a, "unknown"):
+        return b
+    mine, theirs = scope.arms(a), scope.arms(b)
+    if len(mine) == 1 and len(theirs) == 1:
+        return _met(scope, a, b, at)
+    if len(mine) * len(theirs) > MAX_INSTANCES:
+        raise scope.source.error(
+            LimitExceeded, at, f"more than {MAX_INSTANCES} alternatives", "Write those meant."
+        )
+    arms = [_met(scope, x, y, at) for x in mine for y in theirs]
+    left = distinct([arm for arm in arms if arm is not None])
+    for whole, its_arms in ((a, mine), (b, theirs)):
+        if all_same(left, its_arms):
+            return whole
+    return scope.joined(left, at) if left else None
+
+
+def _met(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Type | None:
+    """As `meet`, for types that are not unions."""
+    x, y = scope.bare(a), scope.bare(b)
+    if admits(y, x):
+        return a
+    if admits(x, y):
+        return b
+    if isinstance(x, syntax.Array) and isinstance(y, syntax.Array):
+        of = meet(scope, x.of, y.of, at)
+        return None if of is None else replace(x, of=of)
+    mine, theirs = scope.object_shape(a), scope.object_shape(b)
+    if mine is None or theirs is None:
+        return None
+    merged = _merged(scope, mine, theirs, at)
+    if merged is None:
+        return None
+    # what has all of the other keeps its name: `Result & CallToolResult` is `CallToolResult`
+    for named, shape in ((b, theirs), (a, mine)):
+        if isinstance(named, syntax.Ref) and _alike(merged, shape):
+            return named
+    return merged
+
+
+def _alike(a: syntax.Inline, b: syntax.Inline) -> bool:
+    """Whether two shapes have the same members, in whatever order."""
+    mine, theirs = ({m.name: m for m in each.members} for each in (a, b))
+    return (
+        mine.keys() == theirs.keys()
+        and all(
+            m.optional == theirs[name].optional and same(m.type, theirs[name].type)
+            for name, m in mine.items()
+        )
+        and all_same([i.type for i in a.index], [i.type for i in b.index])
+    )
+
+
+def _merged(scope: Resolving, a: syntax.Inline, b: syntax.Inline, at: int) -> syntax.Inline | None:
+    members = {m.name: m for m in a.members}
+    for member in b.members:
+        mine = members.get(member.name)
+        if mine is not None:
+            optional = mine.optional and member.optional
+            type = meet(scope, mine.type, member.type, at)
+            if type is None and not optional:
+                return None
+            member = replace(member, type=type or syntax.Keyword("never", at), optional=optional)
+        members[member.name] = member
+    index = a.index or b.index
+    if a.index and b.index:
+        of = meet(scope, a.index[0].type, b.index[0].type, at)
+        index = (replace(a.index[0], type=of or syntax.Keyword("never", at)),)
+    return scope.weighed(syntax.Inline(tuple(members.values()), index, at))
+
+
+def admits(wide: syntax.Type, narrow: syntax.Type) -> bool:
+    """Whether a type without arms takes all of another, seen by keywords, literals and templates.
+
+    `{}` takes whatever is not an object here; objects are merged with it.
+    """
+    match wide, narrow:
+        case syntax.Keyword(name=name), syntax.Literal(value=value):
+            return name == _KINDS[value.__class__]
+        case syntax.Keyword(name="string"), syntax.Template():
+            return True
+        case syntax.Template(), syntax.Literal(value=str() as text):
+            return re.search(pattern(wide), text) is not None
+        case syntax.Keyword(name="object"), syntax.Inline() | syntax.Array() | syntax.Tuple():
+            return True
+        case syntax.Keyword(name="object"), syntax.Ref():
+            return True
+        case syntax.Inline(members=(), index=()), syntax.Keyword(name=name):
+            return name not in ("null", "undefined", "unknown", "any")
+        case (
+            syntax.Inline(members=(), index=()),
+            syntax.Literal() | syntax.Template() | syntax.Array() | syntax.Tuple(),
+        ):
+            return True
+        case _:
+            return same(wide, narrow)
+
+
+_KINDS = {str: "string", int: "number", float: "number", bool: "boolean"}

@@ -1,0 +1,180 @@
+"""Keys: what `keyof`, `T[K]`, `Record` and mapped types name, and the members that they give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from mcp_bindgen.ir.resolve.equality import is_keyword
+from mcp_bindgen.ir.resolve.scope import Env, Resolving
+from mcp_bindgen.source import syntax
+from mcp_bindgen.source.text import printable
+
+__all__ = ["Keys", "indexed", "is_string", "keys_of", "mapped", "mapping", "unlisted"]
+
+
+class Keys:
+    """String literals, each once, and whether every other string, or every number, is a key too.
+
+    As in TypeScript a literal is no key of its own beside the keyword that has it: the keys
+    `"name" | string` are all strings, and none of them is asked for.
+    """
+
+    def __init__(self, scope: Resolving, type: syntax.Type, at: int) -> None:
+        self.names: dict[str, None] = {}
+        self.all: syntax.Keyword | None = None
+        arms = scope.arms(type)
+        for arm in arms:
+            match arm:
+                case syntax.Literal(value=str() | int() | float() as value):
+                    self.names[str(value)] = None
+                case syntax.Keyword(name="string" | "number"):
+                    self.all = self.all if is_string(self.all) else arm
+                case _:
+                    raise scope.error(
+                        at, "keys that are not string literals", "List the keys in quotes."
+                    )
+        numbers = {str(a.value) for a in arms if isinstance(a, syntax.Literal) and not _is_text(a)}
+        taken = self.names if is_string(self.all) else numbers if self.all else ()
+        self.names = {name: None for name in self.names if name not in taken}
+
+
+def is_string(type: syntax.Type | None) -> bool:
+    return type is not None and is_keyword(type, "string")
+
+
+def _is_text(literal: syntax.Literal) -> bool:
+    return isinstance(literal.value, str)
+
+
+def mapping(scope: Resolving, type: syntax.Type, value: syntax.Type, at: int) -> syntax.Inline:
+    """`Record<type, value>`."""
+    keys = Keys(scope, type, at)
+    members = [syntax.Member(n, value, False, False, False, None, at) for n in keys.names]
+    index = (
+        (syntax.Index("key", keys.all, value, False, None, at, mapped=True),) if keys.all else ()
+    )
+    return scope.weighed(syntax.Inline(tuple(members), index, at))
+
+
+def keys_of(scope: Resolving, type: syntax.Type, at: int) -> syntax.Type:
+    """`keyof type`: of a type without members it is `never`, which nothing satisfies.
+
+    Of a type with an index signature by string it is `string | number`, as a number is a key too;
+    of `Record` and other mapped types it is the key that they were given.
+    """
+    shape = scope.shape(type, at)
+    number = syntax.Keyword("number", at)
+    if shape.index and is_string(shape.index[0].key):
+        string = syntax.Keyword("string", at)
+        return string if shape.index[0].mapped else syntax.Union((string, number), at)
+    names: list[syntax.Type] = [syntax.Literal(m.name, at) for m in shape.members]
+    return scope.joined([*names, *([number] if shape.index else [])], at)
+
+
+# ---- T[K]
+
+
+def indexed(scope: Resolving, owner: syntax.Type, index: syntax.Type, at: int) -> syntax.Type:
+    """`owner[index]`, arm by arm."""
+    return scope.joined(
+        [t for arm in scope.arms(owner) for t in _picked(scope, arm, index, at)], at
+    )
+
+
+def _picked(
+    scope: Resolving, owner: syntax.Type, index: syntax.Type, at: int
+) -> Iterator[syntax.Type]:
+    keys = Keys(scope, index, at)
+    if isinstance(owner, syntax.Array | syntax.Tuple):
+        yield from _items(scope, owner, keys, at)
+        return
+    shape = scope.part(owner, at, keys.names.__contains__)
+    if keys.all:
+        yield unlisted(scope, shape, keys.all.name, at)
+    for key in keys.names:
+        member = next((m for m in shape.members if m.name == key), None)
+        yield unlisted(scope, shape, key, at) if member is None else member.type
+        if member is not None and member.optional:
+            yield syntax.Keyword("undefined", at)
+
+
+def unlisted(scope: Resolving, shape: syntax.Inline, key: str, at: int) -> syntax.Type:
+    """What a member is that only an index signature admits. Raises SchemaMeaningError."""
+    if shape.index:
+        return shape.index[0].type
+    raise scope.error(at, f"there is no member `{printable(key)}`", "Name a member of the type.")
+
+
+def _items(
+    scope: Resolving, owner: syntax.Array | syntax.Tuple, keys: Keys, at: int
+) -> Iterator[syntax.Type]:
+    """The items of an array: all of them for `[number]`, one place of a tuple for its number."""
+    places = [owner.of] if isinstance(owner, syntax.Array) else [_item(e) for e in owner.of]
+    if keys.all and keys.all.name == "number":
+        yield from places
+    for key in keys.names if isinstance(owner, syntax.Tuple) else ():
+        if not key.isdecimal() or int(key) >= len(places):
+            raise scope.error(at, f"there is no place {printable(key)}", "Name one of its places.")
+        yield places[int(key)]
+    if not (keys.all and keys.all.name == "number") and isinstance(owner, syntax.Array):
+        raise scope.error(at, "an array has no such member", "Use [number].")
+
+
+def _item(element: syntax.Element) -> syntax.Type:
+    return element.of.of if element.rest and isinstance(element.of, syntax.Array) else element.of
+
+
+# ---- mapped types
+
+
+def mapped(scope: Resolving, type: syntax.Mapped, env: Env) -> syntax.Type:
+    """`{ [K in keys]: of }`, with `of` worked out for each key.
+
+    Over `keyof T` members keep the flags and the doc comment that they have in `T`.
+    """
+    keys = Keys(scope, scope.resolve(type.keys, env), type.at)
+    source = _source(scope, type, env)
+    index: tuple[syntax.Index, ...] = ()
+    if keys.all:
+        of = scope.resolve(type.of, {**env, type.param: keys.all})
+        flag = bool(type.readonly)
+        index = (syntax.Index(type.param, keys.all, of, flag, None, type.at, mapped=True),)
+    names = source if keys.all else keys.names
+    members: list[syntax.Member] = []
+    for name in names:
+        members.append(_member(scope, type, env, name, source.get(name)))
+        if len(members).bit_count() == 1:  # so that too many nodes are refused early
+            scope.weighed(syntax.Inline(tuple(members), (), type.at))
+    return scope.weighed(syntax.Inline(tuple(members), index, type.at))
+
+
+def _source(scope: Resolving, type: syntax.Mapped, env: Env) -> dict[str, syntax.Member]:
+    """The members of `T` in `K in keyof T`."""
+    if not isinstance(type.keys, syntax.KeyOf):
+        return {}
+    shape = scope.shape(scope.resolve(type.keys.of, env), type.at)
+    return {member.name: member for member in shape.members}
+
+
+def _member(
+    scope: Resolving, type: syntax.Mapped, env: Env, key: str, source: syntax.Member | None
+) -> syntax.Member:
+    of = scope.resolve(type.of, {**env, type.param: syntax.Literal(key, type.at)})
+    member = source or syntax.Member(key, of, False, False, False, None, type.at)
+    flags = (type.optional, type.readonly)
+    optional, readonly = (
+        mine if flag is None else flag
+        for flag, mine in zip(flags, (member.optional, member.readonly), strict=True)
+    )
+    if not optional and member.optional:
+        of = without_undefined(scope, of)
+    return replace(member, type=of, optional=optional, readonly=readonly)
+
+
+def without_undefined(scope: Resolving, type: syntax.Type) -> syntax.Type:
+    """`type` without its arm `undefined`, as `-?` and `Required` leave it."""
+    arms = scope.arms(type)
+    defined = [arm for arm in arms if not is_keyword(arm, "undefined")]
+    return type if len(defined) == len(arms) else scope.joined(defined, type.at)

@@ -1,0 +1,55 @@
+"""Type names that nobody declares: all of a module at once, each with the nearest name there is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any, Final
+
+from mcp_bindgen.errors import SchemaError, SchemaMeaningError
+from mcp_bindgen.ir.resolve.scope import Resolving
+from mcp_bindgen.source import syntax
+from mcp_bindgen.source.text import meant, printable
+
+__all__ = ["undeclared"]
+
+_MOST: Final = 10
+"""How many are shown at once."""
+
+_KEYWORDS: Final = ("boolean", "number", "object", "string", "unknown")
+
+
+def undeclared(
+    scope: Resolving, ref: syntax.Ref, read: Collection[str], refused: Collection[str]
+) -> SchemaError:
+    """The error for `ref` and all others that are neither declared nor of TypeScript's library.
+
+    Of the library, names that are `read` are suggested, and those that are `refused` are not.
+    """
+    accepted = frozenset((*scope.declared, *scope.names, *read))
+    known = accepted.union(refused)
+    unknown = {each.at: each.name for each in (*_refs(tuple(scope.declared.values()), known), ref)}
+    names = accepted.union(_KEYWORDS)
+    (at, message), *others = [
+        (at, f"`{printable(unknown[at])}` is not declared{meant(unknown[at], names)}")
+        for at in sorted(unknown)[:_MOST]
+    ]
+    remedy = "Declare it in this file, or import it."
+    if len(unknown) > _MOST:
+        remedy += f" These are {_MOST} of {len(unknown)}."
+    return scope.source.error(SchemaMeaningError, at, message, remedy, others)
+
+
+def _refs(node: Any, known: frozenset[str]) -> Iterator[syntax.Ref]:
+    """The references to what is not `known`, nor a type parameter around them."""
+    if params := getattr(node, "params", ()):
+        known = known.union(param.name for param in params)
+    if isinstance(node, syntax.Mapped):
+        known |= {node.param}
+    if (
+        isinstance(node, syntax.Ref)
+        and node.name not in known
+        and not (node.module or "." in node.name)
+    ):
+        yield node
+    for child in syntax.children(node):
+        yield from _refs(child, known)

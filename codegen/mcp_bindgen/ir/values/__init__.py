@@ -1,0 +1,1 @@
+"""Values against types: what a type accepts, and what a pattern accepts and costs."""
