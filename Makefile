@@ -62,6 +62,8 @@ lint: $(STAMP) ## ruff and black: rules, and the format of what is written by ha
 	@$(BIN)/ruff format --quiet --check $(WRITTEN)
 	@$(BIN)/black --quiet --check --target-version py311 generated
 	@$(BIN)/python -m tests.shape
+	@$(BIN)/codespell codegen runtime bench docs examples templates *.md
+	@$(BIN)/python -m tests.wording
 	@said=$$($(BIN)/python -m pytest --collect-only -qq 2>&1) || { printf '%s\n' "$$said" | tail -n 40; exit 1; }
 
 types: $(STAMP) ## mypy and pyright, both strict

@@ -1,0 +1,110 @@
+"""The lint of wording sees planted sentences, names and pages, and passes plain ones."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from tests.support.verbs import VERBS
+from tests.wording import (
+    Figures,
+    Page,
+    effect_word,
+    figures,
+    is_participle,
+    page,
+    page_problems,
+    problems,
+)
+
+LIMITS = Figures(what=4, that=14, participles=4, no_verb=0)
+
+
+def function(text: str) -> ast.FunctionDef:
+    node = ast.walk(ast.parse(text))
+    return next(each for each in node if isinstance(each, ast.FunctionDef))
+
+
+def test_words_of_docstrings_are_counted_and_code_is_not() -> None:
+    text = '"""What that is: `what(that)`."""\nLIMIT = 1\n"""That limit."""\nx = "what"\n'
+    assert figures([text]) == Figures(what=200.0, that=400.0, participles=0.0, no_verb=0.0)
+
+
+@pytest.mark.parametrize("name", ["kept", "_joined", "types_chosen", "narrowed_as", "undeclared"])
+def test_a_participle_is_seen(name: str) -> None:
+    assert is_participle(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["keep", "is_kept", "named_types", "has_joined", "feed", "_need", "__enter__", "as_of"]
+)
+def test_a_verb_a_question_and_a_noun_are_no_participles(name: str) -> None:
+    assert not is_participle(name)
+
+
+EFFECTS = (
+    'def f(self) -> int:\n    """The number."""\n    self.a = 1',
+    'def f(self) -> int:\n    """The number."""\n    self.a.b[0] += 1',
+    'def f(self) -> int:\n    """The number."""\n    del self.a[0]',
+    'def f(self) -> int:\n    """The number."""\n    return self.a.pop()',
+    'def f(x: int) -> None:\n    """The number."""\n    g(x)',
+)
+NO_EFFECTS = (
+    'def f(self) -> int:\n    """The number."""\n    return self.a',
+    'def f(self) -> int:\n    """The number."""\n    a = 1\n    return a',
+    "def f(self) -> int:\n    self.a = 1",
+    '@property\ndef f(self) -> int:\n    """The number."""\n    self.a = 1',
+    'def f(self) -> None:\n    """The number."""',
+    'def __init__(self) -> None:\n    """The number."""\n    self.a = 1',
+)
+
+
+@pytest.mark.parametrize("text", EFFECTS)
+def test_a_function_with_an_effect_must_begin_with_a_verb(text: str) -> None:
+    assert effect_word(function(text)) == "the"
+    assert figures([text]).no_verb == 100
+    assert figures([text.replace("The number", "Set the number")]).no_verb == 0
+
+
+@pytest.mark.parametrize("text", NO_EFFECTS)
+def test_a_function_without_an_effect_may_name_its_result(text: str) -> None:
+    assert effect_word(function(text)) is None
+    assert figures([text]).no_verb == 0
+
+
+def test_the_list_of_verbs_has_no_other_words() -> None:
+    others = {"a", "all", "each", "the", "those", "what", "whether", "which", "raises", "writes"}
+    assert not VERBS & others
+    assert all(verb.islower() and verb.isalpha() for verb in VERBS)
+
+
+def test_a_room_over_a_limit_is_named_unless_its_ceiling_is_higher() -> None:
+    clean, over = Figures(1, 2, 3, 0), Figures(9, 2, 3, 0)
+    assert [*problems({"a": clean}, {}, LIMITS)] == []
+    assert [*problems({"a": over}, {}, LIMITS)] == ["a: what is 9, above 4"]
+    assert [*problems({"a": over}, {"a": Figures(9, 0, 0, 0)}, LIMITS)] == []
+    assert [*problems({"a": over}, {"a": Figures(8, 0, 0, 0)}, LIMITS)] == ["a: what is 9, above 8"]
+
+
+def test_a_needless_ceiling_is_named() -> None:
+    rows = {"a": Figures(9, 0, 0, 0), "gone": Figures(9, 0, 0, 0)}
+    assert [*problems({"a": Figures(1, 2, 3, 0)}, rows, LIMITS)] == [
+        "gone is in the table of ceilings, and there is no such place: take it out",
+        "a is within the limits: take its row out of CEILINGS",
+    ]
+
+
+def test_a_page_is_measured_without_its_code() -> None:
+    text = "What you do:\n\n```python\nwhat = you\n```\n\n`what` [your page](what.md) <b>it</b>\n"
+    assert page(text) == Page(what=166.7, you=333.3)
+
+
+def test_a_page_with_too_many_what_or_too_few_you_is_named() -> None:
+    assert [*page_problems({"p": Page(1, 9)}, {})] == []
+    assert [*page_problems({"p": Page(9, 1)}, {})] == [
+        "p: what is 9, above 4",
+        "p: you is 1, below 5",
+    ]
+    assert [*page_problems({"p": Page(9, 1)}, {"p": Page(9, 1)})] == []
+    assert len([*page_problems({"p": Page(1, 9)}, {"p": Page(9, 1), "gone": Page(9, 1)})]) == 2

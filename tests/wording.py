@@ -1,0 +1,393 @@
+"""Measure the wording of docstrings, function names and pages: `python -m tests.wording`.
+
+Without arguments: print the figures of each room and page, and exit with status 1 if one exceeds
+its limit. With names of installed packages: print their figures, to compare with ours.
+
+A room that is not rewritten yet stands in `CEILINGS` with its figures of today, which may only
+fall; its row goes when the room is within the limits.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tests.support.verbs import VERBS
+
+__all__ = [
+    "LIMITS",
+    "Figures",
+    "Page",
+    "figures",
+    "has_effect",
+    "is_participle",
+    "main",
+    "page",
+    "problems",
+    "rooms",
+]
+
+PACKAGES: Final = ("codegen/mcp_bindgen", "runtime/mcp_runtime")
+DIVIDED: Final = frozenset({"auth", "client", "extensions", "server"})
+"""Folders of a package whose inner folders count as rooms of their own."""
+
+GENERATED_PAGES: Final = re.compile(r"CHANGES-.*|CONVERSION|COMPATIBILITY|CLI|DIFF-JSON")
+
+
+class Figures(NamedTuple):
+    """`what` and `that` per 1 000 words of docstrings, participles per 100 function names, and
+    docstrings of functions with effects that do not begin with a verb, per 100."""
+
+    what: float
+    that: float
+    participles: float
+    no_verb: float
+
+
+class Page(NamedTuple):
+    """`what` and `you` per 1 000 words of a page, code left out."""
+
+    what: float
+    you: float
+
+
+LIMITS: Final = Figures(what=4, that=14, participles=4, no_verb=0)
+PAGE_LIMITS: Final = Page(what=4, you=5)
+
+CEILINGS: Final[Mapping[str, Figures]] = {
+    "mcp_bindgen/.": Figures(11, 24, 15, 100),
+    "mcp_bindgen/cli": Figures(22, 31, 13, 97),
+    "mcp_bindgen/compare": Figures(20, 33, 12, 100),
+    "mcp_bindgen/convert": Figures(22, 44, 14, 100),
+    "mcp_bindgen/emit": Figures(23, 32, 12, 96),
+    "mcp_bindgen/ir": Figures(20, 35, 16, 100),
+    "mcp_bindgen/pins": Figures(11, 17, 26, 0),
+    "mcp_bindgen/scaffold": Figures(20, 32, 19, 100),
+    "mcp_bindgen/source": Figures(17, 25, 13, 100),
+    "mcp_bindgen/tools": Figures(20, 38, 14, 100),
+    "mcp_bindgen/validate": Figures(13, 31, 10, 0),
+    "mcp_runtime/.": Figures(9, 29, 7, 100),
+    "mcp_runtime/auth": Figures(10, 29, 10, 100),
+    "mcp_runtime/auth/client": Figures(13, 32, 15, 100),
+    "mcp_runtime/auth/server": Figures(8, 36, 10, 100),
+    "mcp_runtime/client": Figures(21, 27, 14, 100),
+    "mcp_runtime/client/http": Figures(12, 19, 10, 100),
+    "mcp_runtime/core": Figures(14, 38, 17, 100),
+    "mcp_runtime/extensions": Figures(9, 53, 24, 100),
+    "mcp_runtime/extensions/tasks": Figures(15, 35, 21, 100),
+    "mcp_runtime/json_schema": Figures(13, 29, 11, 100),
+    "mcp_runtime/server": Figures(17, 26, 13, 100),
+    "mcp_runtime/server/functions": Figures(15, 21, 9, 100),
+    "mcp_runtime/server/http": Figures(12, 34, 13, 100),
+    "mcp_runtime/shared": Figures(13, 28, 23, 95),
+    "mcp_runtime/stores": Figures(15, 22, 8, 100),
+    "mcp_runtime/transports": Figures(24, 24, 11, 100),
+}
+"""Rooms that are not rewritten yet, with their figures, rounded up. A figure may only fall."""
+
+PAGE_CEILINGS: Final[Mapping[str, Page]] = {
+    "README.md": Page(11, 16),
+    "docs/APPS.md": Page(9, 14),
+    "docs/ARCHITECTURE.md": Page(18, 0),
+    "docs/AUTH.md": Page(7, 9),
+    "docs/BINDINGS.md": Page(14, 5),
+    "docs/CONVERT.md": Page(23, 1),
+    "docs/DIFF.md": Page(19, 5),
+    "docs/EXTENSIONS.md": Page(18, 5),
+    "docs/FLAVOURS.md": Page(26, 3),
+    "docs/FROM-MCP.md": Page(8, 3),
+    "docs/HTTP.md": Page(8, 3),
+    "docs/LIMITS.md": Page(8, 0),
+    "docs/READING.md": Page(16, 2),
+    "docs/SCAFFOLD.md": Page(7, 13),
+    "docs/SCALING.md": Page(13, 2),
+    "docs/SERVER-CARD.md": Page(14, 13),
+    "docs/SERVER.md": Page(16, 10),
+    "docs/TASKS.md": Page(5, 1),
+    "docs/TESTING.md": Page(15, 2),
+    "docs/TOLERANCES.md": Page(17, 4),
+    "docs/VALIDATE.md": Page(10, 0),
+}
+"""Pages that are not rewritten yet. `what` may only fall, and `you` only rise."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_WORD: Final = re.compile(r"[A-Za-z][A-Za-z']*")
+_CODE: Final = re.compile(r"``?[^`]*``?|^ *(?:>>>|\.\.\.) .*$|^    \S.*$|\bhttps?://\S+", re.M)
+_FENCED: Final = re.compile(r"^```.*?^```|<!--.*?-->|`[^`]*`|\]\([^)]*\)|<[^>]*>", re.M | re.S)
+_IRREGULAR: Final = _words(
+    """
+    begun bound broken brought built chosen done drawn driven dropt fallen felt forgotten found
+    given gone grown heard held hidden kept known laid led left lent lost made meant met paid said
+    seen sent shown sold spelt spent spoken stood sunk taken taught thought thrown told understood
+    woken won worn wound written
+    """
+)
+_NO_PARTICIPLE: Final = _words("bed embed exceed feed need red seed shed speed succeed")
+_PREPOSITIONS: Final = _words("as at by for from in into of on out over to up with")
+_ASKS: Final = _words("are can has have is may must needs should was")
+_MUTATORS: Final = _words(
+    """
+    add append appendleft clear close discard extend insert pop popleft put put_nowait remove send
+    set set_result update write
+    """
+)
+_PURE: Final = frozenset({"property", "cached_property", "overload", "abstractmethod"})
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(slots=True)
+class _Counts:
+    words: int = 0
+    what: int = 0
+    that: int = 0
+    names: int = 0
+    participles: int = 0
+    effects: int = 0
+    no_verb: int = 0
+
+
+# ---- docstrings and names
+
+
+def figures(texts: Iterable[str]) -> Figures:
+    """Measure modules by their texts."""
+    sums = _Counts()
+    for text in texts:
+        _count(ast.parse(text), sums)
+    return Figures(
+        _per(1000, sums.what, sums.words),
+        _per(1000, sums.that, sums.words),
+        _per(100, sums.participles, sums.names),
+        _per(100, sums.no_verb, sums.effects),
+    )
+
+
+def _per(unit: int, count: int, whole: int) -> float:
+    return round(unit * count / whole, 1) if whole else 0.0
+
+
+def _count(tree: ast.Module, sums: _Counts) -> None:
+    for text in docstrings(tree):
+        words = [word.lower() for word in _WORD.findall(_CODE.sub(" ", text))]
+        sums.words += len(words)
+        sums.what += words.count("what")
+        sums.that += words.count("that")
+    for function in _functions(tree):
+        sums.names += 1
+        sums.participles += is_participle(function.name)
+        if (word := effect_word(function)) is not None:
+            sums.effects += 1
+            sums.no_verb += word not in VERBS
+
+
+def docstrings(tree: ast.AST) -> Iterator[str]:
+    """Yield each string that stands alone: docstrings, and the texts below constants and fields."""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        for statement in body if isinstance(body, list) else ():
+            match statement:
+                case ast.Expr(value=ast.Constant(value=str() as text)):
+                    yield text
+                case _:
+                    pass
+
+
+def _functions(tree: ast.AST) -> Iterator[Function]:
+    return (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def is_participle(name: str) -> bool:
+    """Is a function named by a participle: `kept`, `joined_with`? A question may be: `is_kept`."""
+    words = [word for word in name.lower().split("_") if word]
+    if not words or words[0] in _ASKS or name.startswith("__"):
+        return False
+    while len(words) > 1 and words[-1] in _PREPOSITIONS:
+        words.pop()
+    head = words[-1]
+    return head in _IRREGULAR or (head.endswith("ed") and head not in _NO_PARTICIPLE)
+
+
+def effect_word(function: Function) -> str | None:
+    """Return the first word of the docstring of a function with effects, in lower case.
+
+    None if the function has no docstring or no effect.
+    """
+    text = ast.get_docstring(function)
+    if not text or not has_effect(function):
+        return None
+    first = re.match(r"[^\w]*([\w'-]+)", text)
+    return first[1].lower() if first else ""
+
+
+def has_effect(function: Function) -> bool:
+    """Does a function do something beside returning a value?
+
+    It does if it returns None by its annotation, or sets, deletes or mutates a member of `self`.
+    Special methods, properties, abstract methods and nested functions do not count.
+    """
+    decorators = {_last_name(each) for each in function.decorator_list}
+    if function.name.startswith("__") or decorators & _PURE or "setter" in decorators:
+        return False
+    returns = function.returns
+    if isinstance(returns, ast.Constant) and returns.value is None:
+        return not _is_stub(function)
+    return any(_mutates(node) for node in ast.walk(function))
+
+
+def _is_stub(function: Function) -> bool:
+    last = function.body[-1]
+    return isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant)
+
+
+def _last_name(node: ast.expr) -> str:
+    match node:
+        case ast.Call(func=func):
+            return _last_name(func)
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+        case _:
+            return ""
+
+
+def _mutates(node: ast.AST) -> bool:
+    match node:
+        case ast.Assign(targets=targets) | ast.Delete(targets=targets):
+            return any(map(_is_of_self, targets))
+        case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+            return _is_of_self(target)
+        case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _MUTATORS:
+            return _is_of_self(value)
+        case _:
+            return False
+
+
+def _is_of_self(node: ast.AST) -> bool:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            return node.value.id == "self"
+        node = node.value
+    return False
+
+
+# ---- rooms and pages
+
+
+def rooms(package: Path) -> dict[str, list[Path]]:
+    """Group the modules of a package by room: a folder, or `.` for modules beside the folders."""
+    grouped: dict[str, list[Path]] = {}
+    for path in sorted(package.rglob("*.py")):
+        folders = path.relative_to(package).parts[:-1]
+        depth = 2 if folders and folders[0] in DIVIDED else 1
+        grouped.setdefault("/".join(folders[:depth]) or ".", []).append(path)
+    return grouped
+
+
+def page(text: str) -> Page:
+    """Measure a page of Markdown."""
+    words = [word.lower() for word in _WORD.findall(_FENCED.sub(" ", text))]
+    you = sum(words.count(each) for each in ("you", "your", "yours", "you're"))
+    return Page(_per(1000, words.count("what"), len(words)), _per(1000, you, len(words)))
+
+
+def pages(root: Path) -> dict[str, Page]:
+    """Measure README and the pages of docs/ that are written by hand."""
+    by_hand = [
+        path
+        for path in sorted((root / "docs").glob("*.md"))
+        if not GENERATED_PAGES.match(path.stem)
+    ]
+    return {
+        str(path.relative_to(root)): page(path.read_text("utf-8"))
+        for path in (root / "README.md", *by_hand)
+    }
+
+
+def room_figures(root: Path) -> dict[str, Figures]:
+    """Measure each room of both packages."""
+    return {
+        f"{Path(package).name}/{room}": figures(path.read_text("utf-8") for path in paths)
+        for package in PACKAGES
+        for room, paths in rooms(root / package).items()
+    }
+
+
+def problems(
+    measured: Mapping[str, Figures], ceilings: Mapping[str, Figures], limits: Figures = LIMITS
+) -> Iterator[str]:
+    """Yield a sentence for each figure above its limit or ceiling, and for each needless row."""
+    for place in ceilings.keys() - measured.keys():
+        yield f"{place} is in the table of ceilings, and there is no such place: take it out"
+    for place, own in measured.items():
+        ceiling = ceilings.get(place)
+        for name, figure, limit in zip(Figures._fields, own, limits, strict=True):
+            most = max(limit, getattr(ceiling, name)) if ceiling else limit
+            if figure > most:
+                yield f"{place}: {name} is {figure}, above {most}"
+        if ceiling and all(figure <= limit for figure, limit in zip(own, limits, strict=True)):
+            yield f"{place} is within the limits: take its row out of CEILINGS"
+
+
+def page_problems(measured: Mapping[str, Page], ceilings: Mapping[str, Page]) -> Iterator[str]:
+    """Yield a sentence for each page with too many `what`, too few `you`, or a needless row."""
+    for place in ceilings.keys() - measured.keys():
+        yield f"{place} is in the table of ceilings, and there is no such page: take it out"
+    for place, own in measured.items():
+        row = ceilings.get(place, PAGE_LIMITS)
+        most, least = max(row.what, PAGE_LIMITS.what), min(row.you, PAGE_LIMITS.you)
+        if own.what > most:
+            yield f"{place}: what is {own.what}, above {most}"
+        if own.you < least:
+            yield f"{place}: you is {own.you}, below {least}"
+        if place in ceilings and own.what <= PAGE_LIMITS.what and own.you >= PAGE_LIMITS.you:
+            yield f"{place} is within the limits: take its row out of PAGE_CEILINGS"
+
+
+# ---- the command
+
+
+def main(arguments: list[str]) -> int:
+    """Print the figures of our rooms, or of the packages named in `arguments`."""
+    if arguments:
+        _show({name: _installed(name) for name in arguments})
+        return 0
+    root = Path(__file__).resolve().parents[1]
+    measured, read = room_figures(root), pages(root)
+    _show(measured)
+    print()
+    for place, own in read.items():
+        note = "  not rewritten yet" if place in PAGE_CEILINGS else ""
+        print(f"{place:34} what {own.what:5}  you {own.you:5}{note}")
+    said = [*problems(measured, CEILINGS), *page_problems(read, PAGE_CEILINGS)]
+    for sentence in said:
+        print(f"wording: {sentence}")
+    return 1 if said else 0
+
+
+def _show(measured: Mapping[str, Figures]) -> None:
+    print(f"{'':34} " + "  ".join(f"{name:>11}" for name in Figures._fields))
+    for place, own in measured.items():
+        note = "  not rewritten yet" if place in CEILINGS else ""
+        print(f"{place:34} " + "  ".join(f"{figure:11}" for figure in own) + note)
+
+
+def _installed(name: str) -> Figures:
+    spec = find_spec(name)
+    if spec is None or not spec.submodule_search_locations:
+        raise SystemExit(f"{name} is not installed here")
+    paths = sorted(Path(spec.submodule_search_locations[0]).rglob("*.py"))
+    return figures(path.read_text("utf-8") for path in paths)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
