@@ -23,6 +23,7 @@ from mcp_runtime.auth.addresses import (
 from mcp_runtime.auth.errors import DiscoveryFailed
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse
 from mcp_runtime.errors import Disconnected, NotInstalled, NotReached, TooMuch
+from mcp_runtime.transports.tls import default_tls
 
 try:
     import httpcore2
@@ -101,7 +102,7 @@ class GuardedFetch:
         if proxy not in self._pools:
             through = None if proxy is None else httpx2.Proxy(proxy)
             self._pools[proxy] = httpcore2.AsyncConnectionPool(
-                ssl_context=self._tls or httpx2.create_ssl_context(trust_env=False),
+                ssl_context=self._tls or default_tls(),
                 proxy=None
                 if through is None
                 else httpcore2.Proxy(

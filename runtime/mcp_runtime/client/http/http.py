@@ -17,6 +17,7 @@ from typing import Final, Protocol
 from mcp_runtime.core.http_rules import media_type
 from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, NotInstalled, NotReached, TooMuch
 from mcp_runtime.limits import Limits
+from mcp_runtime.transports.tls import default_tls
 
 try:
     import httpx2
@@ -159,7 +160,7 @@ class HttpClient:
         self._limits = limits
         self._client = httpx2.AsyncClient(
             headers={"Accept-Encoding": "identity", **headers},
-            verify=True if tls is None else tls,
+            verify=default_tls() if tls is None else tls,
             proxy=None if proxy is None else _proxy(proxy),
             cookies=LimitedCookieJar(limits),
             trust_env=False,
