@@ -6,6 +6,7 @@ reason that does not name `../shared`, or if no test ran at all.
 
 from __future__ import annotations
 
+import gc
 import inspect
 import os
 import sys
@@ -177,6 +178,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     wide.mark_what_waits(items)
     if most := config.getoption("at_most"):
         wide.mark_all_but(items, most)
+
+
+def pytest_collection_finish() -> None:
+    """Nothing that was imported will ever be garbage: a collection need not look at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
