@@ -27,9 +27,8 @@ from starlette.routing import Mount, Route
 from mcp_runtime import Client, Context, Server
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.revisions import ALL
-from tests.runtime.auth.test_protected_server import Issuer, at_root, protected, text
-
-pytestmark = pytest.mark.real_time
+from tests.runtime.auth.test_protected_server import Issuer, protected, text
+from tests.support.uvicorn_served import served
 
 SECRET: Final = "of-the-host"
 
@@ -91,7 +90,7 @@ async def hosted(host: Callable[..., Any]) -> AsyncGenerator[Issuer]:
         is_issuer = path in ("/token", "/register") or "authorization-server" in path
         await apps["issuer" if is_issuer else "host"](scope, receive, send)
 
-    async with at_root(route) as origin:
+    async with served(route) as origin:
         issuer = apps["issuer"] = Issuer(origin, f"{origin}/tools/mcp")
         server = protected(issuer)
         app = server.asgi()
@@ -148,7 +147,7 @@ async def test_the_users_of_the_host_are_the_principals_of_a_server_without_toke
     app = server.asgi(path="/", principal=lambda scope: scope["user"].display_name)
     middleware = [Middleware(AuthenticationMiddleware, backend=Users())]
     host = Starlette(routes=[Mount("/tools", app)], middleware=middleware)
-    async with at_root(host) as origin:
+    async with served(host) as origin:
         url = f"{origin}/tools/"
         for revision in (ALL[-2], ALL[-1]):
             for user in ("ann", "eve"):

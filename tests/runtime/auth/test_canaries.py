@@ -32,8 +32,6 @@ from tests.runtime.auth.test_authorizer import authorizer, signed_in
 from tests.runtime.auth.test_protected_server import serving, text
 from tests.support.authorization_server import ISSUER, SERVER, Clock, World, refused, reply
 
-pytestmark = pytest.mark.real_time
-
 CANARY: Final = "c4n4ry-5ecret"
 
 

@@ -17,8 +17,6 @@ from mcp_runtime.auth.client.storage import FileStorage
 from mcp_runtime.errors import LocalError
 from tests.runtime.auth.test_protected_server import Issuer, client, serving, text
 
-pytestmark = pytest.mark.real_time
-
 
 async def refused(issuer: Issuer, **settings: Any) -> str:
     """What the client is told whose settings these are."""
@@ -32,6 +30,7 @@ def ignored(url: str, host: str) -> None:
     """Shows nobody anything."""
 
 
+@pytest.mark.real_time
 async def test_a_redirect_that_cannot_be_waited_for_is_named() -> None:
     def no_terminal() -> str:
         raise EOFError("EOF when reading a line")

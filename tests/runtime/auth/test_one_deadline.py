@@ -28,6 +28,7 @@ from mcp_runtime.client.http.server_facts import ServerFacts
 from mcp_runtime.errors import TimedOut
 from mcp_runtime.limits import DEFAULT
 from tests.support.authorization_server import ISSUER, SERVER, World
+from tests.support.virtual_time import elapse, now
 
 NEWEST: Final = "2026-07-28"
 JOB: Final = ClientCredentials(client_id="job", client_secret="s")
@@ -86,7 +87,7 @@ class Slow:
     async def __call__(self, request: AuthRequest, /) -> AuthResponse:
         for word, seconds in self.seconds.items():
             if word in request.url:
-                await asyncio.sleep(seconds)
+                await elapse(seconds)
         return await self.world(request)
 
     async def close(self) -> None:
@@ -111,10 +112,6 @@ def client(
         return connection
 
     return Client(cast("Any", connect), timeout=timeout), server
-
-
-def now() -> float:
-    return asyncio.get_running_loop().time()
 
 
 SLOW: Final[dict[str, Mapping[str, float]]] = {
@@ -196,7 +193,7 @@ def taking(world: World, seconds: float) -> Callable[[str | None], Any]:
                 uri = visit.uri
 
                 async def __call__(self, url: str, host: str, /) -> str:
-                    await asyncio.sleep(seconds)
+                    await elapse(seconds)
                     return await visit(url, host)
 
             yield Slowly()
@@ -232,9 +229,9 @@ async def test_two_pauses_that_overlap_count_once() -> None:
         connection = who.connection
 
         async def pause(begin: float, end: float) -> None:
-            await asyncio.sleep(begin)
+            await elapse(begin)
             with connection.deadlines_paused():
-                await asyncio.sleep(end - begin)
+                await elapse(end - begin)
 
         async with asyncio.TaskGroup() as group:
             group.create_task(pause(0.0, 10.0))
@@ -266,9 +263,9 @@ async def test_a_wait_for_something_else_stands_still_with_the_clock() -> None:
         connection = who.connection
 
         async def pause() -> None:
-            await asyncio.sleep(1.0)
+            await elapse(1.0)
             with connection.deadlines_paused():
-                await asyncio.sleep(200.0)
+                await elapse(200.0)
 
         paused = asyncio.create_task(pause())
         with pytest.raises(TimeoutError):

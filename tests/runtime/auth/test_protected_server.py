@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -11,7 +9,6 @@ from urllib.parse import urlsplit
 
 import httpx2
 import pytest
-import uvicorn
 
 from mcp_runtime import Client, Context, Limits, Server
 from mcp_runtime.auth.client.oauth import OAuth
@@ -23,9 +20,7 @@ from mcp_runtime.errors import Disconnected, TooMuch, Unauthorized
 from mcp_runtime.revisions import ALL
 from mcp_runtime.server.registry import Registry
 from tests.support.authorization_server import World
-from tests.support.patience import PATIENCE
-
-pytestmark = pytest.mark.real_time
+from tests.support.uvicorn_served import served
 
 
 def _named(header: bytes) -> str:
@@ -93,22 +88,6 @@ def protected(issuer: Issuer, includes: Any = None, **settings: Any) -> Server:
 
 
 @asynccontextmanager
-async def at_root(app: Any) -> AsyncGenerator[str]:
-    """The origin at which an application is served, well-known paths and all."""
-    listening = socket.socket()
-    listening.bind(("127.0.0.1", 0))
-    config = uvicorn.Config(app, lifespan="off", log_level="warning")
-    server = uvicorn.Server(config)
-    running = asyncio.create_task(server.serve(sockets=[listening]))
-    try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        await asyncio.wait_for(running, PATIENCE)
-        listening.close()
-
-
-@asynccontextmanager
 async def serving(**settings: Any) -> AsyncGenerator[Issuer]:
     """A protected server at /mcp, whose authorization server shares its origin."""
     apps: dict[str, Any] = {}
@@ -118,7 +97,7 @@ async def serving(**settings: Any) -> AsyncGenerator[Issuer]:
         is_issuer = path in ("/token", "/register") or "authorization-server" in path
         await apps["issuer" if is_issuer else "server"](scope, receive, send)
 
-    async with at_root(both) as origin:
+    async with served(both) as origin:
         issuer = apps["issuer"] = Issuer(origin, f"{origin}/mcp")
         issuer.serve = lambda server: apps.update(server=server.asgi(health="/health"))
         issuer.serve(protected(issuer, **settings))

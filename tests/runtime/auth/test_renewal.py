@@ -31,6 +31,7 @@ from mcp_runtime.errors import Disconnected
 from tests.runtime.auth.test_authorizer import authorizer, signed_in, token
 from tests.runtime.auth.test_storage import Keyring
 from tests.support.authorization_server import ISSUER, SERVER, Clock, World, refused, reply
+from tests.support.virtual_time import elapse
 
 
 async def answered(client: Authorizer, refusal: AuthResponse) -> str:
@@ -85,7 +86,7 @@ class Slow:
         self.world = world
 
     async def __call__(self, request: AuthRequest, /) -> AuthResponse:
-        await asyncio.sleep(0.01)
+        await elapse(0.01)
         return await self.world(request)
 
     async def close(self) -> None:
@@ -221,7 +222,7 @@ async def test_a_client_that_is_closed_waits_for_no_other(
     assert isinstance(storage, SharedStorage)
     async with storage.renewing(tokens_key(SERVER)), asyncio.timeout(60):
         waits = asyncio.create_task(signed_in(client))
-        await asyncio.sleep(0.1)
+        await elapse(0.1)
         await client.close()
         with pytest.raises(asyncio.CancelledError):
             await waits

@@ -24,10 +24,9 @@ from mcp_runtime.auth.messages import AuthRequest, AuthResponse
 from mcp_runtime.errors import SessionError
 from mcp_runtime.revisions import ALL
 from tests.runtime.auth.test_authorizer import authorizer, signed_in
-from tests.runtime.auth.test_protected_server import Issuer, at_root, serving, text
+from tests.runtime.auth.test_protected_server import Issuer, serving, text
 from tests.support.authorization_server import SERVER, Clock, World, refused
-
-pytestmark = pytest.mark.real_time
+from tests.support.uvicorn_served import served
 
 THREATS: Final = (
     "Confused deputy",
@@ -123,7 +122,7 @@ class Sends:
 async def turned() -> AsyncGenerator[tuple[Issuer, Thief, MemoryStorage]]:
     """A server that a person has signed in to, and that sends its clients to a thief since."""
     thief, storage = Thief(), MemoryStorage()
-    async with at_root(thief) as theirs, serving() as issuer:
+    async with served(thief) as theirs, serving() as issuer:
         auth = OAuth(redirect=issuer.world.redirect, storage=storage)
         async with Client.http(issuer.world.resource, auth=auth) as who:
             await text(who, "whoami")

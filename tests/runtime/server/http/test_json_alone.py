@@ -13,6 +13,7 @@ from mcp_runtime.limits import Limits
 from mcp_runtime.server.http.cross_origin import cross_origin
 from mcp_runtime.server.http.uvicorn import address
 from tests.support.asgi_client import LATEST, SHAKEN, Client, Response, initialize, plain, serving
+from tests.support.virtual_time import elapse
 
 ALONE = {"accept": "application/json"}
 
@@ -56,7 +57,7 @@ async def test_an_answer_that_takes_long_is_waited_for(revision: str) -> None:
 
     @server.tool
     async def slow() -> str:
-        await asyncio.sleep(0.2)
+        await elapse(0.2)
         return "done"
 
     async with serving(server) as client:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import secrets
 import sys
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
@@ -12,11 +11,14 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
 
+import pytest
+
 from mcp_runtime import Context, Server
 from mcp_runtime.limits import Limits
 from mcp_runtime.stores import StoreUnavailable
 from mcp_runtime.stores.memory import MemoryStore
-from tests.support.asgi_client import Client, Response, Session, run
+from tests.support import wide
+from tests.support.asgi_client import Client, Response, Session
 from tests.support.patience import until
 from tests.support.virtual_time import elapse
 
@@ -182,46 +184,38 @@ async def test_of_several_that_follow_in_several_processes_one_runs_it() -> None
         assert text(rests[0].messages[-1]).startswith("done at ")
 
 
-def test_what_kills_each_process_is_run_again_as_often_as_the_limit_says() -> None:
-    async def main(most: int) -> None:
-        async with processes(5, Limits(lease=0.1, reruns=most)) as place:
-            session, first = await begun(place)
-            rests = [place.at(4, session).get(first.events[-1].id)]
-            place.kill(0)
-            for _ in range(most):
-                await until(
-                    lambda: any(
-                        place.runs[number] and number not in place.dead for number in range(5)
-                    )
-                )
-                (runner,) = {*place.runs} - place.dead
-                place.kill(runner)
-                other = min({*range(5)} - place.dead)
-                rests.append(place.at(other, session).get(first.events[-1].id))
-            await rests[-1].until_over()
-            require_lost(rests[-1])
-            assert place.runs.total() == most + 1
-            assert logs(rests[-1].messages) == [f"begun at {n}" for n in [*place.runs][1:]]
-
-    for most in (0, 1, 2):
-        run(lambda most=most: main(most))
+@pytest.mark.parametrize("most", [0, 1, 2])
+async def test_what_kills_each_process_is_run_again_as_often_as_the_limit_says(most: int) -> None:
+    async with processes(5, Limits(lease=0.1, reruns=most)) as place:
+        session, first = await begun(place)
+        rests = [place.at(4, session).get(first.events[-1].id)]
+        place.kill(0)
+        for _ in range(most):
+            await until(
+                lambda: any(place.runs[number] and number not in place.dead for number in range(5))
+            )
+            (runner,) = {*place.runs} - place.dead
+            place.kill(runner)
+            other = min({*range(5)} - place.dead)
+            rests.append(place.at(other, session).get(first.events[-1].id))
+        await rests[-1].until_over()
+        require_lost(rests[-1])
+        assert place.runs.total() == most + 1
+        assert logs(rests[-1].messages) == [f"begun at {n}" for n in [*place.runs][1:]]
 
 
-def test_a_message_over_the_limit_is_run_once() -> None:
-    async def main(more: int) -> None:
-        async with processes(limits=Limits(lease=0.1, rerun_bytes=1000)) as place:
-            session, first = await begun(place, text="x" * (1000 - _SIZE + more))
-            place.kill(0)
-            place.go.set()
-            rest = await place.at(1, session).get(first.events[-1].id).until_over()
-            if more:
-                require_lost(rest)
-            else:
-                assert text(rest.messages[-1]) == "done at 1"
-            assert place.runs[1] == (0 if more else 1)
-
-    for more in (0, 1):
-        run(lambda more=more: main(more))
+@pytest.mark.parametrize("more", [0, 1])
+async def test_a_message_over_the_limit_is_run_once(more: int) -> None:
+    async with processes(limits=Limits(lease=0.1, rerun_bytes=1000)) as place:
+        session, first = await begun(place, text="x" * (1000 - _SIZE + more))
+        place.kill(0)
+        place.go.set()
+        rest = await place.at(1, session).get(first.events[-1].id).until_over()
+        if more:
+            require_lost(rest)
+        else:
+            assert text(rest.messages[-1]) == "done at 1"
+        assert place.runs[1] == (0 if more else 1)
 
 
 _SIZE = len(
@@ -272,38 +266,38 @@ async def test_who_follows_goes_on_when_the_second_process_dies_too() -> None:
         assert text(rest.messages[-1]) == f"done at {last}"
 
 
-def test_whenever_and_wherever_processes_die_each_event_comes_once_and_in_order() -> None:
-    async def main(random: Random) -> None:
-        async with processes(5, Limits(lease=0.05, reruns=9)) as place:
-            session, response = await begun(place)
-            ids = [event.id or "" for event in response.events]
-            messages = [*response.messages]
-            while {*range(5)} - place.dead - {[*place.runs][-1]} and random.random() < 0.9:
-                place.kill([*place.runs][-1])
-                number = random.choice([*{*range(5)} - place.dead])
-                response = place.at(number, session).get(ids[-1])
-                runs, after = place.runs.total(), random.choice([0, 1, 2, 3])
-                await response.until(lambda each, after=after: len(each.messages) >= after)
-                await until(lambda runs=runs: place.runs.total() > runs)
-                await response.drop()
-                ids += [event.id or "" for event in response.events]
-                messages += response.messages
-            place.go.set()
-            number = random.choice([*{*range(5)} - place.dead])
-            response = await place.at(number, session).get(ids[-1]).until_over()
+@pytest.mark.parametrize("number", range(10))
+async def test_whenever_and_wherever_processes_die_each_event_comes_once_and_in_order(
+    number: int,
+) -> None:
+    seed = f"{wide.seed()} {number}"
+    sys.stdout.write(f"processes die with the seed {seed!r}\n")
+    random = Random(seed)
+    async with processes(5, Limits(lease=0.05, reruns=9)) as place:
+        session, response = await begun(place)
+        ids = [event.id or "" for event in response.events]
+        messages = [*response.messages]
+        while {*range(5)} - place.dead - {[*place.runs][-1]} and random.random() < 0.9:
+            place.kill([*place.runs][-1])
+            where = random.choice([*{*range(5)} - place.dead])
+            response = place.at(where, session).get(ids[-1])
+            runs, after = place.runs.total(), random.choice([0, 1, 2, 3])
+            await response.until(lambda each, after=after: len(each.messages) >= after)
+            await until(lambda runs=runs: place.runs.total() > runs)
+            await response.drop()
             ids += [event.id or "" for event in response.events]
             messages += response.messages
-            numbers = [int(id.rpartition(".")[2]) for id in ids]
-            assert numbers == sorted({*numbers})
-            assert [each["id"] for each in messages if "id" in each] == [1]
-            assert steps(messages) == sorted({*steps(messages)})
-            assert text(messages[-1]) == f"done at {[*place.runs][-1]}"
-            assert len(place.runs) == place.runs.total() == len(place.dead) + 1
-
-    for _ in range(10):
-        seed = secrets.randbits(32)
-        sys.stdout.write(f"processes die with the seed {seed}\n")
-        run(lambda seed=seed: main(Random(seed)))
+        place.go.set()
+        where = random.choice([*{*range(5)} - place.dead])
+        response = await place.at(where, session).get(ids[-1]).until_over()
+        ids += [event.id or "" for event in response.events]
+        messages += response.messages
+        numbers = [int(id.rpartition(".")[2]) for id in ids]
+        assert numbers == sorted({*numbers})
+        assert [each["id"] for each in messages if "id" in each] == [1]
+        assert steps(messages) == sorted({*steps(messages)})
+        assert text(messages[-1]) == f"done at {[*place.runs][-1]}"
+        assert len(place.runs) == place.runs.total() == len(place.dead) + 1
 
 
 async def test_a_process_whose_tool_does_not_say_so_answers_with_the_error() -> None:
@@ -315,35 +309,34 @@ async def test_a_process_whose_tool_does_not_say_so_answers_with_the_error() -> 
         assert place.runs == {0: 1}
 
 
-def test_a_batch_is_run_again_whole_or_not_at_all() -> None:
-    async def main(names: Sequence[str]) -> None:
-        async with processes() as place:
-            session = await place.clients[0].session("2025-03-26")
-            calls = [
-                {
-                    "jsonrpc": "2.0",
-                    "id": 1 if name == "twice" else id,
-                    "method": "tools/call" if name != "ping" else name,
-                    "params": {"name": "work" if name == "twice" else name},
-                }
-                for id, name in enumerate(names, 1)
-            ]
-            is_run = [name not in ("ping", "twice") for name in names]
-            first = await session.post(calls).until_events(sum(is_run))
-            await first.drop()
-            place.kill(0)
-            place.go.set()
-            rest = await place.at(1, session).get(first.events[-1].id).until_over()
-            if {*names} == {"work"}:
-                assert {text(each) for each in rest.messages[-1]} == {"done at 1"}
-                assert {each["id"] for each in rest.messages[-1]} == {1, 2}
-                assert place.runs == {0: 2, 1: 2}
-            else:
-                require_lost(rest, [id for id, runs in enumerate(is_run, 1) if runs])
-                assert 1 not in place.runs
-
-    for names in (["work", "work"], ["work", "once"], ["work", "ping"], ["work", "twice"]):
-        run(lambda names=names: main(names))
+@pytest.mark.parametrize(
+    "names", [["work", "work"], ["work", "once"], ["work", "ping"], ["work", "twice"]]
+)
+async def test_a_batch_is_run_again_whole_or_not_at_all(names: Sequence[str]) -> None:
+    async with processes() as place:
+        session = await place.clients[0].session("2025-03-26")
+        calls = [
+            {
+                "jsonrpc": "2.0",
+                "id": 1 if name == "twice" else id,
+                "method": "tools/call" if name != "ping" else name,
+                "params": {"name": "work" if name == "twice" else name},
+            }
+            for id, name in enumerate(names, 1)
+        ]
+        is_run = [name not in ("ping", "twice") for name in names]
+        first = await session.post(calls).until_events(sum(is_run))
+        await first.drop()
+        place.kill(0)
+        place.go.set()
+        rest = await place.at(1, session).get(first.events[-1].id).until_over()
+        if {*names} == {"work"}:
+            assert {text(each) for each in rest.messages[-1]} == {"done at 1"}
+            assert {each["id"] for each in rest.messages[-1]} == {1, 2}
+            assert place.runs == {0: 2, 1: 2}
+        else:
+            require_lost(rest, [id for id, runs in enumerate(is_run, 1) if runs])
+            assert 1 not in place.runs
 
 
 async def test_a_call_that_was_cancelled_is_not_run_again() -> None:
@@ -359,28 +352,25 @@ async def test_a_call_that_was_cancelled_is_not_run_again() -> None:
         assert (rest.messages, late.messages, place.runs) == ([], [], {0: 1})
 
 
-def test_a_shutdown_leaves_a_call_to_another_process() -> None:
-    async def main(most: int) -> None:
-        async with processes(limits=Limits(lease=0.1, drain_wait=0.01, reruns=most)) as place:
-            session = await place.clients[0].session()
-            first = await asked(session).until_events(5)
-            silent = asked(session)
-            await until(lambda: place.runs == {0: 2})
-            await place.clients[0].app.drain()
-            place.kill(0)
-            place.go.set()
-            for each in (first, silent):
-                await each.until_over()
-            if not most:
-                assert first.messages[-1]["error"]["message"].endswith("is shutting down")
-                return
-            assert (first.events[-1].retry, logs(first.messages)) == (1000, ["begun at 0"])
-            rest = await place.at(1, session).get(first.events[-2].id).until_over()
-            assert (logs(rest.messages), text(rest.messages[-1])) == (["begun at 1"], "done at 1")
-            assert place.runs == {0: 2, 1: 1}
-
-    for most in (0, 1):
-        run(lambda most=most: main(most))
+@pytest.mark.parametrize("most", [0, 1])
+async def test_a_shutdown_leaves_a_call_to_another_process(most: int) -> None:
+    async with processes(limits=Limits(lease=0.1, drain_wait=0.01, reruns=most)) as place:
+        session = await place.clients[0].session()
+        first = await asked(session).until_events(5)
+        silent = asked(session)
+        await until(lambda: place.runs == {0: 2})
+        await place.clients[0].app.drain()
+        place.kill(0)
+        place.go.set()
+        for each in (first, silent):
+            await each.until_over()
+        if not most:
+            assert first.messages[-1]["error"]["message"].endswith("is shutting down")
+            return
+        assert (first.events[-1].retry, logs(first.messages)) == (1000, ["begun at 0"])
+        rest = await place.at(1, session).get(first.events[-2].id).until_over()
+        assert (logs(rest.messages), text(rest.messages[-1])) == (["begun at 1"], "done at 1")
+        assert place.runs == {0: 2, 1: 1}
 
 
 async def test_a_store_that_fails_while_a_call_is_taken_over_does_not_lose_it() -> None:
