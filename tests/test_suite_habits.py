@@ -18,12 +18,17 @@ ACCEPTED: Final = {
     "conformance": {"sleeps": OTHER_PROGRAMS, "asyncio.run": OTHER_PROGRAMS},
     "interop": {"sleeps": OTHER_PROGRAMS, "asyncio.run": OTHER_PROGRAMS},
     "laws/test_laws.py": {"asyncio.run": "each example of a random test has a loop"},
+    "runtime/auth/test_work_for_strangers.py": {
+        "asyncio.run": "a verifier is asked on one event loop after another"
+    },
     "runtime/client/test_event_loops.py": {
         "asyncio.run": "a client that is used on several loops, or after one was closed"
     },
+    "runtime/server/http/test_mounting.py": {
+        "asyncio.run": "an event loop ends, and its tasks with it, before the application does"
+    },
     "runtime/shared/test_threads.py": {"asyncio.run": "a forked process has a loop of its own"},
     "scaffold/test_scale.py": {"sleeps": REAL, "asyncio.run": "servers are asked from outside"},
-    "support/asgi_client.py": {"asyncio.run": "for tests that are no coroutines yet"},
     "support/attacked_server.py": dict.fromkeys(["sleeps", "asyncio.run"], OTHER_PROGRAMS),
     "support/browser.py": {"sleeps": REAL, "asserts a clock": "the deadline of a browser"},
     "support/clock.py": {"sleeps": "virtual time passes by it"},
@@ -38,12 +43,6 @@ ACCEPTED: Final = {
     "test_examples.py": {"asyncio.run": "an example is run as its page says"},
     "test_virtual_time.py": {"sleeps": "what both kinds of loops do with a task that soon ends"},
     # Not converted yet.
-    **dict.fromkeys(
-        ["pair", "runtime/auth", "runtime/server"],
-        dict.fromkeys(["sleeps", "asserts a clock", "asyncio.run"], "not converted yet"),
-    ),
-    "runtime/attacks/test_bytes.py": {"sleeps": "not converted yet"},
-    "runtime/attacks/test_random_peers.py": {"asyncio.run": "it may take minutes"},
     "spec/test_meta.py": {"asyncio.run": "not converted yet"},
     "spec/test_transports.py": {"asserts a clock": "not converted yet"},
 }

@@ -15,9 +15,10 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from tests.pair.test_several_processes import PER_REQUEST, run, served
 from tests.support.asgi_client import BOTH, mirrors, request
+from tests.support.async_tests import run_in_real_time
 from tests.support.redis_server import RedisServer
+from tests.support.served_processes import PER_REQUEST, served
 
 LISTENERS = 1_000
 ROUNDS = 20
@@ -75,7 +76,7 @@ def _milliseconds(delays: Sequence[float]) -> tuple[float, float]:
 @pytest.mark.long
 def test_a_change_reaches_1000_listeners_of_two_processes(redis: RedisServer) -> None:
     async def main() -> None:
-        async with served(redis.url) as place, AsyncExitStack() as stack:
+        async with served(redis.url, 2) as place, AsyncExitStack() as stack:
             client = await stack.enter_async_context(place.client(PER_REQUEST))
             publisher = (await asyncio.open_connection("127.0.0.1", redis.port))[1]
             stack.callback(publisher.close)
@@ -106,4 +107,4 @@ def test_a_change_reaches_1000_listeners_of_two_processes(redis: RedisServer) ->
             sys.stdout.write(f"{who} hear of a change within {p50:.0f} ms, p99 {p99:.0f} ms\n")
             sys.stdout.write(f"beside as many subscribers of Redis alone: {ratios}\n")
 
-    run(main, 300)
+    run_in_real_time(main, 300)

@@ -14,10 +14,12 @@ import pytest
 
 from mcp_runtime.errors import RemoteError
 from mcp_runtime.stores.opening import store_at
-from tests.pair.test_several_processes import SHAKEN, run, served, text, yes
+from tests.pair.test_several_processes import text, yes
 from tests.support.asgi_client import BOTH, mirrors, request
+from tests.support.async_tests import run_in_real_time
 from tests.support.patience import until
 from tests.support.redis_server import RedisServer
+from tests.support.served_processes import SHAKEN, served
 
 AT_ONCE = 20
 
@@ -39,7 +41,7 @@ async def _kill_an_owner(url: str, redis: Any) -> None:
         place.client(on_log=lambda params: logged.append(params.data)) as client,
     ):
         call = asyncio.create_task(client.call_tool("tell", {"count": 10_000}))
-        await until(lambda: len(logged) >= 3, seconds=30)
+        await until(lambda: len(logged) >= 3)
         place.pids[logged[0]["process"]].kill()
         with pytest.raises(RemoteError, match="has ended") as raised:
             await call
@@ -58,15 +60,16 @@ async def _stored(redis: Any) -> list[int]:
 
 
 @pytest.mark.wide
-def test_a_client_gets_each_stored_event_once_when_its_process_is_killed(
+@pytest.mark.real_time
+async def test_a_client_gets_each_stored_event_once_when_its_process_is_killed(
     redis: RedisServer,
 ) -> None:
-    run(lambda: _kill_owners(redis, 1), 120)
+    await _kill_owners(redis, 1)
 
 
 @pytest.mark.long
 def test_a_client_gets_each_stored_event_once_in_50_kills(redis: RedisServer) -> None:
-    run(lambda: _kill_owners(redis, 50), 3600)
+    run_in_real_time(lambda: _kill_owners(redis, 50), 3600)
 
 
 async def _run_again(redis: RedisServer, until_file: Path, rounds: int) -> None:
@@ -78,12 +81,12 @@ async def _run_again(redis: RedisServer, until_file: Path, rounds: int) -> None:
         ):
             called = client.call_tool("tell_again", {"count": 5, "until": str(ready)})
             call = asyncio.create_task(called)
-            await until(lambda logged=logged: bool(logged), seconds=30)
+            await until(lambda logged=logged: bool(logged))
             first = logged[0]["process"]
             place.pids[first].kill()
             ready.touch()
-            (second,) = place.pids.keys() - {first}
-            assert text(await call) == str(second)
+            second = int(text(await call))
+            assert second in place.others(first)
             again = [each["number"] for each in logged if each["process"] == second]
             assert again == [*range(5)]
 
@@ -92,7 +95,7 @@ async def _run_again(redis: RedisServer, until_file: Path, rounds: int) -> None:
 def test_a_call_that_may_run_twice_is_answered_in_30_kills(
     redis: RedisServer, tmp_path: Path
 ) -> None:
-    run(lambda: _run_again(redis, tmp_path / "ready", 30), 3600)
+    run_in_real_time(lambda: _run_again(redis, tmp_path / "ready", 30), 3600)
 
 
 # ---- what a handler asks
@@ -108,7 +111,7 @@ async def _elicit(redis: RedisServer, calls: int) -> None:
 
 @pytest.mark.long
 def test_2000_calls_that_ask_their_client_all_complete(redis: RedisServer) -> None:
-    run(lambda: _elicit(redis, 2_000), 1800)
+    run_in_real_time(lambda: _elicit(redis, 2_000), 1800)
 
 
 # ---- requestState
@@ -148,17 +151,18 @@ def _confirm(**retry: Any) -> dict[str, Any]:
 
 
 async def _retry(redis: RedisServer, calls: int) -> None:
-    async with served(redis.url) as place:
+    async with served(redis.url, 2) as place:
         pids = {port: process.pid for port, process in place.processes.items()}
         await asyncio.to_thread(_retry_elsewhere, pids, calls)
 
 
-def test_a_request_is_retried_with_its_state_at_the_other_process(redis: RedisServer) -> None:
-    run(lambda: _retry(redis, 100))
+@pytest.mark.real_time
+async def test_a_request_is_retried_with_its_state_at_the_other_process(redis: RedisServer) -> None:
+    await _retry(redis, 100)
 
 
 @pytest.mark.long
 def test_each_of_10_000_requests_is_retried_with_its_state_at_the_other_process(
     redis: RedisServer,
 ) -> None:
-    run(lambda: _retry(redis, 10_000), 1800)
+    run_in_real_time(lambda: _retry(redis, 10_000), 1800)

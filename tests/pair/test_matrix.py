@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -20,8 +19,8 @@ from mcp_runtime.errors import NoCommonRevision, RemoteError
 from mcp_runtime.revisions import ALL, revision
 from tests.support import pair_server
 from tests.support.judged_wire import Wire, faults, official_faults
-from tests.support.loopback import Loopback
 from tests.support.pair_scenario import Host, expected, observed
+from tests.support.uvicorn_served import served
 
 HANDSHAKE: Final = tuple(name for name in ALL if revision(name).era == "handshake")
 PER_REQUEST: Final = tuple(name for name in ALL if revision(name).era == "per-request")
@@ -45,8 +44,14 @@ def common(transport: str, client: Sequence[str], server: Sequence[str]) -> str 
 
 
 def marks(transport: str, *sides: str) -> list[pytest.MarkDecorator]:
-    """In memory `make test` plays every pair, elsewhere those with a side that speaks all."""
-    return [] if transport == "memory" or "all" in sides else [pytest.mark.wide]
+    """`make test` plays every pair in memory, and elsewhere a share of those with "all" on a side.
+
+    Where both sides speak all they are played on every transport.
+    """
+    real = [pytest.mark.real_time] if transport == "stdio" else []
+    if transport == "memory" or {*sides} == {"all"}:
+        return real
+    return [*real, pytest.mark.drawn if "all" in sides else pytest.mark.wide]
 
 
 def pairs(agree: bool) -> list[Any]:
@@ -65,29 +70,16 @@ def pairs(agree: bool) -> list[Any]:
     ]
 
 
-@contextmanager
-def peer(
-    transport: str, server: Sequence[str], loopback: Loopback
-) -> Iterator[Callable[..., Client]]:
+@asynccontextmanager
+async def peer(transport: str, server: Sequence[str]) -> AsyncGenerator[Callable[..., Client]]:
     """Makes clients of that server."""
     if transport == "memory":
         yield partial(Client, pair_server.make(server))
     elif transport == "stdio":
         yield partial(Client.stdio, [sys.executable, PROGRAM, ",".join(server)], stderr="drop")
     else:
-        with loopback.mounted(pair_server.make(server).asgi()) as url:
-            yield partial(Client.http, url + ROUTES[transport])
-
-
-def shown(make: Callable[..., Client], client: Sequence[str]) -> tuple[Any, Wire]:
-    """What the client saw, and the wire."""
-    host = Host()
-
-    async def main() -> Any:
-        async with make(**host.options(client)) as opened:
-            return await observed(opened, host)
-
-    return asyncio.run(main()), host.wire
+        async with served(pair_server.make(server).asgi(), lifespan="on") as origin:
+            yield partial(Client.http, origin + ROUTES[transport])
 
 
 @pytest.mark.requirement(
@@ -104,14 +96,14 @@ def shown(make: Callable[..., Client], client: Sequence[str]) -> tuple[Any, Wire
     "mrtr.only-way",
 )
 @pytest.mark.parametrize(("transport", "client", "server"), pairs(agree=True))
-def test_a_pair_agrees_on_its_newest_revision_and_has_all_its_features(
-    transport: str, client: Sequence[str], server: Sequence[str], loopback: Loopback
+async def test_a_pair_agrees_on_its_newest_revision_and_has_all_its_features(
+    transport: str, client: Sequence[str], server: Sequence[str]
 ) -> None:
-    agreed = common(transport, client, server)
+    agreed, host = common(transport, client, server), Host()
     assert agreed is not None
-    with peer(transport, server, loopback) as make:
-        seen, wire = shown(make, client)
-    wanted = expected(agreed)
+    async with peer(transport, server) as make, make(**host.options(client)) as opened:
+        seen = await observed(opened, host)
+    wire, wanted = host.wire, expected(agreed)
     assert {name: seen[name] for name in wanted} == wanted
     assert seen.keys() == wanted.keys()
     assert list(faults(wire, agreed)) == []
@@ -121,20 +113,14 @@ def test_a_pair_agrees_on_its_newest_revision_and_has_all_its_features(
 
 
 @pytest.mark.parametrize(("transport", "client", "server"), pairs(agree=False))
-def test_a_pair_without_a_common_revision_says_what_each_speaks(
-    transport: str, client: Sequence[str], server: Sequence[str], loopback: Loopback
+async def test_a_pair_without_a_common_revision_says_what_each_speaks(
+    transport: str, client: Sequence[str], server: Sequence[str]
 ) -> None:
     host = Host()
-
-    async def main(make: Callable[..., Client]) -> None:
-        async with make(**host.options(client)):
-            pass
-
-    with (
-        peer(transport, server, loopback) as make,
-        pytest.raises((NoCommonRevision, RemoteError)) as raised,
-    ):
-        asyncio.run(main(make))
+    async with peer(transport, server) as make:
+        with pytest.raises((NoCommonRevision, RemoteError)) as raised:
+            async with make(**host.options(client)):
+                pass
     if transport == "http+sse" and not _handshakes(server):
         assert "HTTP 404" in str(raised.value) or "nothing at this path" in str(raised.value)
         return

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -14,156 +13,134 @@ from typing import Any
 import pytest
 
 from mcp_runtime.core.sse import Event, Events
-from mcp_runtime.errors import RemoteError, SessionError
+from mcp_runtime.errors import RemoteError
 from mcp_runtime.extensions.tasks import ClientTasks, TaskHandle
 from mcp_runtime.revisions import latest
-from tests.pair.test_several_processes import PER_REQUEST, Place, run, served, text
-from tests.pair.test_task_pairs import outcome
+from tests.pair.test_several_processes import text
+from tests.pair.test_task_pairs import outcome, passed_over_if_lost
 from tests.support.asgi_client import GET, POST, initialize
 from tests.support.patience import until
+from tests.support.served_processes import PER_REQUEST, Place, served
 from tests.support.task_server import started
 
-
-def test_a_call_whose_process_is_killed_is_run_again_by_another(store: str, tmp_path: Path) -> None:
-    async def main() -> None:
-        logged, ready = list[Any](), tmp_path / "ready"
-        async with served(store) as place:
-            client = place.client(on_log=lambda params: logged.append(params.data))
-            async with client:
-                called = client.call_tool("tell_again", {"count": 5, "until": str(ready)})
-                call = asyncio.create_task(called)
-                await until(lambda: len(logged) >= 3, seconds=30)
-                first = logged[0]["process"]
-                place.pids[first].kill()
-                ready.touch()
-                (second,) = place.pids.keys() - {first}
-                assert text(await call) == str(second)
-                before = sum(each["process"] == first for each in logged)
-                assert logged == [
-                    *({"number": number, "process": first} for number in range(before)),
-                    *({"number": number, "process": second} for number in range(5)),
-                ]
-
-    run(main, 120)
+pytestmark = pytest.mark.real_time
 
 
-def test_what_the_call_asks_again_is_answered_to_the_process_that_runs_it(store: str) -> None:
-    async def main() -> None:
-        logged, asked = list[Any](), list[str]()
+async def test_a_call_whose_process_is_killed_is_run_again_by_another(
+    store: str, tmp_path: Path
+) -> None:
+    logged, ready = list[Any](), tmp_path / "ready"
+    async with served(store) as place:
+        client = place.client(on_log=lambda params: logged.append(params.data))
+        async with client:
+            called = client.call_tool("tell_again", {"count": 5, "until": str(ready)})
+            call = asyncio.create_task(called)
+            await until(lambda: len(logged) >= 3)
+            first = logged[0]["process"]
+            place.pids[first].kill()
+            ready.touch()
+            second = int(text(await call))
+            assert second in place.others(first)
+            before = sum(each["process"] == first for each in logged)
+            assert logged == [
+                *({"number": number, "process": first} for number in range(before)),
+                *({"number": number, "process": second} for number in range(5)),
+            ]
 
-        async def answer(params: Any) -> latest.ElicitResult:
-            asked.append(params.message)
-            if len(asked) == 1:
-                place.pids[logged[0]["process"]].kill()
-                await asyncio.sleep(3600)
-            return latest.ElicitResult(action="accept", content={"yes": True})
 
-        async with served(store, 3) as place:
-            client = place.client(
-                on_log=lambda params: logged.append(params.data), on_elicit=answer
-            )
-            async with client:
-                result = text(await client.call_tool("confirm_again"))
-                assert result == f"Sure(yes=True) {logged[1]['process']}"
-                assert (len(asked), len(logged)) == (2, 2)
+async def test_what_the_call_asks_again_is_answered_to_the_process_that_runs_it(store: str) -> None:
+    logged, asked = list[Any](), list[str]()
 
-    run(main, 120)
+    async def answer(params: Any) -> latest.ElicitResult:
+        asked.append(params.message)
+        if len(asked) == 1:
+            place.pids[logged[0]["process"]].kill()
+            await asyncio.Event().wait()
+        return latest.ElicitResult(action="accept", content={"yes": True})
+
+    async with served(store) as place:
+        client = place.client(on_log=lambda params: logged.append(params.data), on_elicit=answer)
+        async with client:
+            result = text(await client.call_tool("confirm_again"))
+            assert result == f"Sure(yes=True) {logged[1]['process']}"
+            assert (len(asked), len(logged)) == (2, 2)
 
 
 @pytest.mark.wide
-def test_a_call_that_kills_each_process_ends_in_the_error_after_one_more(store: str) -> None:
-    async def main() -> None:
-        killed = list[int]()
+async def test_a_call_that_kills_each_process_ends_in_the_error_after_one_more(store: str) -> None:
+    killed = list[int]()
 
-        def kill(params: Any) -> None:
-            killed.append(params.data["process"])
-            place.pids[killed[-1]].kill()
+    def kill(params: Any) -> None:
+        killed.append(params.data["process"])
+        place.pids[killed[-1]].kill()
 
-        async with served(store, 3) as place, place.client(on_log=kill) as client:
-            with pytest.raises(RemoteError, match="has ended") as raised:
-                await client.call_tool("tell_again", {"count": 1, "until": "never"})
-            assert raised.value.data == {"reason": "process-ended"}
-            assert len(killed) == 2
-            (third,) = place.pids.keys() - {*killed}
-            assert text(await client.call_tool("who")) == str(third)
-
-    run(main, 120)
+    async with served(store) as place, place.client(on_log=kill) as client:
+        with pytest.raises(RemoteError, match="has ended") as raised:
+            await client.call_tool("tell_again", {"count": 1, "until": "never"})
+        assert raised.value.data == {"reason": "process-ended"}
+        assert len(killed) == 2
+        (third,) = place.pids.keys() - {*killed}
+        assert text(await client.call_tool("who", {})) == str(third)
 
 
-def test_two_that_follow_at_two_processes_see_it_run_once(store: str, tmp_path: Path) -> None:
-    async def main() -> None:
-        ready = tmp_path / "ready"
-        async with served(store, 3) as place:
-            owner, *others = place.processes
-            session, last = await asyncio.to_thread(_called, owner, ready)
-            bodies = list[list[Event]]()
-            followers = [
-                threading.Thread(target=lambda port=port: bodies.append(_rest(port, session, last)))
-                for port in others
-            ]
-            for follower in followers:
-                follower.start()
-            place.processes[owner].kill()
-            ready.touch()
-            for follower in followers:
-                await asyncio.to_thread(follower.join)
-            one, other = bodies
-            assert [(each.id, each.data) for each in one] == [
-                (each.id, each.data) for each in other
-            ]
-            _require_one_run(place, one)
-
-    run(main, 120)
+async def test_two_that_follow_at_two_processes_see_it_run_once(store: str, tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    async with served(store) as place:
+        owner, *others = place.processes
+        session, last = await asyncio.to_thread(_called, owner, ready)
+        following = [
+            asyncio.create_task(asyncio.to_thread(_rest, port, session, last)) for port in others
+        ]
+        await asyncio.sleep(0)
+        place.processes[owner].kill()
+        ready.touch()
+        one, other = await asyncio.gather(*following)
+        assert [(each.id, each.data) for each in one] == [(each.id, each.data) for each in other]
+        _require_one_run(place, one)
 
 
 # ---- tasks
 
 
-def test_a_task_whose_process_is_killed_is_run_again_by_another(store: str, tmp_path: Path) -> None:
-    async def main() -> None:
-        ready, tasks = tmp_path / "ready", ClientTasks()
-        async with (
-            served(store) as place,
-            place.client(PER_REQUEST, extensions=[tasks]) as client,
-        ):
-            handle = await started(client, tasks, "job_again", until=str(ready))
-            first = await _runner(handle, set())
-            place.pids[first].kill()
-            (second,) = place.pids.keys() - {first}
-            assert await _runner(handle, {first}) == second
-            ready.touch()
-            assert text(await outcome(handle)) == str(second)
-
-    run(main, 180)
+async def test_a_task_whose_process_is_killed_is_run_again_by_another(
+    store: str, tmp_path: Path
+) -> None:
+    ready, tasks = tmp_path / "ready", ClientTasks()
+    async with served(store) as place, place.client(PER_REQUEST, extensions=[tasks]) as client:
+        handle = await started(client, tasks, "job_again", until=str(ready))
+        first = await _runner(handle, set())
+        place.pids[first].kill()
+        second = await _runner(handle, {first})
+        assert second in place.others(first)
+        ready.touch()
+        assert text(await outcome(handle)) == str(second)
 
 
 @pytest.mark.wide
-def test_a_task_that_kills_each_process_ends_in_the_error_after_one_more(store: str) -> None:
-    async def main() -> None:
-        tasks, killed = ClientTasks(), set[int]()
-        async with (
-            served(store, 3) as place,
-            place.client(PER_REQUEST, extensions=[tasks]) as client,
-        ):
-            handle = await started(client, tasks, "job_again", until="never")
-            for _ in range(2):
-                killed.add(pid := await _runner(handle, killed))
-                place.pids[pid].kill()
-            with pytest.raises(RemoteError, match="the process that ran the task is gone"):
-                await outcome(handle)
-            assert {*place.pids} > killed
-
-    run(main, 180)
+async def test_a_task_that_kills_each_process_ends_in_the_error_after_one_more(store: str) -> None:
+    tasks, killed = ClientTasks(), set[int]()
+    async with served(store) as place, place.client(PER_REQUEST, extensions=[tasks]) as client:
+        handle = await started(client, tasks, "job_again", until="never")
+        for _ in range(2):
+            killed.add(pid := await _runner(handle, killed))
+            place.pids[pid].kill()
+        with pytest.raises(RemoteError, match="the process that ran the task is gone"):
+            await outcome(handle)
+        assert {*place.pids} > killed
 
 
 async def _runner(handle: TaskHandle, before: set[int]) -> int:
     """The process that runs a task, none of those before."""
-    while True:
-        with suppress(SessionError):
+    runner = list[int]()
+
+    async def is_said() -> bool:
+        with passed_over_if_lost():
             message = (await handle.state()).status_message
-            if isinstance(message, str) and int(message) not in before:
-                return int(message)
-        await asyncio.sleep(0.05)
+            runner[:] = [int(message)] if isinstance(message, str) else ()
+        return bool(runner) and runner[0] not in before
+
+    await until(is_said)
+    return runner[0]
 
 
 # ---- streams by hand

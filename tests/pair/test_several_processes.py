@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import re
-import secrets
-import signal
 import sys
 import time
-from asyncio.subprocess import PIPE, Process
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AsyncExitStack
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -25,98 +17,16 @@ from mcp_runtime.client.subscription import Change
 from mcp_runtime.errors import RemoteError
 from mcp_runtime.revisions import latest
 from mcp_runtime.stores.opening import store_at
+from tests.support.async_tests import run_in_real_time
 from tests.support.patience import until
-from tests.support.random_proxy import random_proxy
 from tests.support.redis_server import RedisServer
+from tests.support.served_processes import PER_REQUEST, SHAKEN, served
 
 pytestmark = pytest.mark.real_time
-
-SHAKEN = "2025-11-25"
-PER_REQUEST = "2026-07-28"
-
-
-@dataclass
-class Place:
-    """The processes, and a port that leads to any of them."""
-
-    processes: dict[int, Process]
-    """By port."""
-    port: int
-    routes: _Living
-
-    @property
-    def pids(self) -> dict[int, Process]:
-        return {process.pid: process for process in self.processes.values()}
-
-    def client(self, revision: str = SHAKEN, **options: Any) -> Client:
-        url = f"http://127.0.0.1:{self.port}/mcp"
-        return Client.http(url, revisions=[revision], **options)
-
-
-@asynccontextmanager
-async def served(store: str, count: int = 2) -> AsyncGenerator[Place]:
-    seed = secrets.randbits(32)
-    sys.stdout.write(f"routes are drawn with the seed {seed}\n")
-    keys = {"MCP_STATE_KEYS": secrets.token_hex(32)}
-    processes = await asyncio.gather(*(_started(store, keys) for _ in range(count)))
-    ports = {await _port(process): process for process in processes}
-    try:
-        routes = _Living(ports)
-        async with random_proxy(routes, Random(seed)) as port:
-            yield Place(ports, port, routes)
-    finally:
-        for process in processes:
-            if process.returncode is None:
-                process.terminate()
-        async with asyncio.timeout(20):
-            await asyncio.gather(*(process.communicate() for process in processes))
-
-
-class _Living(list[int]):
-    """The ports of the processes that live."""
-
-    def __init__(self, ports: dict[int, Process]) -> None:
-        super().__init__(ports)
-        self._ports = ports
-        self.leaving: set[Process] = set()
-        """Those that a health check would take out of the rotation."""
-
-    def __len__(self) -> int:
-        self[:] = [
-            port
-            for port, process in self._ports.items()
-            if process.returncode is None and process not in self.leaving
-        ]
-        return super().__len__()
-
-
-async def _started(store: str, keys: dict[str, str]) -> Process:
-    target = "tests.support.shared_server"
-    command = ["-m", "mcp_bindgen", "run", target, "--http", "127.0.0.1:0", "--store", store]
-    return await asyncio.create_subprocess_exec(
-        sys.executable, *command, stdout=PIPE, stderr=PIPE, env={**os.environ, **keys}
-    )
-
-
-async def _port(process: Process) -> int:
-    assert process.stderr is not None
-    async with asyncio.timeout(30):
-        while line := await process.stderr.readline():
-            if match := re.search(rb"MCP at http://127.0.0.1:(\d+)/", line):
-                return int(match[1])
-    raise AssertionError("the server has ended")
 
 
 def text(result: Any) -> str:
     return str(result.content[0].text)
-
-
-def run(main: Callable[[], Awaitable[None]], seconds: float = 60) -> None:
-    async def bounded() -> None:
-        async with asyncio.timeout(seconds):
-            await main()
-
-    asyncio.run(bounded())
 
 
 async def yes(params: Any) -> latest.ElicitResult:
@@ -141,7 +51,7 @@ async def test_no_call_of_a_session_fails_whichever_process_is_asked(store: str)
 
 @pytest.mark.long
 def test_no_call_of_100_000_fails_whichever_process_is_asked(redis: RedisServer) -> None:
-    run(lambda: _call_everywhere(redis.url, 100_000), 1800)
+    run_in_real_time(lambda: _call_everywhere(redis.url, 100_000), 1800)
 
 
 @pytest.mark.parametrize("revision", [SHAKEN, PER_REQUEST])
@@ -189,7 +99,7 @@ async def test_a_call_whose_process_is_killed_is_answered_with_an_error(store: s
         client = place.client(on_log=lambda params: logged.append(params.data))
         async with client:
             call = asyncio.create_task(client.call_tool("tell", {"count": 1000}))
-            await until(lambda: len(logged) >= 3, seconds=10)
+            await until(lambda: len(logged) >= 3)
             place.pids[logged[0]["process"]].kill()
             with pytest.raises(RemoteError, match="has ended") as raised:
                 await call
@@ -206,15 +116,15 @@ async def test_a_process_that_is_told_to_end_hands_its_sessions_over(store: str)
         client = place.client(on_log=lambda params: logged.append(params.data))
         async with client:
             call = asyncio.create_task(client.call_tool("tell", {"count": 10}))
-            await until(lambda: bool(logged), seconds=10)
+            await until(lambda: bool(logged))
             leaving = place.pids[worker := logged[0]["process"]]
-            place.routes.leaving.add(leaving)
-            leaving.send_signal(signal.SIGTERM)
+            place.leaving.add(leaving)
+            leaving.terminate()
             assert text(await call) == str(worker)
-            await leaving.wait()
+            await until(lambda: leaving.poll() is not None)
             for _ in range(8):
                 other = int(text(await client.call_tool("who", {})))
-                assert other in place.pids.keys() - {worker}
+                assert other in place.others(worker)
 
 
 # ---- the store goes away
@@ -231,10 +141,9 @@ async def _call_through_an_outage(redis: RedisServer, seconds: float) -> None:
         redis.stop()
         end, refused = time.monotonic() + seconds, 0
         while refused < 3 or time.monotonic() < end:
-            async with asyncio.timeout(20):
-                with pytest.raises(RemoteError, match="cannot be reached"):
-                    await client.call_tool("who", {})
-                assert text(await without_session.call_tool("who", {}))
+            with pytest.raises(RemoteError, match="cannot be reached"):
+                await client.call_tool("who", {})
+            assert text(await without_session.call_tool("who", {}))
             refused += 1
             await asyncio.sleep(seconds / 60)
         redis.start()
@@ -257,7 +166,7 @@ async def test_a_store_that_is_away_is_an_error_at_once_and_calls_go_on_when_it_
 def test_a_store_that_is_away_for_30_seconds_is_used_again_without_a_restart(
     redis: RedisServer,
 ) -> None:
-    run(lambda: _call_through_an_outage(redis, 30), 180)
+    run_in_real_time(lambda: _call_through_an_outage(redis, 30), 180)
 
 
 @pytest.mark.long
@@ -273,7 +182,7 @@ def test_processes_do_not_grow_with_sessions_that_have_ended(redis: RedisServer)
             sys.stdout.write(f"after 200, 400 and 600 sessions the processes have {sizes} kB\n")
             assert sizes[2] - sizes[1] < 4_000, sizes
 
-    run(main, 600)
+    run_in_real_time(main, 600)
 
 
 def _kilobytes(pid: int) -> int:

@@ -18,28 +18,30 @@ from mcp_runtime.revisions import ALL, revision
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.transports.child_process import spawn
 from mcp_wire.ext.tasks.handlers_msgspec import models as m
-from tests.pair.test_several_processes import PER_REQUEST, run, served
 from tests.support import task_server
 from tests.support.json_peers import RawClient, connected
-from tests.support.loopback import Loopback
+from tests.support.patience import until
+from tests.support.served_processes import PER_REQUEST, served
 from tests.support.task_server import Place, started, text, working
+from tests.support.uvicorn_served import served as in_memory
 
-TRANSPORTS: Final = ("memory", "stdio", "http")
+STDIO: Final = pytest.param("stdio", marks=pytest.mark.real_time)
+TRANSPORTS: Final = ("memory", STDIO, "http")
 HANDSHAKE: Final = tuple(name for name in ALL if revision(name).era == "handshake")
 CORE: Final = "2025-11-25"
 COMMAND: Final = [sys.executable, "-m", task_server.__name__]
 
 
-@contextmanager
-def clients(transport: str, loopback: Loopback) -> Iterator[Callable[..., Client]]:
+@asynccontextmanager
+async def clients(transport: str) -> AsyncGenerator[Callable[..., Client]]:
     """Makes clients of one server of tasks."""
     if transport == "memory":
         yield partial(Client, Place().server)
     elif transport == "stdio":
         yield partial(Client.stdio, COMMAND, stderr="drop")
     else:
-        with loopback.mounted(Place().server.asgi()) as url:
-            yield partial(Client.http, f"{url}/mcp")
+        async with in_memory(Place().server.asgi(), lifespan="on") as origin:
+            yield partial(Client.http, f"{origin}/mcp")
 
 
 async def _named(params: Any) -> t.ElicitResult:
@@ -47,83 +49,71 @@ async def _named(params: Any) -> t.ElicitResult:
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_a_client_with_tasks_has_their_results_errors_and_ends(
-    transport: str, loopback: Loopback
-) -> None:
-    async def main(make: Callable[..., Client]) -> None:
-        tasks = ClientTasks()
-        async with make(extensions=[tasks], on_elicit=_named) as client:
-            assert text(await client.call_tool("greet", {"name": "Bo"})) == "Hello, Bo!"
-            assert text(await client.call_tool("plain", {"word": "ab"})) == "abab"
-            result = await client.call_tool("twice")
-            assert text(result) == "Name(name='first?') Name(name='second?')"
-            assert text(await client.call_tool("named")) == "Name(name='name?') in a task"
-            with pytest.raises(RemoteError, match="broken"):
-                await client.call_tool("failing", {"kind": "error"})
-            assert (await client.call_tool("failing", {"kind": "value"})).is_error is True
-            with pytest.raises(TimedOut):
-                await client.call_tool("slow", timeout=2.0)
-            handle = await working(client, tasks)
-            await handle.cancel()
-            with pytest.raises(TaskCancelled):
-                await handle.result()
-            with pytest.raises(RemoteError, match="Unknown task"):
-                await TaskHandle(client, handle.id[::-1]).state()
-
-    with clients(transport, loopback) as make:
-        asyncio.run(main(make))
+async def test_a_client_with_tasks_has_their_results_errors_and_ends(transport: str) -> None:
+    tasks = ClientTasks()
+    async with clients(transport) as make, make(extensions=[tasks], on_elicit=_named) as client:
+        assert text(await client.call_tool("greet", {"name": "Bo"})) == "Hello, Bo!"
+        assert text(await client.call_tool("plain", {"word": "ab"})) == "abab"
+        result = await client.call_tool("twice")
+        assert text(result) == "Name(name='first?') Name(name='second?')"
+        assert text(await client.call_tool("named")) == "Name(name='name?') in a task"
+        with pytest.raises(RemoteError, match="broken"):
+            await client.call_tool("failing", {"kind": "error"})
+        assert (await client.call_tool("failing", {"kind": "value"})).is_error is True
+        with pytest.raises(TimedOut):
+            await client.call_tool("slow", timeout=2.0)
+        handle = await working(client, tasks)
+        await handle.cancel()
+        with pytest.raises(TaskCancelled):
+            await handle.result()
+        with pytest.raises(RemoteError, match="Unknown task"):
+            await TaskHandle(client, handle.id[::-1]).state()
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_a_task_that_asks_twice_is_cancelled_while_it_waits(
-    transport: str, loopback: Loopback
-) -> None:
-    async def main(make: Callable[..., Client]) -> None:
-        tasks = ClientTasks()
-        async with make(extensions=[tasks], on_elicit=_named) as client:
-            handle = await started(client, tasks, "twice")
-            first = await _question(handle)
-            await handle.update({first: await _named(t.ElicitRequestURLParams(message="", url=""))})
-            assert await _question(handle, first) != first
-            await handle.cancel()
-            with pytest.raises(TaskCancelled):
-                await handle.result()
-
-    with clients(transport, loopback) as make:
-        asyncio.run(main(make))
+async def test_a_task_that_asks_twice_is_cancelled_while_it_waits(transport: str) -> None:
+    tasks = ClientTasks()
+    async with clients(transport) as make, make(extensions=[tasks], on_elicit=_named) as client:
+        handle = await started(client, tasks, "twice")
+        first = await _question(handle)
+        await handle.update({first: await _named(t.ElicitRequestURLParams(message="", url=""))})
+        assert await _question(handle, first) != first
+        await handle.cancel()
+        with pytest.raises(TaskCancelled):
+            await handle.result()
 
 
 async def _question(handle: TaskHandle, before: str = "") -> str:
     """The key of the task's question, when it is another than before."""
-    async with asyncio.timeout(20):
-        while True:
-            state = await handle.state()
-            if isinstance(state, m.GetTaskResultInputRequired):
-                (key,) = state.input_requests
-                if key != before:
-                    return key
-            await asyncio.sleep(0.01)
+    keys = list[str]()
+
+    async def is_another() -> bool:
+        state = await handle.state()
+        keys[:] = state.input_requests if isinstance(state, m.GetTaskResultInputRequired) else ()
+        return keys not in ([], [before])
+
+    await until(is_another)
+    (key,) = keys
+    return key
 
 
 @pytest.mark.parametrize("spoken", [*HANDSHAKE, PER_REQUEST])
-@pytest.mark.parametrize("transport", TRANSPORTS)
-def test_a_client_without_tasks_is_answered_in_the_ordinary_way(
-    transport: str, spoken: str, loopback: Loopback
+@pytest.mark.parametrize(
+    "transport",
+    ["memory", pytest.param("stdio", marks=[pytest.mark.real_time, pytest.mark.drawn]), "http"],
+)
+async def test_a_client_without_tasks_is_answered_in_the_ordinary_way(
+    transport: str, spoken: str
 ) -> None:
-    async def main(make: Callable[..., Client]) -> None:
-        async with make(revisions=[spoken]) as client:
-            assert text(await client.call_tool("greet", {"name": "Bo"})) == "Hello, Bo!"
-            assert text(await client.call_tool("plain", {"word": "ab"})) == "abab"
-            with pytest.raises(RemoteError) as refused:
-                await client.call_tool("failing", {"kind": "value"})
-            assert refused.value.code == (-32601 if spoken in HANDSHAKE else -32021)
-
-    with clients(transport, loopback) as make:
-        asyncio.run(main(make))
+    async with clients(transport) as make, make(revisions=[spoken]) as client:
+        assert text(await client.call_tool("greet", {"name": "Bo"})) == "Hello, Bo!"
+        assert text(await client.call_tool("plain", {"word": "ab"})) == "abab"
+        with pytest.raises(RemoteError) as refused:
+            await client.call_tool("failing", {"kind": "value"})
+        assert refused.value.code == (-32601 if spoken in HANDSHAKE else -32021)
 
 
-@pytest.mark.real_time
-@pytest.mark.parametrize("transport", ["memory", "stdio"])
+@pytest.mark.parametrize("transport", ["memory", STDIO])
 async def test_a_client_of_the_core_has_tasks_on_each_wire(transport: str) -> None:
     async with core_client(transport) as client:
         assert client.result_of_initialize["capabilities"]["tasks"]
@@ -174,47 +164,56 @@ async def _begun(client: RawClient, name: str, **arguments: Any) -> str:
 # ---- several processes
 
 
-def test_tasks_are_polled_and_answered_in_any_process(store: str) -> None:
-    async def main() -> None:
-        async with served(store) as place:
-            options = {"extensions": [ClientTasks()], "on_elicit": _sure}
-            async with place.client(PER_REQUEST, **options) as client:
-                jobs = [client.call_tool("job", {"seconds": 0.2}) for _ in range(20)]
-                asking = [client.call_tool("asking_job") for _ in range(10)]
-                workers = {text(result) for result in await asyncio.gather(*jobs)}
-                assert workers <= {str(pid) for pid in place.pids}
-                answers = {text(result) for result in await asyncio.gather(*asking)}
-                assert answers == {"Sure(yes=True) Sure(yes=True)"}
-
-    run(main, 180)
+@pytest.mark.real_time
+async def test_tasks_are_polled_and_answered_in_any_process(store: str) -> None:
+    async with served(store) as place:
+        options = {"extensions": [ClientTasks()], "on_elicit": _sure}
+        async with place.client(PER_REQUEST, **options) as client:
+            jobs = [client.call_tool("job", {"seconds": 0.2}) for _ in range(20)]
+            asking = [client.call_tool("asking_job") for _ in range(10)]
+            workers = {text(result) for result in await asyncio.gather(*jobs)}
+            assert workers <= {str(pid) for pid in place.pids}
+            answers = {text(result) for result in await asyncio.gather(*asking)}
+            assert answers == {"Sure(yes=True) Sure(yes=True)"}
 
 
 async def _sure(params: Any) -> t.ElicitResult:
     return t.ElicitResult(action="accept", content={"yes": True})
 
 
-def test_a_task_whose_process_is_killed_has_failed(store: str) -> None:
-    async def main() -> None:
-        async with served(store) as place:
-            tasks = ClientTasks()
-            async with place.client(PER_REQUEST, extensions=[tasks]) as client:
-                handle = await started(client, tasks, "job", seconds=600)
-                message: object = None
-                while not isinstance(message, str):
-                    message = (await handle.state()).status_message
-                place.pids[int(message)].kill()
-                with pytest.raises(RemoteError, match="the process that ran the task is gone"):
-                    await outcome(handle)
-
-    run(main, 180)
+@pytest.mark.real_time
+async def test_a_task_whose_process_is_killed_has_failed(store: str) -> None:
+    async with served(store) as place:
+        tasks = ClientTasks()
+        async with place.client(PER_REQUEST, extensions=[tasks]) as client:
+            handle = await started(client, tasks, "job", seconds=600)
+            message: object = None
+            while not isinstance(message, str):
+                message = (await handle.state()).status_message
+            place.pids[int(message)].kill()
+            with pytest.raises(RemoteError, match="the process that ran the task is gone"):
+                await outcome(handle)
 
 
 async def outcome(handle: TaskHandle) -> object:
     """Of a task whose polls may meet the process that dies."""
-    while True:
-        try:
-            return await handle.result()
-        except RemoteError:
-            raise
-        except SessionError:
-            await asyncio.sleep(0.05)
+    ended = list[object]()
+
+    async def is_over() -> bool:
+        with passed_over_if_lost():
+            ended.append(await handle.result())
+        return bool(ended)
+
+    await until(is_over)
+    return ended[0]
+
+
+@contextmanager
+def passed_over_if_lost() -> Iterator[None]:
+    """Pass over an answer that was lost with its process; what the server refuses is raised."""
+    try:
+        yield
+    except RemoteError:
+        raise
+    except SessionError:
+        return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeAlias
 
@@ -328,17 +328,3 @@ def plain(**options: Any) -> Server:
         return "counted"
 
     return server
-
-
-def run(main: Callable[[], Awaitable[object]]) -> None:
-    """On a loop of its own; no task is left behind."""
-
-    async def checked() -> None:
-        await main()
-        await asyncio.sleep(0)
-        left = asyncio.all_tasks() - {asyncio.current_task()}
-        if left:
-            await asyncio.wait(left, timeout=PATIENCE)
-        assert [task for task in left if not task.done()] == []
-
-    asyncio.run(checked())

@@ -16,7 +16,7 @@ import pytest
 
 from tests.support.virtual_time import VirtualTimeLoop, awaited, on_virtual_time
 
-__all__ = ["DEADLINE", "run", "run_item"]
+__all__ = ["DEADLINE", "run", "run_in_real_time", "run_item"]
 
 DEADLINE: Final = 60.0
 """Of a test in real time, in seconds."""
@@ -54,18 +54,18 @@ def run(main: Callable[[], Awaitable[object]]) -> None:
         assert not loop.opened, "a socket, a pipe or a process was opened: mark the test real_time"
 
 
-def run_in_real_time(main: Callable[[], Awaitable[object]]) -> None:
-    """Run a coroutine function on an ordinary loop. Raises AssertionError after `DEADLINE`."""
+def run_in_real_time(main: Callable[[], Awaitable[object]], seconds: float = DEADLINE) -> None:
+    """Run a coroutine function on an ordinary loop. Raises AssertionError after so many seconds."""
     with asyncio.Runner() as runner:
-        runner.run(_in_time(_alone(main)))
+        runner.run(_in_time(_alone(main), seconds))
     gc.collect()  # what was left open warns here, in the test that left it
 
 
-async def _in_time(main: Awaitable[object]) -> None:
+async def _in_time(main: Awaitable[object], seconds: float) -> None:
     task = asyncio.ensure_future(main)
-    await asyncio.wait({task}, timeout=DEADLINE)
+    await asyncio.wait({task}, timeout=seconds)
     if not task.done():
-        raise AssertionError(f"gave up after {DEADLINE:.0f} s:{awaited(task.get_loop())}")
+        raise AssertionError(f"gave up after {seconds:.0f} s:{awaited(task.get_loop())}")
     task.result()
 
 

@@ -26,6 +26,7 @@ from tests.support.asgi_client import (
     serving,
 )
 from tests.support.session_pair import held_by_process
+from tests.support.virtual_time import elapse
 
 MIB: Final = 1024 * 1024
 LARGE: Final = 200_000
@@ -107,7 +108,7 @@ async def test_bodies_that_are_declared_and_do_not_come_hold_nothing(client_at: 
             client.begin("POST", "/mcp", headers, [b"{"], ends=False, client=ATTACKER)
             for _ in range(130)
         ]
-        await asyncio.sleep(1)
+        await elapse(1)
         assert OF_PROCESS.count - before <= 130
         await is_served(client, client=client_at)
         await asyncio.gather(*(each.until_over() for each in begun))
@@ -124,7 +125,7 @@ async def test_bodies_that_almost_come_give_way(client_at: Any) -> None:
             client.begin("POST", "/mcp", headers, [part], ends=False, client=ATTACKER)
             for _ in range(40)
         ]
-        await asyncio.sleep(1)
+        await elapse(1)
         assert OF_PROCESS.count - before <= ROOM / 2
         await is_served(client, client=client_at)
         await asyncio.gather(*(each.task for each in begun))
@@ -146,7 +147,7 @@ async def unread(attacker: Any, count: int) -> list[Response]:
         response = attacker.call("large")
         response.reads.clear()
         responses.append(response)
-        await asyncio.sleep(0.01)
+        await elapse(0.01)
     return responses
 
 
@@ -195,7 +196,7 @@ async def test_a_slow_reader_has_that_time_for_each_part() -> None:
         parts = []
         response.reads.clear()
         while not response.task.done():
-            await asyncio.sleep(15)
+            await elapse(15)
             parts.append(len(response.sent))
             response.reads.set()
             await asyncio.sleep(0)
@@ -214,7 +215,7 @@ async def test_requests_that_run_leave_room_for_others(revision: str) -> None:
         before = OF_PROCESS.count
         attacker = await peer(client, revision, client=ATTACKER)
         running = [attacker.call("wait", {"text": "x" * 50_000}) for _ in range(60)]
-        await asyncio.sleep(1)
+        await elapse(1)
         assert OF_PROCESS.count - before <= ROOM / 2 + 2 * 50_000
         await is_served(client, client=STRANGER)
         server.open.set()  # type: ignore[attr-defined]
@@ -229,11 +230,11 @@ async def test_small_requests_that_run_are_bounded_by_a_reserve() -> None:
             session = await client.session(client=ATTACKER)
             for _ in range(200):
                 session.call("wait", {"text": "x" * 3000})
-            await asyncio.sleep(0.1)
+            await elapse(0.1)
         assert OF_PROCESS.count - before <= ROOM + ROOM // RESERVE
         await is_served(client, client=STRANGER)
         server.open.set()  # type: ignore[attr-defined]
-        await asyncio.sleep(1)
+        await elapse(1)
 
 
 # ---- batches
@@ -246,7 +247,7 @@ async def test_answers_of_an_open_batch_count_and_the_rest_get_errors() -> None:
         session = await client.session("2025-03-26")
         calls = [_call(number, "large") for number in range(30)] + [_call(99, "wait")]
         batch = session.post(calls)
-        await asyncio.sleep(1)
+        await elapse(1)
         assert OF_PROCESS.count - before <= 7 * LARGE
         assert (await session.request("ping").until_over()).json["result"] == {}
         server.open.set()  # type: ignore[attr-defined]
@@ -288,7 +289,7 @@ async def test_of_sessions_that_were_used_the_idlest_makes_room() -> None:
         for _ in range(4):
             sessions.append(await client.session())
             assert (await sessions[-1].request("ping").until_over()).status == 200
-            await asyncio.sleep(1)
+            await elapse(1)
         statuses = [(await each.request("ping").until_over()).status for each in sessions]
         assert statuses == [404, 200, 200, 200]
 
@@ -402,7 +403,7 @@ async def test_ended_tasks_are_bounded_and_the_oldest_are_forgotten() -> None:
         ids = []
         for _ in range(20):
             ids.append(await begin_task(session))
-            await asyncio.sleep(1)
+            await elapse(1)
             assert OF_PROCESS.count - before <= ROOM
         states = [await _state(session, id) for id in ids]
         assert states == sorted(states, reverse=True)
@@ -415,6 +416,6 @@ async def test_a_full_table_of_tasks_forgets_those_that_are_over() -> None:
         ids = []
         for _ in range(8):
             ids.append(await begin_task(session, size=1))
-            await asyncio.sleep(1)
+            await elapse(1)
         states = [await _state(session, id) for id in ids]
         assert states == ["unknown"] * 4 + ["completed"] * 4

@@ -40,7 +40,8 @@ server.run()
 """
 
 
-@pytest.mark.parametrize("times", [1, 2, 1_000_000])
+@pytest.mark.drawn
+@pytest.mark.parametrize("times", [1, 2, pytest.param(1_000_000, marks=pytest.mark.pinned)])
 def test_a_server_ends_though_a_handler_swallows_its_cancellation(times: int) -> None:
     command = [sys.executable, "-c", SERVER]
     with subprocess.Popen(
@@ -208,7 +209,7 @@ def test_a_run_gives_up_tasks_that_ignore_their_cancellation() -> None:
     async def stubborn() -> None:
         while True:
             try:
-                await asyncio.sleep(3600)
+                await asyncio.Event().wait()
             except asyncio.CancelledError:
                 continue
 
@@ -232,7 +233,7 @@ def test_a_run_returns_and_raises_what_its_coroutine_does() -> None:
 
     async def lasting() -> None:
         try:
-            await asyncio.sleep(3600)
+            await asyncio.Event().wait()
         finally:
             ended.append("lasting")
 

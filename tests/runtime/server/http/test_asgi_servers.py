@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from functools import cache
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import pytest
 
@@ -21,6 +21,7 @@ from tests.support.asgi_client import POST, initialize, mirrors, request
 from tests.support.patience import PATIENCE
 from tests.support.ports import kept_port, until_listening
 
+Ports: TypeAlias = Callable[[str], int]
 ROOT: Final = Path(__file__).resolve().parents[4]
 APP: Final = "tests.support.asgi_app:app"
 COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -77,15 +78,22 @@ def _answers(port: int) -> list[Any]:
 
 
 @pytest.fixture(scope="module")
-def by_uvicorn() -> list[Any]:
-    with serving("uvicorn") as port:
-        return _answers(port)
+def ports() -> Iterator[Ports]:
+    """The port of each server, which is started when it is first asked for."""
+    with ExitStack() as stack:
+        yield cache(lambda name: stack.enter_context(serving(name)))
+
+
+@pytest.fixture(scope="module")
+def by_uvicorn(ports: Ports) -> list[Any]:
+    return _answers(ports("uvicorn"))
 
 
 @pytest.mark.parametrize("name", ["hypercorn", "granian"])
-def test_requests_are_answered_as_on_uvicorn(name: str, by_uvicorn: list[Any]) -> None:
-    with serving(name) as port:
-        answers = _answers(port)
+def test_requests_are_answered_as_on_uvicorn(
+    name: str, by_uvicorn: list[Any], ports: Ports
+) -> None:
+    answers = _answers(ports(name))
     assert [status for status, _, _ in answers] == [200, 200, 200, 400, 415, 405, 404, 413]
     assert answers == by_uvicorn
 
@@ -94,24 +102,22 @@ async def _yes(params: Any) -> latest.ElicitResult:
     return latest.ElicitResult(action="accept", content={"yes": True})
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_client_is_served_streams_and_questions(name: str, revision: str) -> None:
+async def test_a_client_is_served_streams_and_questions(
+    name: str, revision: str, ports: Ports
+) -> None:
     logged: list[Any] = []
-
-    async def main(port: int) -> None:
-        client = Client.http(
-            f"http://127.0.0.1:{port}/mcp",
-            revisions=[revision],
-            on_elicit=_yes,
-            on_log=lambda params: logged.append(params.data["number"]),
-            log_level="debug",
-        )
-        async with client, asyncio.timeout(PATIENCE):
-            confirmed = await client.call_tool("confirm", {})
-            assert "Sure(yes=True)" in confirmed.content[0].text
-            await client.call_tool("tell", {"count": 3, "every": 0})
-
-    with serving(name) as port:
-        asyncio.run(main(port))
+    client = Client.http(
+        f"http://127.0.0.1:{ports(name)}/mcp",
+        revisions=[revision],
+        on_elicit=_yes,
+        on_log=lambda params: logged.append(params.data["number"]),
+        log_level="debug",
+    )
+    async with client:
+        confirmed = await client.call_tool("confirm", {})
+        assert "Sure(yes=True)" in confirmed.content[0].text
+        await client.call_tool("tell", {"count": 3, "every": 0})
     assert logged == [0, 1, 2]

@@ -553,26 +553,21 @@ async def test_changes_reach_a_process_that_was_forked_from_the_one_that_announc
         await until(lambda: listener.uris == ["note://one"])
 
 
-def test_a_client_on_the_event_loop_of_another_thread_is_notified_there() -> None:
+@pytest.mark.real_time
+async def test_a_client_on_the_event_loop_of_another_thread_is_notified_there() -> None:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     listener, changes = Listener(loop), ChangeBroadcaster()
     changes.connections.add(listener)
-
-    async def main() -> None:
+    thread.start()
+    try:
         changes.broadcast(Change(uri="note://one"))
         await until(lambda: bool(listener.uris))
+    finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
-        changes.broadcast(Change(uri="note://two"))
-
-    thread.start()
-    try:
-        asyncio.run(main())
-    finally:
-        if thread.is_alive():
-            loop.call_soon_threadsafe(loop.stop)
+    changes.broadcast(Change(uri="note://two"))
     assert (listener.uris, listener.threads) == (["note://one"], [thread.ident])
 
 

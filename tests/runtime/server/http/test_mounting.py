@@ -31,8 +31,8 @@ from tests.support.asgi_client import (
     mirrors,
     plain,
     request,
-    run,
 )
+from tests.support.async_tests import run
 from tests.support.patience import PATIENCE
 
 Host: TypeAlias = Callable[..., Any]

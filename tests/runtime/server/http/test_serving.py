@@ -22,9 +22,9 @@ from tests.support.asgi_client import (
     Client,
     mirrors,
     request,
-    run,
 )
-from tests.support.patience import PATIENCE
+from tests.support.async_tests import run
+from tests.support.patience import PATIENCE, until
 
 ROOT: Final = Path(__file__).resolve().parents[4]
 SERVED: Final = """
@@ -68,7 +68,14 @@ server.run(http="127.0.0.1:0", started=lambda url: print(url, flush=True))
 """
 
 
-LOOPS: Final = pytest.mark.parametrize("plain", [False, True], ids=["uvloop", "asyncio"])
+_EACH: Final = pytest.mark.parametrize("plain", [False, True], ids=["uvloop", "asyncio"])
+
+
+def loops(test: Any) -> Any:
+    """Run a test on uvloop or on asyncio: `make test` draws one of them, `make wide` does both."""
+    return pytest.mark.drawn(_EACH(test))
+
+
 PLAIN: Final = "import sys; sys.modules.update({'uvloop': None, 'httptools': None})\n"
 LONG: Final = 3600.0
 """Seconds that no test waits: what ends before has not waited for them."""
@@ -115,13 +122,16 @@ async def served(
 
 async def refuses(port: int) -> None:
     """Wait until nobody listens at the port any more."""
-    while True:
+
+    async def is_refused() -> bool:
         try:
             _, writer = await asyncio.open_connection("127.0.0.1", port)
         except OSError:
-            return
+            return True
         writer.close()
-        await asyncio.sleep(0.01)
+        return False
+
+    await until(is_refused)
 
 
 class Exchange:
@@ -186,7 +196,7 @@ def chunked(head: str) -> str:
 
 
 @pytest.mark.real_time
-@LOOPS
+@loops
 async def test_a_server_on_a_socket_answers_and_refuses_what_is_too_large(plain: bool) -> None:
     async with served(plain=plain) as (_, port):
         body, headers = call("echo", arguments={"text": "hello"})
@@ -201,7 +211,7 @@ async def test_a_server_on_a_socket_answers_and_refuses_what_is_too_large(plain:
 
 
 @pytest.mark.real_time
-@LOOPS
+@loops
 async def test_a_server_on_a_socket_cuts_a_body_that_does_not_come(plain: bool) -> None:
     async with served(plain=plain, body_seconds=0.1) as (_, port):
         body, headers = call("echo")
@@ -225,7 +235,7 @@ async def test_a_request_for_a_websocket_is_answered_as_any_other() -> None:
 
 @pytest.mark.real_time
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@LOOPS
+@loops
 async def test_a_signal_ends_streams_in_good_order_and_then_the_process(
     number: signal.Signals, plain: bool
 ) -> None:
@@ -247,7 +257,7 @@ async def test_a_signal_ends_streams_in_good_order_and_then_the_process(
 
 
 @pytest.mark.real_time
-@LOOPS
+@loops
 async def test_a_second_signal_does_not_wait_for_what_is_worked_on(plain: bool) -> None:
     async with served(drain_wait=LONG, plain=plain) as (child, port):
         calling = await begin(port, "stuck", **LOGGED)
@@ -262,7 +272,7 @@ async def test_a_second_signal_does_not_wait_for_what_is_worked_on(plain: bool) 
 
 
 @pytest.mark.real_time
-@LOOPS
+@loops
 async def test_a_signal_that_comes_twice_at_once_is_one(plain: bool) -> None:
     """To a worker: from a terminal or systemd, and from its supervisor."""
     async with served(drain_wait=LONG, plain=plain) as (child, port):
@@ -279,7 +289,7 @@ async def test_a_signal_that_comes_twice_at_once_is_one(plain: bool) -> None:
 
 
 @pytest.mark.real_time
-@LOOPS
+@loops
 async def test_a_client_that_does_not_read_does_not_hold_the_end_of_the_process(
     plain: bool,
 ) -> None:
@@ -294,7 +304,7 @@ async def test_a_client_that_does_not_read_does_not_hold_the_end_of_the_process(
 
 
 @pytest.mark.real_time
-@LOOPS
+@loops
 async def test_a_lifespan_that_cannot_be_left_ends_the_process_all_the_same(plain: bool) -> None:
     async with served(fault="still locked", plain=plain) as (child, port):
         body, headers = call("echo")
