@@ -43,15 +43,16 @@ def common(transport: str, client: Sequence[str], server: Sequence[str]) -> str 
     return max(set(client) & set(server) & set(SPOKEN[transport]), default=None)
 
 
-def marks(transport: str, *sides: str) -> list[pytest.MarkDecorator]:
-    """`make test` plays every pair in memory, and elsewhere a share of those with "all" on a side.
+def marks(transport: str, one: str, other: str, *, agree: bool) -> list[pytest.MarkDecorator]:
+    """`make test` plays a share of the pairs in memory, elsewhere of those with "all" on a side.
 
-    Where both sides speak all they are played on every transport.
+    It plays all in memory that are cheap or of equals, and both with "all" on every transport.
     """
     real = [pytest.mark.real_time] if transport == "stdio" else []
-    if transport == "memory" or {*sides} == {"all"}:
+    if one == other == "all" or (transport == "memory" and (one == other or not agree)):
         return real
-    return [*real, pytest.mark.drawn if "all" in sides else pytest.mark.wide]
+    is_drawn = transport == "memory" or "all" in (one, other)
+    return [*real, pytest.mark.drawn if is_drawn else pytest.mark.wide]
 
 
 def pairs(agree: bool) -> list[Any]:
@@ -61,7 +62,7 @@ def pairs(agree: bool) -> list[Any]:
             client,
             server,
             id=f"{transport}-{one}-to-{other}",
-            marks=marks(transport, one, other),
+            marks=marks(transport, one, other, agree=agree),
         )
         for transport in SPOKEN
         for one, client in SETS.items()

@@ -414,6 +414,7 @@ async def _on_stdio(
     _say(f"{kind}: {number} rounds, {(worst - base) / MIB:.0f} MiB more at the most")
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_hostile_peers_are_bounded(kind: str, tmp_path: Path) -> None:
     actions = ACTIONS // 4 if kind == "stdio" else ACTIONS

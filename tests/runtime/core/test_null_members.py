@@ -16,7 +16,7 @@ from tests.support.law_messages import wire_schema
 from tests.support.valid_instances import Path, Site
 
 SEED = 20261127
-DRAWN = 25
+DRAWN = 8
 """Instances of each body."""
 
 

@@ -17,7 +17,7 @@ from tests.support.judges import REVISIONS, canonical, seed
 from tests.support.law_messages import Messages, context
 from tests.support.squatted_messages import squatted
 
-ROUNDS: Final = 40
+ROUNDS: Final = 15
 VERSION: Final = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
 DEEP: Final = json.loads("[" * 130 + "]" * 130)

@@ -384,6 +384,7 @@ def examples() -> int:
     return max(settings().max_examples // 10, 15)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(("role", "spoken"), HOSTILE)
 @pytest.mark.requirement(
     "cancel.in-progress",
@@ -398,6 +399,7 @@ def test_a_session_keeps_the_rules_beside_a_peer_that_keeps_none(role: str, spok
     run(Hostile, role=role, spoken=spoken)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("spoken", ALL)
 @pytest.mark.requirement("cancel.race")
 def test_two_sessions_settle_every_request_once(spoken: str) -> None:

@@ -100,7 +100,7 @@ async def test_a_server_answers_hostile_frames_as_they_deserve(
     spoken: str | None, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.CRITICAL, "mcp_runtime")
-    await fuzz(spoken, 2_000, Random(seed("frames")))
+    await fuzz(spoken, 800, Random(seed("frames")))
 
 
 @pytest.mark.long
@@ -119,7 +119,7 @@ def test_a_client_stands_hostile_frames_and_complains_only_of_requests_with_an_i
 ) -> None:
     random = Random(seed("frames of a server"))
     session = client_session(spoken)
-    for number in range(2_000):
+    for number in range(800):
         text = frame(random, number + 10, spoken).replace(b"\n", b" ")
         answers = written(receive(session, text))
         assert spoken in HANDSHAKE or answers == []

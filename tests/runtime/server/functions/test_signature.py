@@ -882,6 +882,7 @@ def judges(index: int) -> tuple[Signature, Any]:
     return signature, jsonschema_rs.Draft202012Validator(signature.input_schema)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("index", range(len(TYPES)), ids=[str(each) for each in TYPES])
 @hypothesis.given(value=JSON)
 def test_the_reader_takes_what_the_schema_takes(index: int, value: Any) -> None:
@@ -1111,6 +1112,7 @@ def test_structured_content_made_by_hand_is_checked() -> None:
             output.check(wrong)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(
     "annotation", [int, list[int], Point, Tree, Options, Point | Options, Pair]
 )
