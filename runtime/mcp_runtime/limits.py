@@ -57,7 +57,7 @@ class Limits:
     one principal is sending count together, where clients authenticate."""
     process_bytes: int = 512 * 1024 * 1024
     """All that the process holds for its peers: what has arrived of bodies, requests, answers, kept
-    events, ended tasks, subscriptions, and 16 KiB for each HTTP session.
+    events, ended tasks, subscriptions, caches of clients, and 16 KiB for each HTTP session.
 
     A peer is a principal, a network address where clients do not authenticate, or the one of a
     stream. It may hold as much as is left for all others; then the largest peer gives up what it
@@ -66,11 +66,15 @@ class Limits:
     threads: int = 64
     """Plain functions of one server that run at one time, each in a thread; the next one waits.
 
-    One that another of them waits for, as a tool does for a resource, does not count."""
+    A peer has a place for one of them in any case; its further ones share three quarters with those
+    of other peers, in turn. One that another of them waits for, as a tool does for a resource, does
+    not count."""
     session_threads: int = 16
     """Plain functions that run at one time for one session, or for one client on a stream."""
     principal_threads: int = 48
-    """Where clients authenticate: the same, of all sessions and requests of one principal."""
+    """The same, of all sessions and requests of one principal, or of one network address.
+
+    Addresses count where clients do not authenticate."""
     deadline: float = 30.0
     """Wait for the response to a request of ours, unless its caller names another."""
     total: float = 300.0
@@ -87,6 +91,11 @@ class Limits:
     A page of tasks has at most 100."""
     cached: int = 256
     """Responses in the cache of a client."""
+    cached_bytes: int = 64 * 1024 * 1024
+    """Size of the responses in the cache of a client; a page of a list, parsed, counts eight times.
+
+    Responses that are no longer fresh are dropped first, then those not used for longest. They are
+    part of what `process_bytes` bounds."""
     pages: int = 1000
     """Pages that a client fetches of one list."""
     list_bytes: int = 64 * 1024 * 1024

@@ -171,6 +171,10 @@ HELD: Final = {
         "runtime/client/test_cache.py",
         "test_a_client_keeps_no_more_answers_than_the_limit",
     ),
+    "cached_bytes": (
+        "runtime/client/test_cache.py",
+        "test_all_answers_together_have_a_size_and_those_not_used_for_longest_go_first",
+    ),
     "pages": (HERE, "test_no_more_pages_are_fetched_than_the_limit"),
     "list_bytes": (HERE, "test_the_pages_of_a_list_have_a_size_together"),
     "tool_rounds": (HERE, "test_a_conversation_has_no_more_rounds_of_tools_than_the_limit"),

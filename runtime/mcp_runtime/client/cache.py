@@ -10,13 +10,16 @@ Source: 2026-07-28 server/utilities/caching.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
-from typing import Any, Final
+from collections.abc import Hashable, Iterable
+from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
 
 from mcp_runtime.core.durations import in_seconds
 from mcp_runtime.core.events import Notified
+from mcp_runtime.core.held import KEPT, PARSED, HeldBytes, Hold
+from mcp_runtime.limits import Limits
+from mcp_runtime.revisions import latest
 
 _CHANGES: Final[dict[str, tuple[str, ...]]] = {
     "notifications/tools/list_changed": ("tools/list",),
@@ -47,38 +50,86 @@ def cache_key(method: str, params: Any) -> Hashable | None:
     return None if has_input else getattr(params, _KEYS[method])
 
 
-class Cache:
-    """Keeps at most `size` answers and drops the oldest first. Times are seconds of any clock."""
+class _Entry(NamedTuple):
+    """An answer, until when it is fresh, and how many bytes it counts."""
 
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._entries: dict[tuple[str, Hashable], tuple[float, Any]] = {}
+    fresh_until: float
+    result: Any
+    size: int
+
+
+class Cache:
+    """Keeps at most `Limits.cached` answers, of `Limits.cached_bytes` together.
+
+    Answers that are no longer fresh are dropped first, then those that were not used for longest;
+    so they are where the process needs the room for others. Times are seconds of any clock.
+    """
+
+    def __init__(self, limits: Limits, *, keeps: bool = True) -> None:
+        self._limits = limits
+        self._most = limits.cached if keeps else 0
+        self._entries: dict[tuple[str, Hashable], _Entry] = {}
+        """The answers, those first that were not used for longest."""
         self._changes: Counter[str] = Counter()
+        self._held = HeldBytes()
+        self._hold = Hold(self._held)
 
     def get(self, method: str, key: Hashable, now: float) -> Any:
         """The fresh result under that key; None if there is none."""
-        fresh_until, result = self._entries.get((method, key), (now, None))
-        return result if now < fresh_until else None
+        entry = self._entries.pop((method, key), None)
+        if entry is None:
+            return None
+        self._entries[method, key] = entry
+        return entry.result if now < entry.fresh_until else None
 
     def put(self, method: str, key: Hashable, result: Any, now: float) -> None:
+        """Keeps an answer for as long as it says, unless there is no room for it."""
+        self._remove([(method, key)])
         ttl = in_seconds(getattr(result, "ttl_ms", 0))
-        self._entries.pop((method, key), None)
-        if ttl is not None and ttl > 0:
-            self._entries[method, key] = (now + ttl, result)
-        while len(self._entries) > self._size:
-            del self._entries[next(iter(self._entries))]
+        if ttl is None or ttl <= 0 or not self._most:
+            return
+        size = len(latest.encode(result)) * (1 if method == _READ else PARSED)
+        if size > self._limits.cached_bytes:
+            return
+        is_full = self._lacks_room(size)
+        self._remove([e for e in self._entries if is_full and self._entries[e].fresh_until <= now])
+        while self._lacks_room(size):
+            self._remove_oldest()
+        if self._held.crossed(self._limits, size):
+            return
+        self._entries[method, key] = _Entry(now + ttl, result, size)
+        self._hold.change(size)
+        self._hold.offer(KEPT, self._give_up)
+
+    def _lacks_room(self, size: int) -> bool:
+        is_full = len(self._entries) >= self._most
+        return is_full or self._hold.size + size > self._limits.cached_bytes
+
+    def _remove(self, keys: Iterable[tuple[str, Hashable]]) -> None:
+        for key in keys:
+            if (entry := self._entries.pop(key, None)) is not None:
+                self._hold.change(-entry.size)
+
+    def _remove_oldest(self) -> None:
+        self._remove([next(iter(self._entries))])
+
+    def _give_up(self) -> None:
+        """Drops the answer that was not used for longest: others need the room."""
+        if self._entries:
+            self._remove_oldest()
+        if self._entries:
+            self._hold.offer(KEPT, self._give_up)
 
     def drop(self, method: str) -> bool:
         """Drops all pages of that list; whether there were any."""
         entries = [entry for entry in self._entries if entry[0] == method]
-        for entry in entries:
-            del self._entries[entry]
+        self._remove(entries)
         return bool(entries)
 
     def clear(self) -> None:
         """Drops all answers, and those that are on their way."""
         self._changes.update(_KEYS.keys())
-        self._entries.clear()
+        self._remove([*self._entries])
 
     def changes(self, method: str) -> int:
         """How often answers to this method became stale.
@@ -100,4 +151,4 @@ class Cache:
         """Drops that resource, and those that it lies below."""
         for method, key in [*self._entries]:
             if method == _READ and f"{uri}/".startswith(f"{str(key).rstrip('/')}/"):
-                del self._entries[method, key]
+                self._remove([(method, key)])

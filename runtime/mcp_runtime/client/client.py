@@ -122,7 +122,7 @@ class Client:
             trace=trace,
         )
         self._approve, self._on_log = approve, plain("on_log", on_log)
-        self._cache = Cache(limits.cached if cache else 0)
+        self._cache = Cache(limits, keeps=cache)
         self._output_schemas = OutputSchemas(is_strict=validate == "strict") if validate else None
         self._reconnector = Reconnector(
             server if callable(server) else in_memory(server),

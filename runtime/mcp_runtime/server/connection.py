@@ -27,6 +27,7 @@ from mcp_runtime.server.context import Context, InputNeeded, ServerView
 from mcp_runtime.server.functions.output_schema import failed_call
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.shared.connection import Connection, Trace, WireConnection
+from mcp_runtime.shared.places import Room
 from mcp_runtime.stores import Store
 from mcp_runtime.transports.wire import Wire
 
@@ -76,7 +77,7 @@ class ServerConnection(Connection):
     is_alone: ClassVar = False
     """Whether its transport has no other client."""
     _unsendable = (*Connection._unsendable, BadResult)
-    _thread_room: asyncio.Semaphore | None = None
+    _thread_room: Room | None = None
     _log_rate: Bucket | None = None
 
     def __init__(
@@ -103,15 +104,12 @@ class ServerConnection(Connection):
         return self.server.show_errors
 
     @property
-    def thread_room(self) -> asyncio.Semaphore:
+    def thread_room(self) -> Room:
         """The places in the server's threads: of the principal, or of an anonymous session."""
         if self._thread_room is None:
-            threads, limits = self.server.threads, self.server.limits
-            self._thread_room = (
-                threads.room_of(self.principal, limits.principal_threads)
-                if self.principal
-                else asyncio.Semaphore(limits.session_threads)
-            )
+            limits, share = self.server.limits, self.session.held.share
+            room = self.server.threads.room_of(share, limits.principal_threads)
+            self._thread_room = room if self.principal else room.within(limits.session_threads)
         return self._thread_room
 
     async def _run(self, called: Called) -> Any:
@@ -217,9 +215,12 @@ class ServerConnection(Connection):
 
     def fail_running(self) -> None:
         """On shutdown: cancels running requests, and answers them with an error."""
+        self.refuse_running(error_codes.INTERNAL_ERROR, "the server is shutting down")
+
+    def refuse_running(self, code: int, why: str) -> None:
+        """Cancel running requests, and answer them with an error."""
         for id in [*self.session.running]:
-            why = "the server is shutting down"
-            self.send(self.session.refuse(id, error_codes.INTERNAL_ERROR, why), id)
+            self.send(self.session.refuse(id, code, why), id)
             self._drop(id)
 
     def notify_change(self, change: Change) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asyncio import AbstractEventLoop, Semaphore
+from asyncio import AbstractEventLoop
 from collections.abc import Coroutine
 from typing import Any, Protocol
 
@@ -10,6 +10,7 @@ from mcp_runtime.core.events import Called
 from mcp_runtime.core.jsonrpc import Id
 from mcp_runtime.core.pending import Timeout
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.shared.places import Room
 
 
 class Peer(Protocol):
@@ -26,7 +27,7 @@ class Peer(Protocol):
     """How often the client has reported changed roots."""
 
     @property
-    def thread_room(self) -> Semaphore: ...
+    def thread_room(self) -> Room: ...
     async def log(self, called: Called, level: str, data: Any, logger: str | None, /) -> None: ...
     async def report(
         self, called: Called, progress: float, total: float | None, message: str | None, /

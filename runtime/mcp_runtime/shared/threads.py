@@ -21,6 +21,7 @@ from weakref import WeakSet, WeakValueDictionary
 
 from mcp_runtime.errors import LocalError
 from mcp_runtime.limits import THREADS
+from mcp_runtime.shared.places import Places, Room
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
@@ -54,7 +55,7 @@ class _Job:
     call: Callable[[], Any]
     loop: asyncio.AbstractEventLoop
     waiting: asyncio.Future[Any]
-    room: asyncio.Semaphore | None
+    room: Room | None
     state: _State = _State.WAITS
 
     def settle(self, how: Callable[[Any], None], value: Any) -> None:
@@ -66,7 +67,7 @@ class _Job:
 
     def leave_room(self) -> None:
         if self.room is not None:
-            self.room.release()
+            self.room.leave()
 
 
 _pools: Final[WeakSet[Threads]] = WeakSet()
@@ -88,7 +89,8 @@ class Threads:
     def __init__(self, most: int, outermost: Threads | None = None) -> None:
         self._most = most
         self._outermost = outermost or self
-        self._rooms = WeakValueDictionary[object, asyncio.Semaphore]()
+        self._rooms = WeakValueDictionary[object, Room]()
+        self._places = WeakValueDictionary[asyncio.AbstractEventLoop, Places]()
         _pools.add(self)
         self.forget()
 
@@ -102,14 +104,18 @@ class Threads:
     def _inner(self) -> Threads:
         return Threads(self._most, self._outermost)
 
-    def room_of(self, principal: str, most: int) -> asyncio.Semaphore:
-        """The places of a principal, on the event loop that runs here."""
-        key = asyncio.get_running_loop(), principal
-        return self._rooms.setdefault(key, asyncio.Semaphore(most))
+    def room_of(self, peer: object, most: int) -> Room:
+        """The places of a peer, on the event loop that runs here."""
+        loop = asyncio.get_running_loop()
+        room = self._rooms.get((loop, peer))
+        if room is None:
+            places = self._places.setdefault(loop, Places(self._most))
+            room = self._rooms[loop, peer] = Room(places, most)
+        return room
 
     async def run(
         self,
-        room: asyncio.Semaphore | None,
+        room: Room | None,
         function: Callable[..., Any],
         /,
         *args: Any,
@@ -119,7 +125,7 @@ class Threads:
         if (around := _around.get()) is not None and around._outermost is self:
             return await around._inner.run(None, function, *args, **given)
         if room is not None:
-            await room.acquire()
+            await room.enter()
         loop = asyncio.get_running_loop()
         context = contextvars.copy_context()
         context.run(_around.set, self)

@@ -308,6 +308,110 @@ def _initialize() -> Any:
     return initialize(SHAKEN[0])
 
 
+def elsewhere(number: int) -> dict[str, Any]:
+    """The scope of a client at an address of its own."""
+    return {"client": (f"198.51.100.{number}", number)}
+
+
+async def test_a_peer_that_fills_the_table_with_open_streams_loses_the_oldest() -> None:
+    async with serving(ordinary(Limits(sessions=20))) as client:
+        mine = await client.session(**elsewhere(1))
+        streams = []
+        for _ in range(19):
+            session = await client.session(client=ATTACKER)
+            streams.append(session.get())
+            await streams[-1].until_begun()
+            await asyncio.sleep(1)
+        refused = await client.post(_initialize(), client=ATTACKER).until_over()
+        assert (refused.status, "Limits.sessions" in refused.error["message"]) == (503, True)
+        another = await client.session(**elsewhere(2))
+        for session in (mine, another):
+            assert (await session.request("ping").until_over()).status == 200
+        assert [each.task.done() for each in streams] == [True] + [False] * 18
+
+
+async def test_sessions_of_http_sse_give_way_to_a_small_peer_too() -> None:
+    async with serving(ordinary(Limits(sessions=20))) as client:
+        sent = {"host": "localhost", "accept": "text/event-stream"}
+        streams = [client.begin("GET", "/sse", sent, client=ATTACKER) for _ in range(20)]
+        await asyncio.gather(*(each.until_begun() for each in streams))
+        session = await client.session(**elsewhere(1))
+        assert (await session.request("ping").until_over()).status == 200
+        assert [each.over for each in streams] == [True] + [False] * 19
+        refused = await client.begin("GET", "/sse", sent, client=ATTACKER).until_over()
+        assert (refused.status, "Limits.sessions" in refused.error["message"]) == (503, True)
+
+
+async def test_a_peer_that_uses_its_many_sessions_does_not_end_the_idle_one_of_another() -> None:
+    async with serving(ordinary(Limits(sessions=20))) as client:
+        mine = await client.session(**elsewhere(1))
+        assert (await mine.request("ping").until_over()).status == 200
+        for _ in range(60):
+            session = await client.session(client=ATTACKER)
+            assert (await session.request("ping").until_over()).status == 200
+            await asyncio.sleep(1)
+        assert (await mine.request("ping").until_over()).status == 200
+
+
+# ---- requests without a session
+
+
+async def open_requests(via: Client, what: str, count: int, **scope: Any) -> list[Response]:
+    """So many requests of a peer that have no end."""
+    if what == "listen":
+        wanted = {"notifications": {"toolsListChanged": True}}
+        said = request("subscriptions/listen", wanted)
+        opened = [via.post(said, mirrors(said), **scope) for _ in range(count)]
+    else:
+        opened = [via.call("wait", **scope) for _ in range(count)]
+    await asyncio.sleep(0.1)
+    return opened
+
+
+@pytest.mark.parametrize("what", ["call", "listen"])
+async def test_a_full_table_of_requests_gives_up_those_of_the_peer_with_most(what: str) -> None:
+    server = ordinary(Limits(sessions=20))
+    async with serving(server) as client:
+        mine = client.call("wait", **elsewhere(1))
+        attacked = await open_requests(client, what, 25, client=ATTACKER)
+        refused = attacked[19:]
+        await asyncio.gather(*(each.until_over() for each in refused))
+        assert {each.status for each in refused} == {503}
+        assert all("Limits.sessions" in each.error["message"] for each in refused)
+        for number in range(2, 5):
+            await is_served(client, **elsewhere(number))
+        first = await attacked[0].until_over()
+        if what == "call":
+            assert first.json["error"]["code"] == error_codes.sendable(
+                error_codes.BUSY, "per-request"
+            )
+            assert "Limits.sessions" in first.json["error"]["message"]
+        else:
+            assert first.messages[-1]["result"]["resultType"] == "complete"
+        assert not any(each.task.done() for each in attacked[10:19])
+        server.open.set()  # type: ignore[attr-defined]
+        assert (await mine.until_over()).json["result"]["content"][0]["text"] == "waited"
+
+
+async def test_where_each_peer_has_as_few_requests_the_next_one_is_refused() -> None:
+    async with serving(ordinary(Limits(sessions=5))) as client:
+        opened = [client.call("wait", **elsewhere(number)) for number in range(5)]
+        await asyncio.sleep(0.1)
+        refused = await client.call("tool1", **elsewhere(9)).until_over()
+        assert (refused.status, "Limits.sessions" in refused.error["message"]) == (503, True)
+        assert not any(each.task.done() for each in opened)
+
+
+async def test_a_principal_with_most_requests_gives_way_to_another_on_the_same_address() -> None:
+    server = ordinary(Limits(sessions=20))
+    async with serving(server, principal=lambda scope: scope["user"]) as client:
+        attacked = await open_requests(client, "call", 20, user="eve")
+        answer = await client.call("tool1", {"text": "hello"}, user="ann").until_over()
+        assert answer.json["result"]["content"][0]["text"] == "hello"
+        await attacked[0].until_over()
+        assert not attacked[1].task.done()
+
+
 # ---- what is kept
 
 

@@ -18,6 +18,7 @@ KINDS: Final = frozenset(
 STATEMENTS: Final = (ast.Assign, ast.AnnAssign)
 
 IN_THE_ACCOUNT: Final = """
+    client/cache.py:Cache._entries
     core/running.py:BatchResponses.responses
     core/session.py:Session.running
     core/subscriptions.py:Subscriptions._streams
@@ -45,7 +46,11 @@ BOUNDED: Final = {
         server/http/session.py:HttpSession.streams
         shared/connection.py:Connection._loose
         shared/connection.py:Connection._tasks
+        shared/places.py:Places._waiting
+        shared/places.py:Room._rooms
+        shared/places.py:Room._waiters
         shared/threads.py:Threads._jobs
+        shared/threads.py:Threads._places
         shared/threads.py:Threads._rooms
         stores/batches.py:Batches._waiting
         extensions/tasks/record.py:Record.answers
@@ -166,7 +171,6 @@ BOUNDED: Final = {
     """,
     "a client's: what it has asked its one server for": """
         client/cache.py:Cache._changes
-        client/cache.py:Cache._entries
         client/connection.py:ClientConnection.subscriptions
         client/http/connection.py:HttpConnection._renewals
         client/http/exchange.py:Exchanges._exchanges

@@ -13,11 +13,13 @@ from msgspec import structs
 from mcp_runtime.client.cache import Cache
 from mcp_runtime.client.client import Client
 from mcp_runtime.core.events import Notified
+from mcp_runtime.core.held import OF_PROCESS, HeldBytes
 from mcp_runtime.errors import RpcError
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.server import Server
+from tests.support.session_pair import held_by_process
 from tests.support.virtual_time import elapse
 
 HOUR = 3_600_000
@@ -172,8 +174,8 @@ async def test_a_cursor_that_works_no_more_gives_up_all_pages_once() -> None:
             await client.list_tools()
             kept = client._cache._entries
             first, second = [each for each in kept if each[0] == "tools/list"]
-            until, page = kept[first]
-            kept[first] = (until, structs.replace(page, next_cursor="bm9uZQ=="))
+            page = structs.replace(kept[first].result, next_cursor="bm9uZQ==")
+            kept[first] = kept[first]._replace(result=page)
             del kept[second]
             return [tool.name for tool in await client.list_tools()]
 
@@ -228,7 +230,7 @@ async def test_a_cursor_that_never_works_is_an_error_after_one_more_try() -> Non
 
 
 def test_the_oldest_is_given_up_first() -> None:
-    cache = Cache(2)
+    cache = Cache(Limits(cached=2))
     result = t.ListToolsResult(tools=[], result_type="complete", ttl_ms=1000, cache_scope="public")
     for key in "abc":
         cache.put("tools/list", key, result, 0)
@@ -237,7 +239,7 @@ def test_the_oldest_is_given_up_first() -> None:
 
 
 def test_an_update_below_a_resource_makes_it_old() -> None:
-    cache = Cache(9)
+    cache = Cache(Limits())
     result = t.ReadResourceResult(
         contents=[], result_type="complete", ttl_ms=1000, cache_scope="public"
     )
@@ -247,6 +249,81 @@ def test_an_update_below_a_resource_makes_it_old() -> None:
     cache.notified(Notified("notifications/resources/updated", params))
     assert cache.get("resources/read", "a://b", 0) is None
     assert cache.get("resources/read", "a://bc", 0) is result
+
+
+def read(size: int, ttl_ms: int = 1000) -> t.ReadResourceResult:
+    """The contents of a resource of about so many bytes."""
+    text = t.TextResourceContents(uri="a://b", text="x" * size)
+    return t.ReadResourceResult(
+        contents=[text], result_type="complete", ttl_ms=ttl_ms, cache_scope="public"
+    )
+
+
+def kept(cache: Cache, now: float = 0.0) -> str:
+    """The keys of one letter under which there is a fresh answer."""
+    return "".join(key for key in "abcdef" if cache.get("resources/read", key, now) is not None)
+
+
+def test_all_answers_together_have_a_size_and_those_not_used_for_longest_go_first() -> None:
+    cache = Cache(Limits(cached_bytes=3500))
+    before = held_by_process()
+    for key in "abc":
+        cache.put("resources/read", key, read(900), 0.0)
+    assert kept(cache) == "abc"
+    assert 2700 < OF_PROCESS.count - before <= 3500
+    assert cache.get("resources/read", "a", 0.0) is not None
+    cache.put("resources/read", "d", read(900), 0.0)
+    assert kept(cache) == "acd"
+    cache.put("resources/read", "e", read(2300), 0.0)
+    assert kept(cache) == "de"
+    assert OF_PROCESS.count - before <= 3500
+    cache.clear()
+    assert OF_PROCESS.count == before
+
+
+def test_answers_that_are_no_longer_fresh_make_room_first() -> None:
+    cache = Cache(Limits(cached_bytes=3500))
+    cache.put("resources/read", "a", read(900), 0.0)
+    cache.put("resources/read", "b", read(900, ttl_ms=10), 0.0)
+    cache.put("resources/read", "c", read(900), 0.0)
+    cache.put("resources/read", "d", read(900), 0.5)
+    assert kept(cache, 0.5) == "acd"
+
+
+def test_an_answer_over_the_limit_is_not_kept_and_pushes_no_other_out() -> None:
+    cache = Cache(Limits(cached_bytes=3500))
+    cache.put("resources/read", "a", read(900), 0.0)
+    cache.put("resources/read", "b", read(4000), 0.0)
+    assert kept(cache) == "a"
+
+
+def test_a_page_of_a_list_counts_as_it_is_kept_parsed() -> None:
+    cache, before = Cache(Limits()), held_by_process()
+    page = t.ListToolsResult(tools=[], result_type="complete", ttl_ms=1000, cache_scope="public")
+    cache.put("tools/list", None, page, 0.0)
+    assert OF_PROCESS.count - before == 8 * len(t.encode(page))
+    del cache
+    assert held_by_process() == before
+
+
+def test_where_others_need_the_room_the_answers_are_given_up() -> None:
+    limits = Limits(process_bytes=held_by_process() + 40_000)
+    cache, other = Cache(limits), HeldBytes()
+    for key in "abc":
+        cache.put("resources/read", key, read(6000), 0.0)
+    assert other.crossed(limits, 24_000) == ""
+    assert kept(cache) == "bc"
+    other.change(24_000)
+    assert other.crossed(limits, 24_000) == "Limits.process_bytes"
+    assert kept(cache) == ""
+
+
+async def test_a_client_keeps_no_more_bytes_than_the_limit() -> None:
+    server, asked = a_server()
+
+    async with Client(server, limits=Limits(cached_bytes=0)) as client:
+        await ask(client)
+    assert asked == {"tools/list": 2, "resources/list": 2, "resources/read": 2}
 
 
 async def test_a_client_keeps_no_more_answers_than_the_limit() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from mcp_runtime.client.cache import Cache
 from mcp_runtime.core.durations import in_seconds
+from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 
 
@@ -25,7 +26,7 @@ def test_what_is_no_finite_number_is_none(value: object) -> None:
 
 
 def test_a_result_whose_ttl_has_400_digits_is_not_cached() -> None:
-    cache = Cache(2)
+    cache = Cache(Limits(cached=2))
     for ttl, is_kept in ((10**400, False), (1000, True)):
         page = t.ListToolsResult(
             tools=[], ttl_ms=ttl, cache_scope="private", result_type="complete"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -12,7 +12,7 @@ from mcp_runtime import Client, Context, Server
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import ALL
 from mcp_runtime.revisions import latest as t
-from tests.support.asgi_client import serving
+from tests.support.asgi_client import LATEST, serving
 from tests.support.patience import PATIENCE, until
 from tests.support.raw_peer import RawPeer, connected
 from tests.support.session_pair import HANDSHAKE, cancelled, request
@@ -225,3 +225,34 @@ async def test_plain_functions_that_wait_for_plain_functions_do_not_wait_for_a_p
     async with Client(server) as client, asyncio.timeout(PATIENCE):
         results = await asyncio.gather(*(client.call_tool("read", {}) for _ in range(8)))
     assert [result.content for result in results] == [[t.TextContent(text="text")]] * 8
+
+
+@pytest.mark.parametrize("revision", [LATEST, SHAKEN])
+async def test_over_http_hung_calls_of_one_address_leave_places_for_those_of_others(
+    revision: str,
+) -> None:
+    hangs = Hangs(threads=16, session_threads=4, principal_threads=12)
+    try:
+        async with serving(hangs.server) as client:
+            for address, running in (("192.0.2.1", 12), ("192.0.2.2", 14), ("192.0.2.3", 15)):
+                for number in range(5):
+                    if revision == LATEST:
+                        peer: Any = client
+                        scope: dict[str, Any] = {"client": (address, number)}
+                    else:
+                        peer = await client.session(revision, client=(address, number))
+                        scope = {}
+                    for _ in range(5):
+                        peer.call("hang", **scope)
+                await until(lambda running=running: hangs.running == running)
+                for other in range(2):
+                    async with asyncio.timeout(PATIENCE):
+                        answer = client.call("quick", client=(f"198.51.100.{other}", 1))
+                        assert b"quick" in (await answer.until_over()).body
+                assert hangs.running == running
+            hangs.end.set()
+            async with asyncio.timeout(PATIENCE):
+                await asyncio.gather(*(each.task for each in client.open))
+            assert hangs.begun == 75
+    finally:
+        hangs.end.set()

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import math
 import time
-from asyncio import AbstractEventLoop, Semaphore
+from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from functools import partial
@@ -27,6 +27,7 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.shared.failures import record_failure
+from mcp_runtime.shared.places import Room
 from mcp_runtime.shared.runner import ends_the_task
 from mcp_runtime.stores import StoreUnavailable
 
@@ -150,7 +151,7 @@ class TaskPeer:
         self._progress = progress
 
     @property
-    def thread_room(self) -> Semaphore:
+    def thread_room(self) -> Room:
         return self._peer.thread_room
 
     async def log(self, called: Called, level: str, data: Any, logger: str | None) -> None:

@@ -75,10 +75,10 @@ class LegacySseSession(StreamingConnection):
             self._expiry.cancel()
 
     def response_ended(self, stream: Outbox) -> None:
-        del self._sessions[self.id]
         self.close()
 
     def close(self) -> None:
+        self._sessions.pop(self.id, None)
         if self.session.state is not State.CLOSED:
             self.session.held.change(-SESSION_BYTES)
         self._cancel_expiry()
@@ -100,7 +100,7 @@ class LegacySseSession(StreamingConnection):
 class LegacySseEndpoint:
     """The two routes of HTTP+SSE; `messages` is the path that clients POST to.
 
-    `make_room` makes room for a session of a principal, or raises HttpError.
+    `make_room` makes room for a session of a principal and its share, or raises HttpError.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class LegacySseEndpoint:
         service: HttpService,
         messages: str,
         cluster: Cluster | None,
-        make_room: Callable[[str], None],
+        make_room: Callable[[str, Share], None],
     ) -> None:
         self._make_room = make_room
         self.sessions: Final[dict[str, LegacySseSession]] = {}
@@ -120,8 +120,8 @@ class LegacySseEndpoint:
     async def open_stream(self, request: HttpRequest) -> EventResponse:
         """Begins a session; its first event names the path to POST to. Raises HttpError."""
         principal = self._service.principal(request)
-        self._make_room(principal)
         share = self._service.share_of(request, principal)
+        self._make_room(principal, share)
         session = LegacySseSession(self._service, self._new_id(), principal, share, self.sessions)
         request.held = session.session.held
         root = request.scope.get("root_path", "").rstrip("/")

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from itertools import islice
 from typing import Final
 
 from mcp_runtime.core import error_codes, http_rules, jsonrpc
 from mcp_runtime.core.events import Called
-from mcp_runtime.core.held import HeldBytes
+from mcp_runtime.core.held import HeldBytes, Share
 from mcp_runtime.core.jsonrpc import ErrorResponse, Id, Malformed, Request, Response
 from mcp_runtime.core.param_headers import check_headers, check_name
 from mcp_runtime.core.peek import RequestParams
@@ -25,7 +26,7 @@ from mcp_runtime.errors import NotOpen
 from mcp_runtime.server.http.event_response import EventResponse
 from mcp_runtime.server.http.outbox import Outbox
 from mcp_runtime.server.http.request import JSON, ClientGone, HttpError, HttpRequest, retry_after
-from mcp_runtime.server.http.service import HttpService
+from mcp_runtime.server.http.service import AT_ONCE, HttpService
 from mcp_runtime.server.http.single_answer import single_answer, stream_needed, takes_streams
 from mcp_runtime.server.http.streaming import StreamingConnection, malformed
 from mcp_runtime.shared.first_step import Waiting, begin
@@ -158,6 +159,12 @@ class RequestConnection(StreamingConnection):
         else:  # nothing is left to cancel
             self.server.connections.discard(self)
 
+    def give_up(self, why: str) -> None:
+        """Ends the request with an error that says why, or its subscription."""
+        self._endpoint.remove(self)
+        self.stop_listening()
+        self.refuse_running(error_codes.BUSY, why)
+
     def stop_listening(self) -> None:
         if self.server_session.subscriptions.open:
             for data in self.server_session.end_subscriptions(cancelling=False):
@@ -170,10 +177,10 @@ class PerRequestEndpoint:
 
     def __init__(self, service: HttpService) -> None:
         self.service: Final = service
-        self.open: Final[set[RequestConnection]] = set()
-        """Requests that are not answered yet."""
-        self._counts: Final[dict[str, int]] = {}
-        """How many each principal has open."""
+        self.open: Final[dict[RequestConnection, None]] = {}
+        """Requests that are not answered yet, the oldest first."""
+        self._counts: Final[dict[Share, int]] = {}
+        """How many each peer has open, by its share in the account of bytes."""
         self._rates: Final[dict[str, dict[str, Bucket]]] = {}
         """The rate limits of principals, by method; those asked for last stand at the end."""
         self.translations: Final = Translations(Tolerances(SERVER, service.server.offer().strict))
@@ -182,18 +189,36 @@ class PerRequestEndpoint:
 
     def add(self, connection: RequestConnection) -> None:
         """Counts a request as open."""
-        self.open.add(connection)
-        if not self.service.is_anonymous:
-            principal = connection.principal
-            self._counts[principal] = self._counts.get(principal, 0) + 1
+        self.open[connection] = None
+        share = connection.session.held.share
+        self._counts[share] = self._counts.get(share, 0) + 1
 
     def remove(self, connection: RequestConnection) -> None:
         """No longer counts a request as open."""
         if connection not in self.open:
             return
-        self.open.remove(connection)
-        if (count := self._counts.pop(connection.principal, 0)) > 1:
-            self._counts[connection.principal] = count - 1
+        del self.open[connection]
+        share = connection.session.held.share
+        if (count := self._counts.pop(share)) > 1:
+            self._counts[share] = count - 1
+
+    def _make_room(self, share: Share) -> None:
+        """End the oldest requests of the peer that has most, if there is no room for one more.
+
+        Raises HttpError where that is the peer itself, or where each has as few.
+        """
+        count, limits = self._counts.get(share, 0), self.service.limits
+        if count >= limits.principal_sessions and not self.service.is_anonymous:
+            raise self.service.no_share("requests", 1)
+        if len(self.open) < limits.sessions:
+            return
+        why = f"{limits.sessions} requests are open (Limits.sessions)"
+        largest = max(self._counts, key=self._counts.__getitem__, default=share)
+        if self._counts.get(largest, 0) <= count + 1:
+            raise HttpError(503, why, headers=retry_after(1))
+        theirs = (each for each in self.open if each.session.held.share is largest)
+        for each in [*islice(theirs, 1 + self._counts[largest] // AT_ONCE)]:
+            each.give_up(f"busy: {why}, and you have most of them")
 
     def rates_of(self, principal: str) -> dict[str, Bucket]:
         """The rate limits of all requests of a principal together; so of all anonymous ones."""
@@ -204,12 +229,8 @@ class PerRequestEndpoint:
 
     async def post(self, request: HttpRequest) -> EventResponse | None:
         """Replies, or returns the stream that is the response. Raises HttpError, ClientGone."""
-        if len(self.open) >= (most := self.service.limits.sessions):
-            why = f"{most} requests are open (Limits.sessions)"
-            raise HttpError(503, why, headers=retry_after(1))
         connection = RequestConnection(self, request)
-        if self._counts.get(connection.principal, 0) >= self.service.limits.principal_sessions:
-            raise self.service.no_share("requests", 1)
+        self._make_room(connection.session.held.share)
         connection.receive(request.pop_content())
         called, response = connection.called, None
         try:

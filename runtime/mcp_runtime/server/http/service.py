@@ -6,23 +6,38 @@ import asyncio
 import inspect
 import math
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from ipaddress import ip_address, ip_network
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 from weakref import WeakValueDictionary
 
 from mcp_runtime.core.held import OF_PROCESS, HeldBytes, Share
+from mcp_runtime.core.session import Session
 from mcp_runtime.limits import Limits
-from mcp_runtime.server.connection import Dispatcher, ServerConnection
+from mcp_runtime.server.connection import Dispatcher
 from mcp_runtime.server.http.request import HttpError, HttpRequest, Scope, retry_after
 from mcp_runtime.shared.connection import Trace
 
 if TYPE_CHECKING:
     from mcp_runtime.server.http.protection import Protection
 
+AT_ONCE: Final = 256
+"""The part of a peer's entries that makes room in a full table at one time, as a divisor: looking
+for them takes a look at each."""
+
 Principal: TypeAlias = Callable[[Scope], str]
 """Names the authenticated client of a request; empty for an anonymous one."""
+
+
+class OpenSession(Protocol):
+    """A session, of whatever transport."""
+
+    principal: str
+    session: Session
+
+    def close(self) -> None:
+        """End the session, with its responses."""
 
 
 class HttpService:
@@ -47,11 +62,16 @@ class HttpService:
         self._held = WeakValueDictionary[str, HeldBytes]()
         self._shares: dict[tuple[str, str], Share] = {}
         """Shares of clients that were here, by principal and network; the oldest is forgotten."""
-        self._sessions: list[Mapping[str, ServerConnection]] = []
+        self._sessions: list[Mapping[str, OpenSession]] = []
 
-    def count(self, sessions: Mapping[str, ServerConnection]) -> None:
+    def count(self, sessions: Mapping[str, OpenSession]) -> None:
         """Has these sessions counted, too."""
         self._sessions.append(sessions)
+
+    @property
+    def sessions(self) -> Iterator[OpenSession]:
+        """The open sessions, of each transport."""
+        return (one for sessions in self._sessions for one in sessions.values())
 
     def require_room(self, principal: str) -> None:
         """Raises HttpError if as many sessions are open as there may be, or of that principal."""
@@ -60,8 +80,8 @@ class HttpService:
             why = f"{self.limits.sessions} sessions are open (Limits.sessions)"
             raise HttpError(503, why, headers=retry_after(60))
         if count >= self.limits.principal_sessions and not self.is_anonymous:
-            each = (session for sessions in self._sessions for session in sessions.values())
-            if sum(one.principal == principal for one in each) >= self.limits.principal_sessions:
+            own = sum(one.principal == principal for one in self.sessions)
+            if own >= self.limits.principal_sessions:
                 raise self.no_share("sessions", 60)
 
     def no_share(self, what: str, seconds: int) -> HttpError:

@@ -6,16 +6,18 @@ Source: 2025-11-25 basic/transports, "Session Management".
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from heapq import nsmallest
 from http import HTTPStatus
+from itertools import islice
 from typing import Final, Generic, TypeVar
 
 from mcp_runtime.core.held import HeldBytes, Share
 from mcp_runtime.server.http.followed_stream import FollowedStream
 from mcp_runtime.server.http.request import HttpError
-from mcp_runtime.server.http.service import HttpService, new_session_id
+from mcp_runtime.server.http.service import AT_ONCE, HttpService, new_session_id
 from mcp_runtime.server.http.session import HttpSession
 from mcp_runtime.stores import EventStore
 from mcp_runtime.stores.memory import MemoryEvents
@@ -24,9 +26,6 @@ _S = TypeVar("_S", bound=HttpSession)
 
 _SWEEP_EVERY: Final = 60.0
 """Seconds between two searches for idle sessions."""
-_AT_ONCE: Final = 256
-"""The part of the idle sessions that makes room at one time, as a divisor: looking for the idlest
-takes a look at each."""
 
 
 class SessionTable(Generic[_S]):
@@ -54,29 +53,50 @@ class SessionTable(Generic[_S]):
 
     def new(self, principal: str, share: Share | None = None) -> _S:
         """A session that `find` does not know before `begin`. Raises HttpError."""
-        self.make_room(principal)
+        self.make_room(principal, share)
         return self._make(new_session_id(), principal, share)
 
-    def make_room(self, principal: str) -> None:
-        """Closes sessions that were never used, or were not used for longest, if there is no room.
+    def make_room(self, principal: str, share: Share | None = None) -> None:
+        """Close idle sessions if there is no room: of the peer with most, those never used first.
 
-        Where the principal has its share of them, they are of that principal.
-        Raises HttpError if there is no room, and each session has an open response.
+        A peer that has more than all others together loses sessions with an open response before
+        others lose any. Where the principal has its share of them, they are of that principal.
+        Raises HttpError if there are none that this peer may push out.
         """
         try:
             self._service.require_room(principal)
         except HttpError as error:
             has_share = error.status == HTTPStatus.TOO_MANY_REQUESTS
+            counts = Counter(each.session.held.share for each in self._service.sessions)
+            largest, most = counts.most_common(1)[0] if counts else (share, 0)
+            own = 0 if share is None else counts[share]
             idle = [
                 session
                 for session in self.open.values()
-                if session.can_leave and not (has_share and session.principal != principal)
+                if session.can_leave
+                and counts[session.session.held.share] >= own
+                and not (has_share and session.principal != principal)
             ]
-            if not idle:
+            theirs = [each for each in idle if each.session.held.share is largest]
+            may_cut = not has_share and most > own + 1
+            if may_cut and largest and (not idle or (not theirs and 2 * most > counts.total())):
+                self._close_oldest(largest, 1 + most // AT_ONCE)
+            elif idle := theirs or idle:
+                for session in nsmallest(1 + len(idle) // AT_ONCE, idle, key=_use):
+                    self._give_up(session)
+            else:
                 raise
-            for session in nsmallest(1 + len(idle) // _AT_ONCE, idle, key=_use):
-                self._give_up(session)
             self._service.require_room(principal)
+
+    def _close_oldest(self, share: Share, count: int) -> None:
+        """Close the oldest sessions of a peer: of this transport, or else of another."""
+        here = [each for each in self.open.values() if each.session.held.share is share]
+        for session in here[:count]:
+            self._give_up(session)
+        if not here:
+            theirs = (each for each in self._service.sessions if each.session.held.share is share)
+            for other in [*islice(theirs, count)]:
+                other.close()
 
     def _give_up(self, session: _S) -> None:
         self._remove(session)

@@ -79,7 +79,7 @@ class SharedTable(SessionTable[SharedSession]):
         version: int,
     ) -> SharedSession:
         if session is None:
-            self.make_room(record.principal)
+            self.make_room(record.principal, share)
             session = self._make(id, record.principal, share)
             self._restore(session, record)
             session.is_late = True
