@@ -121,8 +121,9 @@ class Limits:
     sessions: int = 10_000
     """HTTP sessions at one time, and as many requests without a session.
 
-    A new session takes the place of one without an open response: of one that was never used after
-    it was begun, or of the one that was not used for longest."""
+    A new session takes the place of one without an open response, of the peer that has most: of one
+    that was never used after it was begun, or of the one that was not used for longest. A request
+    takes the place of the oldest of the peer that has most, which is answered "busy"."""
     principal_sessions: int = 1000
     """Of these sessions and requests, those of one principal, where clients authenticate.
 
