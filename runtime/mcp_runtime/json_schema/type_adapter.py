@@ -55,6 +55,7 @@ def adapter(annotation: Any, *, output: bool = False) -> TypeAdapter:
             return _pydantic(annotation, output=output)
         if not output:
             _require_init(annotation)
+            _require_no_path_keys(annotation)
         return MsgspecAdapter(annotation, native_schema(annotation, output=output))
     except NameError as error:
         raise TypeError(
@@ -79,6 +80,19 @@ def _require_init(annotation: Any) -> None:
                     f"{_name(each)}.{field.name} has init=False, and callers could set it"
                     " (make it a property)"
                 )
+
+
+def _require_no_path_keys(annotation: Any) -> None:
+    """Raises TypeError for a mapping from paths, whose keys msgspec would leave as texts."""
+    for each in mentions(annotation):
+        keys = arms_of(get_args(each)[0]) if _is_mapping(each) else ()
+        if any(is_path(bare(arm)) for arm in keys):
+            raise TypeError(f"the keys of {_name(each)} are paths (make them str)")
+
+
+def _is_mapping(annotation: Any) -> bool:
+    origin = get_origin(annotation)
+    return isinstance(origin, type) and issubclass(origin, Mapping)
 
 
 def native_schema(annotation: Any, *, output: bool = False) -> Schema:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
-from typing import Annotated
+from typing import Annotated, NewType
 
 import pytest
 from pydantic import BaseModel, Field
@@ -14,8 +15,10 @@ from mcp_runtime.errors import RemoteError
 from mcp_runtime.shared.safe_path import path_fault
 
 ABSOLUTE = ["/etc/passwd", "C:/x", "C:\\x", "c:x", "\\\\host\\share", "//host/share", "\\x"]
+ABSOLUTE += ["\\\\?\\C:\\x", "\\\\.\\pipe\\x", "~", "~root/.ssh", "file:///etc/passwd", "FILE:x"]
 OUTWARD = ["..", "../x", "a/../b", "a\\..\\b", "a/.. /b", "nul\0x", "a\nb"]
-INWARD = ["a", "a/b.txt", "notes/caf\u00e9", ".hidden", "a..b", "...", "x/", "ab:c"]
+INWARD = ["a", "a/b.txt", "caf\u00e9", ".hidden", "a..b", "...", "x/", "ab:c", "a~", "profile:x"]
+DEVICES = ["CON", "nul", "aux.txt", "a/Com1", "a\\LPT\u00b9.x/b", "PRN .txt", "CONIN$", "nul:"]
 
 
 @pytest.mark.parametrize("text", ABSOLUTE + OUTWARD)
@@ -26,6 +29,18 @@ def test_text_that_leads_out_of_a_folder_is_at_fault(text: str) -> None:
 @pytest.mark.parametrize("text", INWARD)
 def test_text_that_stays_in_a_folder_is_not_at_fault(text: str) -> None:
     assert path_fault(text) is None
+
+
+@pytest.mark.parametrize("text", DEVICES)
+def test_a_device_of_windows_is_at_fault_where_windows_opens_it(text: str) -> None:
+    assert path_fault(text, on_windows=True) is not None
+    assert path_fault(text.replace("\\", "/"), on_windows=False) is None
+    assert path_fault(text, on_windows=True, any_path=True) is None
+
+
+@pytest.mark.parametrize("text", ["connect", "a.con", "nulls.txt", "com10", "lpt", "CONIN"])
+def test_a_name_that_is_like_a_device_is_not_at_fault(text: str) -> None:
+    assert path_fault(text, on_windows=True) is None
 
 
 def test_a_parameter_may_take_absolute_paths_and_still_none_with_dots() -> None:
@@ -147,6 +162,22 @@ async def test_a_path_that_a_tool_takes_stays_in_its_folder(text: str) -> None:
             assert isinstance(block, types.TextContent)
             assert result.is_error is True
             assert block.text.startswith(f"{place}: expected a path inside a folder"), block.text
+
+
+Named = NewType("Named", Path)
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [dict[Path, int], Mapping[Path, int], dict[str, dict[Path | int, int]], dict[Named, int]],
+)
+def test_paths_are_no_keys_of_what_a_tool_takes(annotation: object) -> None:
+    def sizes(of):  # type: ignore[no-untyped-def]
+        raise AssertionError(of)
+
+    sizes.__annotations__["of"] = annotation
+    with pytest.raises(TypeError, match=r"the keys of \w+ are paths \(make them str\)"):
+        Server("files", "1").tool(sizes)
 
 
 async def test_a_tool_takes_any_path_where_its_parameter_says_so() -> None:
