@@ -34,8 +34,7 @@ def to_json(value: object) -> Any:
     try:
         if value.__class__.__module__ == t.__name__:
             return t.to_wire(value)
-        json = msgspec.to_builtins(value, str_keys=True, enc_hook=_foreign)
-        json = json if _has_lists(json) else _with_lists(json)
+        json = _built(value)
         if is_json(json):
             return json
     except RecursionError:
@@ -43,6 +42,12 @@ def to_json(value: object) -> Any:
     except (TypeError, ValueError, msgspec.MsgspecError) as error:
         raise _formless(value, error) from error
     raise BadResult(str(fault(json)))
+
+
+def _built(value: object) -> Any:
+    """A value as dicts, lists and scalars, which may still be no JSON, such as NaN."""
+    json = msgspec.to_builtins(value, str_keys=True, enc_hook=_foreign)
+    return json if _is_built(json) else _rebuilt(json)
 
 
 def _formless(value: object, error: Exception) -> BadResult:
@@ -57,7 +62,7 @@ def _formless(value: object, error: Exception) -> BadResult:
 def _first_formless(value: object) -> tuple[Step, object] | None:
     for step, each in children(value):
         try:
-            msgspec.to_builtins(each, str_keys=True, enc_hook=_foreign)
+            _built(each)
         except RecursionError:
             return None
         except (TypeError, ValueError, msgspec.MsgspecError):
@@ -85,21 +90,24 @@ def _member_names(cls: Any) -> Iterator[str]:
         yield from getattr(cls, names, ())
 
 
-def _has_lists(value: Any) -> bool:
-    """Whether arrays are lists; msgspec leaves tuples as they are."""
+def _is_built(value: Any) -> bool:
+    """Whether msgspec has left nothing as it was: it does so with tuples and values of enums."""
     if value.__class__ is dict:
-        return all(map(_has_lists, value.values()))
-    return all(map(_has_lists, value)) if value.__class__ is list else value.__class__ is not tuple
+        return all(map(_is_built, value.values()))
+    return all(map(_is_built, value)) if value.__class__ is list else value.__class__ in _SCALARS
 
 
-def _with_lists(value: Any) -> Any:
+def _rebuilt(value: Any) -> Any:
     if value.__class__ is dict:
-        return {name: _with_lists(each) for name, each in value.items()}
-    return [_with_lists(each) for each in value] if value.__class__ in (list, tuple) else value
+        return {name: _rebuilt(each) for name, each in value.items()}
+    if value.__class__ in (list, tuple):
+        return [_rebuilt(each) for each in value]
+    return value if value.__class__ in _SCALARS else _built(value)
 
 
 PLAIN: Final = frozenset((str, bool, int, type(None)))
 """The classes whose values are JSON as they are."""
+_SCALARS: Final = PLAIN | {float}
 
 
 def _foreign(value: object) -> Any:
@@ -108,6 +116,8 @@ def _foreign(value: object) -> Any:
         return t.to_wire(value)
     if isinstance(value, PurePath | str):
         return str(value)
+    if isinstance(value, int | float):  # of a class of their own, such as numpy.float64
+        return int(value) if isinstance(value, int) else float(value)
     if isinstance(value, Mapping):
         return dict(cast("Mapping[object, object]", value))
     if is_pydantic(value):

@@ -9,12 +9,12 @@ from typing import Any, Final, TypeAlias
 from msgspec import UNSET, structs
 
 from mcp_runtime.core import error_codes, refusals
-from mcp_runtime.errors import NotOffered, RpcError, SessionError, ToolError, texts
+from mcp_runtime.errors import NotOffered, RpcError, SessionError, ToolError
 from mcp_runtime.json_schema.to_json import BadResult
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
-from mcp_runtime.server.functions.content import prompt_messages, resource_contents
+from mcp_runtime.server.functions.content import prompt_messages, resource_contents, suggestions
 from mcp_runtime.server.functions.input_schema import BadArguments
 from mcp_runtime.server.functions.output_schema import failed_call
 from mcp_runtime.server.registry import Features, RawTool, Registry, Tool
@@ -248,8 +248,8 @@ def _chosen(context: Any) -> dict[str, str]:
 def _completed(values: Any, limit: int) -> t.CompleteResult:
     if isinstance(values, t.CompleteResultCompletion):
         return t.CompleteResult(completion=values, result_type="complete")
-    listed = texts("what a completion returns", values)
+    listed = suggestions(values)
     completion = t.CompleteResultCompletion(
-        values=list(listed[:limit]), total=len(listed), has_more=len(listed) > limit
+        values=listed[:limit], total=len(listed), has_more=len(listed) > limit
     )
     return t.CompleteResult(completion=completion, result_type="complete")

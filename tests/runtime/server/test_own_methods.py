@@ -67,9 +67,9 @@ async def test_one_text_is_no_list_of_completions(caplog: pytest.LogCaptureFixtu
         return "python"
 
     async with Client(server) as client:
-        with pytest.raises(RemoteError, match="Internal error"):
+        said = "a completion returns a list of texts, found str"
+        with pytest.raises(RemoteError, match=f"Internal error: {said}"):
             await client.complete(t.PromptReference(name="review"), "language", "p")
-    said = "what a completion returns is a list: write ['python'] instead of 'python'"
     assert said in caplog.text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from binascii import Error as Base64Error
 from binascii import a2b_base64, b2a_base64
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias, cast, get_args
@@ -140,12 +140,19 @@ def blocks(value: object) -> list[t.ContentBlock]:
     Content passes as it is; any other value is one block of JSON text. Raises BadResult for bytes,
     whose type is unknown, for what is not JSON, and for content inside another value than a list.
     """
+    try:
+        return _blocks(value)
+    except RecursionError:
+        raise BadResult("$: expected content, found a list that is nested too deeply") from None
+
+
+def _blocks(value: object) -> list[t.ContentBlock]:
     if value is None:
         return []
     if isinstance(value, str) and value.__class__ is str:
         return [_text(value)]
     if value.__class__ in (list, tuple) and _is_content_list(items := cast("list[object]", value)):
-        return [block for item in items for block in blocks(item)]
+        return [block for item in items for block in _blocks(item)]
     return [_block(value)]
 
 
@@ -161,14 +168,15 @@ def is_wire_model(cls: Any) -> bool:
 
 def is_content(value: object) -> bool:
     """Whether a value is content, or a list in which content stands."""
-    if isinstance(value, CONTENT):
-        return True
-    if value.__class__ not in (list, tuple):
-        return False
-    return any(
-        isinstance(item, CONTENT) or (item.__class__ in (list, tuple) and is_content(item))
-        for item in cast("list[object]", value)
-    )
+    rest, seen = [value], set[int]()  # of lists, which may hold themselves
+    while rest:
+        each = rest.pop()
+        if isinstance(each, CONTENT):
+            return True
+        if each.__class__ in (list, tuple) and id(each) not in seen:
+            seen.add(id(each))
+            rest += cast("list[object]", each)
+    return False
 
 
 def require_no_content(value: object, steps: tuple[Step, ...] = ()) -> None:
@@ -186,9 +194,14 @@ def require_no_content(value: object, steps: tuple[Step, ...] = ()) -> None:
 
 
 def _text(text: str) -> t.TextContent:
+    return t.TextContent(text=_plain(text))
+
+
+def _plain(text: str) -> str:
+    """A text of the class `str` itself. Raises BadResult for what is not Unicode."""
     if not text.isascii():
-        to_text(text)
-    return t.TextContent(text=text)
+        to_text(str.__str__(text))
+    return str.__str__(text)
 
 
 def _block(value: object) -> t.ContentBlock:
@@ -334,3 +347,24 @@ def _contents(
         return value.block().resource
     mime = "application/json" if mime_type is None else mime_type
     return t.TextResourceContents(uri=uri, text=to_text(_json(value)), mime_type=mime)
+
+
+# ---- completions
+
+
+def suggestions(value: object) -> list[str]:
+    """The values of a completion, from what its function returned; None has none.
+
+    Raises BadResult for what is no list of texts.
+    """
+    if value is None:
+        return []
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise BadResult(f"a completion returns a list of texts, found {type(value).__qualname__}")
+    return [_suggestion(index, each) for index, each in enumerate(cast("Iterable[object]", value))]
+
+
+def _suggestion(index: int, value: object) -> str:
+    if not isinstance(value, str):
+        raise BadResult(f"$[{index}]: expected a text, found {type(value).__qualname__}")
+    return _plain(value)

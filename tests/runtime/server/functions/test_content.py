@@ -28,6 +28,7 @@ from mcp_runtime.server.functions.content import (
     blocks,
     prompt_messages,
     resource_contents,
+    suggestions,
 )
 from mcp_runtime.server.functions.output_schema import StructuredOutput, tool_result
 from mcp_runtime.server.functions.signature import read
@@ -72,6 +73,20 @@ class Text(str):
     __slots__ = ()
 
 
+class Meters(float):
+    """As `numpy.float64` is one."""
+
+
+class Count(int):
+    pass
+
+
+class Held(enum.Enum):
+    RAW = b"\xff"
+    PAIR = (1, Meters(2.5))
+    NOTHING = object()
+
+
 class Opaque:
     pass
 
@@ -101,6 +116,9 @@ def sent(content: list[t.ContentBlock]) -> list[Any]:
         (b"\xff", "/w=="),
         (Text("a"), "a"),
         (Word.A, "a"),
+        (Meters(1.5), 1.5),
+        ([Count(3)], [3]),
+        ({"held": [Held.RAW, Held.PAIR]}, {"held": ["/w==", [1, 2.5]]}),
         (Point(1, (2,)), {"x": 1, "y": [2]}),
         (Shape(1), {"size": 1}),
         (Pair("a", "b"), ["a", "b"]),
@@ -144,6 +162,8 @@ def nested(depth: int) -> Any:
         ((1, (math.nan,)), r"^\$\[1\]\[0\]: expected a finite number"),
         (Opaque(), r"^\$: expected JSON, found Opaque"),
         ({"a": Opaque()}, r"^\$\.a: expected JSON, found Opaque"),
+        ({"a": [Held.NOTHING]}, r"^\$\.a\[0\]: expected JSON, found Held"),
+        ({"a": Meters(math.inf)}, r"^\$\.a: expected a finite number"),
         ({(1, 2): 3}, "expected JSON, found dict"),
         (nested(100_000), "nested too deeply"),
         (1j, "complex"),
@@ -156,6 +176,26 @@ def test_what_json_cannot_say_is_a_bad_result(value: Any, said: str) -> None:
 
 
 # ---- blocks
+
+
+def circle(*items: Any) -> list[Any]:
+    """A list that also holds itself."""
+    listed: list[Any] = [*items]
+    listed.append(listed)
+    return listed
+
+
+@pytest.mark.parametrize("value", [circle(), circle("a", TEXT), circle({}), nested(100_000)])
+@pytest.mark.parametrize("make", [blocks, prompt_messages, lambda value: tool_result(value, None)])
+def test_lists_that_never_end_are_a_bad_result(make: Callable[[Any], Any], value: Any) -> None:
+    with pytest.raises(BadResult, match="nested too deeply"):
+        make(value)
+
+
+@pytest.mark.parametrize("value", [circle(), circle(TEXT), nested(100_000)])
+def test_lists_of_anything_that_never_end_are_a_bad_result(value: Any) -> None:
+    with pytest.raises(BadResult, match="nested too deeply"):
+        tool_result(value, of(list))
 
 
 @pytest.mark.parametrize(
@@ -380,3 +420,36 @@ def test_a_value_is_contents(value: Any, mime_type: str | None, expected: list[A
 def test_what_no_resource_can_hold_is_a_bad_result(value: Any) -> None:
     with pytest.raises(BadResult):
         resource_contents(value, URI, None)
+
+
+# ---- completions
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, []),
+        (["a", Word.A, Text("b")], ["a", "a", "b"]),
+        ({"x": 1}, ["x"]),
+        (iter("ab"), ["a", "b"]),
+    ],
+)
+def test_texts_are_suggestions(value: Any, expected: list[str]) -> None:
+    made = suggestions(value)
+    assert made == expected
+    assert {type(each) for each in made} <= {str}
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("a", "a completion returns a list of texts, found str"),
+        (b"a", "a completion returns a list of texts, found bytes"),
+        (3, "a completion returns a list of texts, found int"),
+        (["a", 3], r"^\$\[1\]: expected a text, found int"),
+        (["cut \ud83d"], "expected text, found a lone surrogate"),
+    ],
+)
+def test_what_is_no_list_of_texts_is_a_bad_result(value: Any, said: str) -> None:
+    with pytest.raises(BadResult, match=said):
+        suggestions(value)
