@@ -53,8 +53,12 @@ NULL: Final = "null"
 """Null in place of an optional member that cannot be null."""
 TEXT_ARGUMENT: Final = "text_argument"
 """An argument of a tool as JSON text, where its schema takes no text."""
+NULL_ARGUMENT: Final = "null_argument"
+"""Null for an optional argument of a tool, where its schema takes no null."""
 ITEM: Final = "item"
 """An item of a list in a result that does not fit its type."""
+OF_ARGUMENTS: Final = frozenset((TEXT_ARGUMENT, NULL_ARGUMENT))
+"""The tolerances that `strict_arguments` takes back."""
 _LONGEST: Final = 200
 """Characters of a peer's text that are shown."""
 _SHOWN_PATHS: Final = 5
@@ -63,7 +67,7 @@ _SHOWN_PATHS: Final = 5
 def names_of_tolerances() -> frozenset[str]:
     """What `strict` may name: the rules, and the members that rows of the tables repair."""
     rows = (row.member for each in ALL for row in revision(each).tolerances if not _is_items(row))
-    return frozenset((*TEXT_REPAIRS, NULL, ITEM, TEXT_ARGUMENT, *rows))
+    return frozenset((*TEXT_REPAIRS, NULL, ITEM, *OF_ARGUMENTS, *rows))
 
 
 def strictness(strict: bool | Collection[str]) -> frozenset[str]:

@@ -1,7 +1,7 @@
-"""Finds values that came as JSON text where a schema takes no text, and parses them.
+"""Reads arguments as a schema allows: JSON text where it takes no text, null for an absent member.
 
-Models send `"[1, 2]"` for an array and `"3"` for a number. Where a schema leaves any doubt, as
-without a `type`, a text stays a text.
+Models send `"[1, 2]"` for an array, `"3"` for a number, and null for what they leave out. Where a
+schema leaves any doubt, as without a `type`, a text stays a text and null stays null.
 """
 
 from __future__ import annotations
@@ -19,31 +19,35 @@ _ANY: Final[frozenset[str]] = frozenset(
 )
 
 
-def parse_texts(schema: Schema, value: Any) -> tuple[Any, list[str]]:
-    """A copy of `value` with each such text parsed, and the paths of those texts.
+def repair_arguments(
+    schema: Schema, value: Any, *, texts: bool = True, nulls: bool = True
+) -> tuple[Any, list[str], list[str]]:
+    """A copy of `value`, and the paths of texts that were parsed and of nulls that were left out.
 
-    Whether it then fits the schema is not looked at. Nothing is parsed in a value or a schema that
-    nests too deeply.
+    Whether it then fits the schema is not looked at. Nothing is repaired in a value or a schema
+    that nests too deeply.
     """
-    paths: list[str] = []
+    repair = _Repair(schema, texts=texts, nulls=nulls)
     try:
-        read = _Texts(schema, paths).read([schema], value, "$")
+        return repair.read([schema], value, "$"), repair.parsed, repair.absent
     except RecursionError:
-        return value, []
-    return read, paths
+        return value, [], []
 
 
-class _Texts:
-    def __init__(self, root: Schema, paths: list[str]) -> None:
+class _Repair:
+    def __init__(self, root: Schema, *, texts: bool, nulls: bool) -> None:
         self._root = root
-        self._paths = paths
+        self._texts = texts
+        self._nulls = nulls
+        self.parsed: list[str] = []
+        self.absent: list[str] = []
 
     def read(self, schemas: list[Any], value: Any, path: str) -> Any:
         if isinstance(value, str):
-            parsed = self._parsed(schemas, value)
+            parsed = self._parsed(schemas, value) if self._texts else None
             if parsed is None:
                 return value
-            self._paths.append(path)
+            self.parsed.append(path)
             (inner,) = parsed
             return inner if isinstance(inner, str) else self.read(schemas, inner, path)
         if isinstance(value, dict):
@@ -51,6 +55,7 @@ class _Texts:
             return {
                 name: self.read(self._of_member(schemas, name), each, f"{path}.{name}")
                 for name, each in members.items()
+                if each is not None or not self._leave_out(schemas, name, path)
             }
         if isinstance(value, list):
             items = cast("list[object]", value)
@@ -59,6 +64,17 @@ class _Texts:
                 for i, each in enumerate(items)
             ]
         return value
+
+    def _leave_out(self, schemas: list[Any], name: str, path: str) -> bool:
+        """Whether null says that a member is absent: it is optional, and cannot be null."""
+        arms = list(self._arms(schemas)) if self._nulls else []
+        declared = [arm["properties"][name] for arm in arms if name in _dict(arm, "properties")]
+        if not declared or any(name in _list(arm, "required") for arm in arms):
+            return False
+        if any("null" in self._kinds(each) for each in declared):
+            return False
+        self.absent.append(f"{path}.{name}")
+        return True
 
     def _parsed(self, schemas: list[Any], text: str) -> tuple[Any] | None:
         """What a text says, if the schemas take that and no text."""
@@ -133,6 +149,16 @@ class _Texts:
             elif isinstance(items, dict):
                 possible.append(items)
         return possible or [True]
+
+
+def _dict(schema: Schema, keyword: str) -> dict[str, Any]:
+    given = schema.get(keyword)
+    return cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+
+
+def _list(schema: Schema, keyword: str) -> list[object]:
+    given = schema.get(keyword)
+    return cast("list[object]", given) if isinstance(given, list) else []
 
 
 def _named_kinds(schema: Schema) -> frozenset[str]:

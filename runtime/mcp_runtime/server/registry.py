@@ -18,9 +18,9 @@ from msgspec import UNSET, ValidationError, convert
 from mcp_runtime.core import refusals
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.core.subscriptions import LISTS
-from mcp_runtime.core.tolerances import TEXT_ARGUMENT
+from mcp_runtime.core.tolerances import NULL_ARGUMENT, TEXT_ARGUMENT
 from mcp_runtime.errors import texts
-from mcp_runtime.json_schema.text_values import parse_texts
+from mcp_runtime.json_schema.text_values import repair_arguments
 from mcp_runtime.json_schema.walk import Schema
 from mcp_runtime.revisions import LATEST, DecodeError, revision
 from mcp_runtime.revisions import latest as t
@@ -69,15 +69,23 @@ def _read_again(
     ctx: Context,
     error: BadArguments,
 ) -> _Read:
-    """What `read` makes of arguments that do not fit, once those in JSON text are parsed.
+    """What `read` makes of arguments that do not fit, once they are repaired as far as is forgiven.
 
-    Raises `error` if there are none, and BadArguments if they do not fit even so.
+    Raises `error` if there is nothing to repair, and BadArguments if they do not fit even so.
     """
-    parsed, paths = parse_texts(schema, arguments)
-    if not paths or not ctx.peer.forgives(TEXT_ARGUMENT):
+    peer = ctx.peer
+    repaired, parsed, absent = repair_arguments(
+        schema,
+        arguments,
+        texts=peer.forgives(TEXT_ARGUMENT),
+        nulls=peer.forgives(NULL_ARGUMENT),
+    )
+    if not (parsed or absent):
         raise error
-    value = read(parsed)
-    ctx.peer.forgive(TEXT_ARGUMENT, f"{ctx.method}: {', '.join(paths[:5])}"[:200])
+    value = read(repaired)
+    for name, paths in ((TEXT_ARGUMENT, parsed), (NULL_ARGUMENT, absent)):
+        if paths:
+            peer.forgive(name, f"{ctx.method}: {', '.join(paths[:5])}"[:200])
     return value
 
 

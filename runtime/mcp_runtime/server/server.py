@@ -34,7 +34,7 @@ from mcp_runtime.core.negotiation import ServerOffer
 from mcp_runtime.core.param_headers import ParamHeaders
 from mcp_runtime.core.request_state import KeyRing, StateSealer
 from mcp_runtime.core.subscriptions import Change, Notice
-from mcp_runtime.core.tolerances import TEXT_ARGUMENT, strictness
+from mcp_runtime.core.tolerances import OF_ARGUMENTS, strictness
 from mcp_runtime.errors import texts
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import ALL, UNSET, parse
@@ -87,7 +87,7 @@ class Server(Decorators):
 
     What clients get wrong and means something plain is repaired, and counted in `forgiven`;
     `strict=True`, or the names of tolerances, refuses that. `strict_arguments` refuses arguments of
-    tools that come as JSON text (docs/TOLERANCES.md).
+    tools that come as JSON text, and nulls for those left out (docs/TOLERANCES.md).
 
     `lifespan(server)` is entered before the first client is served, and left after the last; the
     value that it yields is `Context.lifespan`.
@@ -153,7 +153,7 @@ class Server(Decorators):
             instructions=or_unset(instructions),
             hints=hints,
             can_subscribe=self._can_subscribe,
-            strict=strictness(strict) | ({TEXT_ARGUMENT} if strict_arguments else set[str]()),
+            strict=strictness(strict) | (OF_ARGUMENTS if strict_arguments else frozenset[str]()),
         )
         self._offer: ServerOffer | None = self._first_offer
         attach(self, extensions)

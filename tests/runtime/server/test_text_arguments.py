@@ -1,16 +1,17 @@
-"""Arguments that come as JSON text are read where no text can be meant, and nowhere else."""
+"""Arguments as JSON text, and nulls for absent ones, are read where nothing else can be meant."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 import pytest
 from pydantic import BaseModel
+from typing_extensions import TypedDict
 
-from mcp_runtime import Client, Server
-from mcp_runtime.json_schema.text_values import parse_texts
+from mcp_runtime import Client, Server, types
+from mcp_runtime.json_schema.text_values import repair_arguments
 from mcp_runtime.revisions import HANDLERS
 
 
@@ -168,13 +169,109 @@ async def test_a_raw_tool_reads_them_by_its_schema() -> None:
     ],
 )
 def test_a_schema_that_says_little_or_goes_round_parses_nothing(schema: Any) -> None:
-    assert parse_texts(schema, "[1]") == ("[1]", [])
-    assert parse_texts(schema, {"a": "[1]"}) == ({"a": "[1]"}, [])
+    assert repair_arguments(schema, "[1]") == ("[1]", [], [])
+    assert repair_arguments(schema, {"a": "[1]"}) == ({"a": "[1]"}, [], [])
 
 
 async def test_what_is_exact_is_never_looked_at_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: Any) -> Any:
+    def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError(f"exact arguments were parsed again, with {HANDLERS}")
 
-    monkeypatch.setattr("mcp_runtime.server.registry.parse_texts", refuse)
+    monkeypatch.setattr("mcp_runtime.server.registry.repair_arguments", refuse)
     assert await said(takes(int), 3) == "3"
+
+
+# ---- null for what is left out
+
+
+class Form(TypedDict):
+    name: str
+    size: NotRequired[int]
+
+
+@dataclass
+class Search:
+    text: str
+    limit: int = 10
+    near: Point | None = None
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "read"),
+    [
+        (str, None, "'default'"),
+        (Search, {"text": "a", "limit": None}, "Search(text='a', limit=10, near=None)"),
+        (list[Search], [{"text": "a", "limit": None}], "[Search(text='a', limit=10, near=None)]"),
+        (Form, {"name": "a", "size": None}, "{'name': 'a'}"),
+        (Box, {"corners": "[1]", "scale": None}, "Box(corners=[1], scale=1.0)"),
+        (Form | None, '{"name": "a", "size": null}', "{'name': 'a'}"),
+    ],
+)
+async def test_null_for_an_optional_argument_is_its_absence(
+    kind: Any, value: Any, read: str
+) -> None:
+    server = Server("s", "1")
+
+    async def t(value: Any = "default") -> str:
+        return repr(value)
+
+    t.__annotations__["value"] = kind
+    server.tool(t)
+    assert await said(server, value) == read
+    assert server.forgiven["null_argument"] == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (int, None),
+        (Search, {"text": None}),
+        (Form, {"name": None, "size": 1}),
+        (dict[str, int], {"a": None}),
+        (list[int], [None]),
+        (Box, {"corners": None}),
+    ],
+)
+async def test_null_for_what_is_required_or_no_member_is_refused(kind: Any, value: Any) -> None:
+    server = takes(kind)
+    assert (await said(server, value)).startswith("! ")
+    assert not server.forgiven
+
+
+async def test_null_stays_null_where_it_may_be_meant() -> None:
+    server = Server("s", "1")
+
+    @server.tool
+    async def t(one: int | None = 1, other: Any = 2, late: int = 3) -> str:
+        return repr((one, other, late))
+
+    async with Client(server) as client:
+        result = await client.call_tool("t", {"one": None, "other": None, "late": None})
+        assert result.content == [types.TextContent(text="(None, None, 3)")]
+
+
+@pytest.mark.parametrize("option", [{"strict_arguments": True}, {"strict": ["null_argument"]}])
+async def test_a_null_argument_can_be_refused(option: Any) -> None:
+    server = Server("s", "1", **option)
+
+    @server.tool
+    async def t(value: int = 1) -> str:
+        return repr(value)
+
+    assert await said(server, None) == "! $.value: expected integer, found null"
+
+
+async def test_a_raw_tool_gets_no_null_for_what_its_schema_says_is_optional() -> None:
+    pytest.importorskip("jsonschema_rs")
+    server = Server("s", "1")
+    properties = {"a": {"type": "string"}, "b": {"enum": ["x", None]}, "c": True}
+    schema = {"type": "object", "properties": properties}
+
+    @server.raw_tool({"name": "t", "inputSchema": schema})
+    async def t(arguments: dict[str, Any], ctx: Any) -> str:
+        return repr(arguments)
+
+    async with Client(server) as client:
+        result = await client.call_tool("t", {"a": None, "b": None, "c": None})
+        assert result.content == [types.TextContent(text="{'b': None, 'c': None}")]
+    assert server.forgiven == {"null_argument": 1}
