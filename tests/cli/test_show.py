@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from mcp_bindgen.cli.show import code, heading, safe, safe_text, say
+from mcp_bindgen.cli.show import code, heading, in_one_line, safe, safe_text, say
 from tests.support.terminal import HOSTILE, is_inert
 
 
@@ -24,6 +24,12 @@ def test_one_line_stays_one_line() -> None:
     assert safe("a\nb\tc") == "a\\u000ab\\u0009c"
     assert safe_text("a\r\nb\tc\n") == "a\nb\tc\n"
     assert safe_text("a\rb") == "a\\u000db"
+
+
+@pytest.mark.parametrize("text", ["bo\r\nom", "bo\nom\n", "\n bo \n\n om", "bo\rom", "bo\u2028om"])
+def test_lines_in_a_sentence_are_one_line(text: str) -> None:
+    assert in_one_line(text) == "bo om"
+    assert is_inert(in_one_line(f"{text}\x1b[31m"))
 
 
 def test_every_control_character_of_unicode_is_an_escape() -> None:

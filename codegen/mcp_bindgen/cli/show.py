@@ -20,6 +20,7 @@ __all__ = [
     "code",
     "columns",
     "heading",
+    "in_one_line",
     "near",
     "progress",
     "safe",
@@ -104,6 +105,11 @@ def safe(line: str) -> str:
     from mcp_bindgen.source.text import printable
 
     return printable(line)
+
+
+def in_one_line(text: str) -> str:
+    """`text` as `safe` makes it, for the middle of a sentence: its line ends become spaces."""
+    return safe(" ".join(filter(None, map(str.strip, text.splitlines()))))
 
 
 def safe_text(text: str) -> str:

@@ -20,7 +20,7 @@ from mcp_bindgen.cli.call.sign_in import SigningIn, authorization, forget
 from mcp_bindgen.cli.call.tool_argument import require_tool
 from mcp_bindgen.cli.held_errors import HeldErrors
 from mcp_bindgen.cli.options import Network, network_options, open_trace
-from mcp_bindgen.cli.show import safe, safe_text, say, warn
+from mcp_bindgen.cli.show import in_one_line, safe, safe_text, say, warn
 from mcp_bindgen.errors import InputError
 
 if TYPE_CHECKING:
@@ -361,7 +361,7 @@ async def _list(client: Client, format: str) -> int:
             await _list_kind(client, kind, listing)
     for name, error in listing.errors.items():
         what = "cannot all be listed" if name in listing.items else "cannot be listed"
-        warn(f"mcp-bindgen: the {name} {what}: {safe(error)}")
+        warn(f"mcp-bindgen: the {name} {what}: {in_one_line(error)}")
     if listing.errors and not listing.items:
         raise InputError("nothing could be listed")
     (_say_json if format == "json" else _say_text)(client, listing)
