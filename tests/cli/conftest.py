@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.support.demo_server import SERVER
-from tests.support.projects import shared_bindings
+from tests.support.shared_work import shared_work
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _bindings() -> Iterator[None]:
-    """The projects of all tests here hold the same bindings, which are written once a worker."""
-    with shared_bindings():
+def _work() -> Iterator[None]:
+    """Equal work of the verbs is done once in each worker."""
+    with shared_work():
         yield
 
 

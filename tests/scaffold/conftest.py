@@ -1,4 +1,4 @@
-"""The projects of all tests here hold the same bindings, which are written once in each worker."""
+"""Projects that are written again and again, from equal answers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.projects import shared_bindings
+from tests.support.shared_work import shared_work
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _bindings() -> Iterator[None]:
-    with shared_bindings():
+def _work() -> Iterator[None]:
+    """Equal work of the verbs is done once in each worker."""
+    with shared_work():
         yield

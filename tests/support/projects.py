@@ -6,20 +6,16 @@ import os
 import subprocess
 import sysconfig
 import venv
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-import pytest
-
-from mcp_bindgen import paths, pins
-from mcp_bindgen.cli.new import project
+from mcp_bindgen import pins
 from mcp_bindgen.cli.new.project import texts
 from mcp_bindgen.scaffold.answers import Answers
 from mcp_bindgen.scaffold.tools import read
 
-__all__ = ["ALL", "WAYS", "answers", "environment", "made", "run", "shared_bindings", "write"]
+__all__ = ["ALL", "WAYS", "answers", "environment", "made", "run", "write"]
 
 ALL = tuple(pins.revisions())
 WAYS = (("stdio",), ("http",), ("stdio", "http"))
@@ -51,28 +47,6 @@ def answers(
         scale=scale,
         ui=ui,
     )
-
-
-@contextmanager
-def shared_bindings() -> Iterator[None]:
-    """Let `new` and `update` in this process write the bindings of the same answers only once.
-
-    The bindings of a checkout that is not ours are written each time, for tests change them.
-    """
-    ours, write_anew = paths.schema(), project._wire  # pyright: ignore[reportPrivateUsage]
-    written: dict[tuple[tuple[str, ...], bool], dict[str, str]] = {}
-
-    def write_once(answers: Answers) -> dict[str, str]:
-        key = answers.revisions, answers.ui
-        if paths.schema() != ours:
-            return write_anew(answers)
-        if key not in written:
-            written[key] = write_anew(answers)
-        return dict(written[key])
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(project, "_wire", write_once)
-        yield
 
 
 @cache

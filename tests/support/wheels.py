@@ -11,10 +11,17 @@ import venv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 __all__ = ["Environment", "environment", "run", "wheel", "wheels"]
+
+
+_INSTALLED: Final = """
+import importlib.metadata, json
+print(json.dumps([each.name for each in importlib.metadata.distributions()]))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +38,7 @@ class Environment:
         return self.run("python", "-c", code)
 
     def distributions(self) -> set[str]:
-        listed = json.loads(self.run("python", "-m", "pip", "list", "--format", "json"))
-        return {row["name"] for row in listed} - {"pip", "setuptools"}
+        return {*json.loads(self.python(_INSTALLED))}
 
 
 def run(command: Sequence[str], cwd: Path) -> str:
@@ -71,9 +77,12 @@ def _build(root: Path, home: Path) -> None:
 
 
 def _install(root: Path, home: Path, name: str, wheels: Sequence[Path]) -> None:
-    venv.create(home / name, with_pip=True, clear=True)
-    pip = [str(home / name / "bin/python"), "-m", "pip", "--disable-pip-version-check", "install"]
-    run([*pip, "-q", *map(str, wheels), "-c", str(root / "constraints.txt")], cwd=home)
+    """With the pip of this environment. Bytecode is left to the first import that needs it."""
+    venv.create(home / name, clear=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(home / name / "bin/python")]
+    options = ["--disable-pip-version-check", "-q", "--no-compile"]
+    constraints = ["-c", str(root / "constraints.txt")]
+    run([*pip, "install", *options, *map(str, wheels), *constraints], cwd=home)
 
 
 def wheel(home: Path, distribution: str) -> Path:
