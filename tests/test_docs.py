@@ -31,10 +31,6 @@ def copy(root: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_pages_are_up_to_date(root: Path) -> None:
-    assert docs(root, "--check").stdout == ""
-
-
 PAGES: Final = (
     "ARCHITECTURE.md",
     "CLI.md",
@@ -65,11 +61,12 @@ def text(path: Path) -> str | None:
     return path.read_text("utf-8") if path.exists() else None
 
 
-def test_the_prose_of_a_page_is_nobodys_but_its_authors(copy: Path) -> None:
+def test_the_pages_are_up_to_date_whatever_prose_their_authors_write(copy: Path) -> None:
     for page in ("ARCHITECTURE.md", "CLI.md", "COMPATIBILITY.md"):
         path = copy / "docs" / page
         path.write_text("# My words\n\n" + path.read_text("utf-8"), encoding="utf-8")
-    assert docs(copy, "--check").returncode == 0
+    checked = docs(copy, "--check")
+    assert (checked.returncode, checked.stdout) == (0, "")
 
 
 def test_the_command_line_has_every_verb_and_option(root: Path) -> None:

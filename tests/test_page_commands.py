@@ -7,14 +7,15 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Final
 
 import pytest
+from click.testing import Result
 
 from mcp_bindgen.compare.report import ignore
+from tests.support.command import invoke
 from tests.support.pages import pages
 
 ROOT: Final = Path(__file__).parents[1]
@@ -72,17 +73,21 @@ def files(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", [name for name, lines in HERE.items() if lines])
-def test_the_commands_of_a_page_run_in_their_order(name: str, files: Path) -> None:
+def test_the_commands_of_a_page_run_in_their_order(
+    name: str, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(files)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     if name == "docs/DIFF.md":
         shutil.copy(ROOT / "schema/ext/tasks/draft-2026-08-21/schema.ts", files / "schema.ts")
     for line in HERE[name]:
-        done = ran(line, files)
-        assert done.returncode in (0, 1), f"{line}: {done.stderr}"
-        assert "Traceback" not in done.stderr
+        done = ran(line)
+        assert done.exit_code in (0, 1), f"{line}: {done.stderr}"
 
 
-def test_a_command_that_does_not_run_is_seen(files: Path) -> None:
-    assert ran("mcp-bindgen diff --tools old.json absent.json", files).returncode == 2
+def test_a_command_that_does_not_run_is_seen(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(files)
+    assert ran("mcp-bindgen diff --tools old.json absent.json").exit_code == 2
 
 
 def test_what_a_page_installs_has_the_command_that_it_runs() -> None:
@@ -102,20 +107,11 @@ def test_the_rows_that_pages_show_are_rows(files: Path) -> None:
     assert widened in (files / "rows.toml").read_text("utf-8")
 
 
-def ran(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Of the commands of this environment, with one ping as standard input."""
+def ran(line: str) -> Result:
+    """A command of this process, with one ping as standard input."""
     program, *args = shlex.split(line)
     assert program == "mcp-bindgen", line
-    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    return subprocess.run(
-        [sys.executable, "-m", "mcp_bindgen", *args],
-        cwd=folder,
-        env=env,
-        input='{"jsonrpc": "2.0", "id": 1, "method": "ping"}',
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return invoke(*args, input='{"jsonrpc": "2.0", "id": 1, "method": "ping"}')
 
 
 @pytest.mark.parametrize(("start", "test"), ELSEWHERE.items())

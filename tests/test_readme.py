@@ -24,7 +24,11 @@ PRINTED: Final = re.compile(r"^ *print\(.*\) +# (.*)$", re.M)
 FRONT_PAGE: Final = 130
 
 
-@pytest.mark.parametrize("name", RUN)
+@pytest.mark.drawn
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.pinned) if n == "README.md" else n for n in RUN],
+)
 def test_what_a_page_shows_runs_in_order_and_prints_what_it_says(name: str, tmp_path: Path) -> None:
     walk(PAGES[name], tmp_path)
 

@@ -19,6 +19,8 @@ LONGEST: Final = 60
 ROOTS: Final = ("codegen", "runtime")
 SAYS_NOTHING: Final = frozenset({"found", "heed", "take", "told"})
 """Names that say what was done to a value, and not what it is."""
+_MAY_BIND: Final = re.compile(rf"\b(?:{'|'.join(sorted(SAYS_NOTHING))})\b")
+"""A text without such a word is not parsed."""
 
 
 def vague_names(text: str) -> Iterator[str]:
@@ -26,6 +28,8 @@ def vague_names(text: str) -> Iterator[str]:
 
     So may a parameter beside `expected`: an error says what was expected and what was found.
     """
+    if not _MAY_BIND.search(text):
+        return
     tree = ast.parse(text)
     fields = {id(node) for cls in ast.walk(tree) for node in _fields(cls)}
     for node in ast.walk(tree):

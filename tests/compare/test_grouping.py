@@ -214,6 +214,7 @@ def test_equal_schemas_are_said_to_be_equal() -> None:
         assert "no changes" in done.stdout.lower()
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("format", ["text", "short", "json", "markdown", "github"])
 def test_what_cannot_be_compared_is_never_told_as_unchanged(tmp_path: Path, format: str) -> None:
     bad = tmp_path / "bad.ts"

@@ -23,6 +23,7 @@ from mcp_bindgen import pins
 from mcp_bindgen.compare.judge.witness import Witness
 from tests.compare.test_mutations import agree, carries, reads
 from tests.support.command import invoke
+from tests.support.schemas import pinned
 
 FORMS: Final = ("text", "json", "markdown", "html", "github")
 PAIRS: Final = list(pairwise(pins.revisions()))
@@ -100,7 +101,7 @@ def test_a_revision_decodes_the_witnesses_that_it_writes_and_the_other_refuses_t
     for each in known:
         witness = Witness(**each)
         writer, reader = (
-            pins.load(s) for s in ((old, new) if witness.writer == "old" else (new, old))
+            pinned(s) for s in ((old, new) if witness.writer == "old" else (new, old))
         )
         assert reads(writer, witness) is None, each
         if witness.path == "$.method" and not carries(reader, witness):
@@ -110,6 +111,7 @@ def test_a_revision_decodes_the_witnesses_that_it_writes_and_the_other_refuses_t
         assert agree(refused, witness.path), each
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("old", "new"), PAIRS)
 def test_every_form_shows_witnesses_of_the_document(old: str, new: str, form: str) -> None:

@@ -54,6 +54,7 @@ MANY: Final = 12
 """Disputes after which a run stops."""
 
 
+@pytest.mark.drawn
 @EVERY_CHOICE
 def test_a_choice_is_the_same_in_every_flavour(choice: Options, package: Package) -> None:
     revision = REVISIONS[-1]
@@ -69,6 +70,7 @@ def test_a_choice_is_the_same_for_many_instances(
     _hold(package(revision, choice), revision, choice, LONG)
 
 
+@pytest.mark.drawn
 @EVERY_CHOICE
 def test_what_was_generated_by_another_choice_is_seen(choice: Options) -> None:
     with pytest.raises(AssertionError, match=r"refuses|accepts|keeps"):

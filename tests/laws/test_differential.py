@@ -11,7 +11,8 @@ from typing import Any, Final
 import pytest
 from hypothesis import given
 
-from tests.support.instances import Case, Generator, Seeded, cases, instances, more
+from tests.support.instances import Case, Generator, Seeded, cases, more
+from tests.support.instances import instances as instances_of
 from tests.support.judges import (
     FLAVOURS,
     REVISIONS,
@@ -28,9 +29,6 @@ from tests.support.judges import (
 from tests.support.reach import Reach
 from tests.support.wide import wide_but
 
-BOUNDED: Final = 8_000
-"""Instances of one revision in `make test`: what reaches everything takes up to 5 300 of them."""
-
 LONG: Final = 40_000
 """Instances of one revision in `make long`; there are five."""
 
@@ -46,6 +44,7 @@ def test_all_three_flavours_are_generated(revision: str) -> None:
     assert [flavour.name for flavour in flavours(revision)] == list(FLAVOURS)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("revision", SCHEMAS)
 def test_the_instances_reach_every_option_arm_literal_bound_and_fault(revision: str) -> None:
     generator = Generator(schema_of(revision), Seeded(seed(revision)))
@@ -68,7 +67,8 @@ def test_the_arms_of_a_named_union_are_to_be_reached_wherever_it_stands() -> Non
 @pytest.mark.drawn
 @pytest.mark.parametrize("revision", SCHEMAS)
 def test_everyone_agrees_about_every_type(revision: str) -> None:
-    _hold(revision, BOUNDED)
+    """Of what reaches each option, arm, literal, bound and fault: up to 5 300 instances."""
+    _hold(revision)
 
 
 @pytest.mark.long
@@ -82,7 +82,7 @@ def test_everyone_agrees_about_what_hypothesis_finds(revision: str) -> None:
     """Fewer instances than the above, of the same generator; a failure comes out small."""
     court = _court(revision)
 
-    @given(instances(court.schema))
+    @given(instances_of(court.schema))
     def agree(case: Case) -> None:
         assert not list(court.disputes(case))
 
@@ -183,18 +183,21 @@ def _reaching(generator: Generator) -> Iterator[Case]:
     return chain.from_iterable(cases(generator, name) for name in own_types(generator.schema))
 
 
-def _hold(revision: str, count: int) -> None:
-    """Judges what reaches everything, then more up to `count`; fails with small disputes."""
+def _hold(revision: str, count: int | None = None) -> None:
+    """Judges what reaches everything, or `count` instances; fails with small disputes."""
     court = _court(revision)
     generator = Generator(court.schema, Seeded(seed(revision)), Reach(court.schema))
-    endless = chain(_reaching(generator), more(generator, own_types(court.schema)))
-    disputes: dict[str, str] = {}
-    for case in islice(endless, count):
+    instances = _reaching(generator)
+    if count is not None:
+        instances = islice(chain(instances, more(generator, own_types(court.schema))), count)
+    judged, disputes = 0, dict[str, str]()
+    for case in instances:
+        judged += 1
         for dispute in court.disputes(case):
             disputes.setdefault(f"{case.type}: {dispute[:40]}", _told(court, case, dispute))
         if len(disputes) >= MANY:
             break
-    print(f"{revision}: {count} instances, {court.refused} refused")  # noqa: T201 - as the seed
+    print(f"{revision}: {judged} instances, {court.refused} refused")  # noqa: T201 - as the seed
     assert not disputes, "\n\n".join(disputes.values())
     assert not [m for name in own_types(court.schema) for m in generator.reach.missed(name)]
 

@@ -127,6 +127,7 @@ def is_written(module: Any, value: Any) -> bool:
     return True
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("revision", SCHEMAS)
 def test_msgspec_reads_and_writes_what_decode_and_encode_do_or_refuses(revision: str) -> None:
     used = hold_msgspec(revision, BOUNDED)

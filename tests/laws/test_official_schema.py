@@ -133,6 +133,7 @@ def _disagreements(document: dict[str, Any], revision: str) -> Iterator[str]:
                 yield f"{case.type} {body}: we {'accept' if true else 'refuse'} it"
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_mended_it_agrees_about_every_instance(revision: str) -> None:
     disputes = list(islice(_disagreements(official(revision), revision), 10))

@@ -28,7 +28,6 @@ from mcp_wire._types_pydantic import Bounds, Number
 from mcp_wire._wire.faults import EncodeError
 from tests.support.instances import Case, Generator, Seeded, cases, more
 from tests.support.judges import SCHEMAS, Flavour, canonical, flavour_of, own_types, schema_of, seed
-from tests.support.wide import wide_but
 
 BOUNDED: Final = 6_000
 """Instances of one revision in `make test`: what reaches everything takes up to 5 300 of them."""
@@ -119,7 +118,8 @@ def _holder(name: str, of: Any) -> Any:
     return type(f"Holds{name}", (Holder,), {"__annotations__": {"held": of}})
 
 
-@pytest.mark.parametrize("revision", wide_but({"2025-11-25", "2026-07-28"}, SCHEMAS))
+@pytest.mark.drawn
+@pytest.mark.parametrize("revision", SCHEMAS)
 def test_pydantic_does_what_the_four_functions_do(revision: str) -> None:
     _hold(revision, BOUNDED)
 

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +19,6 @@ FOLDER: Final = Path(__file__).parent / "typing"
 _PLACE: Final = re.compile(r"([\w./]+\.py):(\d+): error:")
 
 
-@cache
 def mypy() -> tuple[set[tuple[str, int]], str]:
     """File and line of each error that mypy strict reports in the folder, and its words."""
     command = [sys.executable, "-m", "mypy", "--strict", *sorted(map(str, FOLDER.glob("*.py")))]
@@ -30,7 +28,6 @@ def mypy() -> tuple[set[tuple[str, int]], str]:
     return places, ran.stdout
 
 
-@cache
 def pyright() -> tuple[set[tuple[str, int]], str]:
     """The same of pyright strict."""
     command = [sys.executable, "-m", "basedpyright", "--outputjson", "--level", "error"]
@@ -50,18 +47,18 @@ CHECKERS: Final[dict[str, Callable[[], tuple[set[tuple[str, int]], str]]]] = {
 }
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("checker", CHECKERS)
-@pytest.mark.parametrize("flavour", FLAVOURS)
-def test_typical_use_has_no_error_and_the_types_that_it_asserts(checker: str, flavour: str) -> None:
+def test_typical_use_has_the_types_that_it_asserts_and_what_the_laws_refuse_is_an_error(
+    checker: str,
+) -> None:
     places, words = CHECKERS[checker]()
-    assert not [place for place in places if place[0] == f"typical_use_{flavour}.py"], words
-
-
-@pytest.mark.parametrize("checker", CHECKERS)
-@pytest.mark.parametrize("flavour", FLAVOURS)
-def test_what_the_laws_refuse_is_an_error(checker: str, flavour: str) -> None:
-    name = f"refused_use_{flavour}.py"
-    lines = (FOLDER / name).read_text().splitlines()
-    wanted = {(name, n) for n, line in enumerate(lines, 1) if "# wrong: " in line}
-    places, words = CHECKERS[checker]()
-    assert {place for place in places if place[0] == name} == wanted, words
+    refused = [FOLDER / f"refused_use_{flavour}.py" for flavour in FLAVOURS]
+    wanted = {
+        (path.name, number)
+        for path in refused
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if "# wrong: " in line
+    }
+    assert {name for name, _ in wanted} == {path.name for path in refused}
+    assert places == wanted, words

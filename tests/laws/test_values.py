@@ -52,6 +52,7 @@ def written(flavour: Flavour, value: Any) -> JSON:
 # ---- made and taken apart
 
 
+@pytest.mark.drawn
 def test_what_was_read_can_be_made_anew_by_keyword(each: tuple[str, Flavour]) -> None:
     revision, flavour = each
     schema = schema_of(revision)
@@ -187,6 +188,7 @@ def test_values_can_be_copied_and_pickled(flavour: Flavour) -> None:
         assert again.is_error is flavour.module.UNSET
 
 
+@pytest.mark.drawn
 def test_a_value_of_any_class_can_be_copied_and_pickled(each: tuple[str, Flavour]) -> None:
     revision, flavour = each
     schema = schema_of(revision)
@@ -258,6 +260,7 @@ def test_a_key_that_a_mapping_of_somebody_else_lacks_is_told(
     assert caught.value.args == args
 
 
+@pytest.mark.drawn
 def test_what_is_printed_is_the_expression_that_makes_it(each: tuple[str, Flavour]) -> None:
     revision, flavour = each
     schema = schema_of(revision)

@@ -63,6 +63,7 @@ def messages(revision: str) -> list[dict[str, Any]]:
 @pytest.mark.requirement("transport.stdio.stdout-clean")
 @pytest.mark.requirement("transport.stdio.shutdown.exit-on-eof")
 @pytest.mark.requirement("transport.stdio.no-inner-newline")
+@pytest.mark.drawn
 @each
 def test_a_server_writes_messages_only_whatever_its_tools_print(revision: str, root: Path) -> None:
     env = {**os.environ, "PYTHONPATH": f"{root / 'runtime'}:{root / 'generated'}"}

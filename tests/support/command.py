@@ -15,9 +15,9 @@ from mcp_bindgen.cli import main
 __all__ = ["checkout", "invoke", "run", "run_here"]
 
 
-def invoke(*args: str | Path, color: bool = False) -> Result:
+def invoke(*args: str | Path, color: bool = False, input: str | bytes | None = None) -> Result:
     """In this process; an error that is not reported as one message fails the test."""
-    result = CliRunner().invoke(main, [str(arg) for arg in args], color=color)
+    result = CliRunner().invoke(main, [str(arg) for arg in args], color=color, input=input)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
@@ -119,10 +120,22 @@ HABITS: Final[dict[str, Callable[..., Iterator[int]]]] = {
 }
 
 
+_MAY_HAVE: Final[dict[str, re.Pattern[str]]] = {
+    "sleeps": re.compile(r"\bsleep\b"),
+    "asserts a clock": re.compile(r"\btime\b|" + "|".join(sorted(_CLOCKS))),
+    "fixed port": re.compile("|".join(sorted(_LISTENS))),
+    "asyncio.run": re.compile(r"\basyncio\b"),
+}
+"""A text without such a word has no such habit, and is not looked through for it."""
+
+
 def findings(text: str) -> Iterator[Finding]:
     """What the source of a module does, statement by statement of its top level."""
+    habits = {name: HABITS[name] for name, words in _MAY_HAVE.items() if words.search(text)}
+    if not habits:
+        return
     module = ast.parse(text)
     real = any(_is_real(node) for node in module.body if isinstance(node, ast.Assign))
     for node in module.body:
-        for name, habit in HABITS.items():
+        for name, habit in habits.items():
             yield from ((name, line) for line in habit(node, real=real or _is_real(node)))

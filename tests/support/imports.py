@@ -61,7 +61,8 @@ def read_module(name: str, text: str, *, is_package: bool = False) -> Module:
     package = name.split(".") if is_package else name.split(".")[:-1]
     tree = ast.parse(text)
     imports = tuple(_imports(tree, package, lazy=False, typing=False))
-    return Module(name, imports, tuple(_imports_by_name(tree)), tuple(_texts(tree)))
+    by_name = tuple(_imports_by_name(tree)) if any(word in text for word in _BY_NAME) else ()
+    return Module(name, imports, by_name, tuple(_texts(tree)))
 
 
 def _imports(node: ast.AST, package: list[str], *, lazy: bool, typing: bool) -> Iterator[Import]:
@@ -95,8 +96,10 @@ def _imports_by_name(tree: ast.AST) -> Iterator[int]:
 
 
 def _texts(tree: ast.AST) -> Iterator[str]:
-    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    alone = set[int]()
+    for node in ast.walk(tree):  # a statement comes before the expression in it
+        if isinstance(node, ast.Expr):
+            alone.add(id(node.value))
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
             yield node.value
 
