@@ -40,7 +40,7 @@ quick: $(STAMP) ## run some hundred tests in half a minute, of all rooms or of s
 	@$(BIN)/python -m pytest -q -m "not long and not wide and not interop" -n auto --dist worksteal --at-most $(AT_MOST) $(ROOM:%=tests/%) $(ARGS)
 
 wide: $(STAMP) ## run the tests that make the same claims for more stores, revisions and kinds
-	@$(BIN)/python -m pytest -q -m "(wide or drawn) and not long and not interop" -n auto --dist worksteal $(ARGS)
+	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-wide} $(BIN)/python -m pytest -q -m "(wide or drawn or hypothesis) and not long and not interop" -n auto --dist worksteal $(ARGS)
 
 long: $(STAMP) ## run the tests that take too long for `make test`
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-long} $(BIN)/python -m pytest -q -m long -n auto --dist worksteal $(ARGS)

@@ -30,7 +30,8 @@ _UNTIMED: Final = settings(
 )
 """A busy machine is slow; that is no fault of an example."""
 PROFILES: Final = {
-    "bounded": settings(_UNTIMED, max_examples=100),
+    "bounded": settings(_UNTIMED, max_examples=40),
+    "wide": settings(_UNTIMED, max_examples=100),
     "long": settings(_UNTIMED, max_examples=5_000),
 }
 

@@ -12,7 +12,6 @@ from tests.support.habits import findings
 OTHER_PROGRAMS: Final = "a program of its own, which runs beside real peers"
 REAL: Final = "a process is waited for, which the test cannot be told of"
 ACCEPTED: Final = {
-    "cli/test_main.py": {"sleeps": REAL},
     "cli/test_run.py": {"sleeps": "a server is stopped in the middle of a call"},
     "cli/test_sign_in.py": {"asyncio.run": "the command under test runs in this process"},
     "conformance": {"sleeps": OTHER_PROGRAMS, "asyncio.run": OTHER_PROGRAMS},

@@ -215,9 +215,12 @@ def test_diff_finds_what_changed(generator: Environment) -> None:
     assert json.loads(printed)["findings"]
 
 
+REVISIONS: Final = ("--revisions", "2026-07-28")
+
+
 def test_new_writes_a_project_whose_server_answers(generator: Environment, tmp_path: Path) -> None:
     project = tmp_path / "adder"
-    generator.run("mcp-bindgen", "new", "adder", "--into", str(project), "--yes")
+    generator.run("mcp-bindgen", "new", "adder", "--into", str(project), "--yes", *REVISIONS)
     source = project / "src"
     tools = generator.python(
         f"import sys; sys.path.insert(0, {str(source)!r})\n"

@@ -78,7 +78,8 @@ def test_a_folder_may_be_named_by_way_of_one_that_is_not_there(
         result = invoke("generate", REVISION, *MODELS, "--out", out)
         assert (result.exit_code, result.stderr) == (0, "")
         assert invoke("generate", REVISION, *MODELS, "--out", out, "--check").exit_code == 0
-    assert invoke("new", "weather", "--into", "../new/../weather", "--yes").exit_code == 0
+    new = ("new", "weather", "--revisions", "2026-07-28")
+    assert invoke(*new, "--into", "../new/../weather", "--yes").exit_code == 0
     made = {"absolute", "here", "link", "out", "target", "weather"}
     assert {path.name for path in tmp_path.iterdir()} == made
     assert {path.name for path in (tmp_path / "target").iterdir()} == {"inner", "out"}

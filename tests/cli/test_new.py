@@ -8,6 +8,7 @@ import os
 import pty
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from mcp_bindgen import pins
 from mcp_bindgen.cli.new import command as new
 from mcp_bindgen.emit import tree
+from mcp_bindgen.scaffold import record
 from mcp_runtime import Server
 from tests.support import tool_lists
 from tests.support.command import invoke, run
@@ -29,11 +31,16 @@ def written(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in paths}
 
 
+def unpacked(files: Mapping[str, str]) -> dict[str, object]:
+    """The files of a project, and those in its record: what it is packed with does not matter."""
+    return {**files, record.BASE: record.unpack(files[record.BASE])}
+
+
 def test_a_project_is_written(tmp_path: Path) -> None:
     done = run("new", "my-server", "--revisions", NEWEST, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, b"")
     assert b"Next: make -C my-server try" in done.stderr
-    assert written(tmp_path / "my-server") == made(answers(revisions=(NEWEST,)))
+    assert unpacked(written(tmp_path / "my-server")) == unpacked(made(answers(revisions=(NEWEST,))))
     assert [path.name for path in tmp_path.iterdir()] == ["my-server"]
 
 
@@ -62,13 +69,14 @@ def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
 
 
 def test_the_next_command_names_the_folder_as_a_shell_reads_it(tmp_path: Path) -> None:
-    done = invoke("new", "weather", "--into", tmp_path / "my projects")
+    options = ("--revisions", NEWEST, "--into", tmp_path / "my projects")
+    done = invoke("new", "weather", *options)
     assert f"{tmp_path}/my projects is written" in done.stderr
     assert done.stderr.endswith(f"Next: make -C '{tmp_path}/my projects' try\n")
 
 
 def test_nothing_is_asked_where_standard_input_is_closed(tmp_path: Path) -> None:
-    shell = f"{sys.executable} -m mcp_bindgen new weather --dry-run <&-"
+    shell = f"{sys.executable} -m mcp_bindgen new weather --revisions {NEWEST} --dry-run <&-"
     done = subprocess.run(shell, shell=True, cwd=tmp_path, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
 
@@ -270,7 +278,7 @@ def test_on_a_terminal_it_asks(tmp_path: Path) -> None:
     assert "Name of the project" in said
     assert "Transports, by commas [stdio]" in said
     assert "Folder [my-server]" in said
-    assert written(tmp_path / "my-server") == made(answers(revisions=(NEWEST,)))
+    assert unpacked(written(tmp_path / "my-server")) == unpacked(made(answers(revisions=(NEWEST,))))
 
 
 def test_on_a_terminal_yes_asks_nothing(tmp_path: Path) -> None:

@@ -18,22 +18,25 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support.command import run
+from tests.support.command import run, run_here
 from tests.support.demo_server import SERVER
 
 RUN: Final = (sys.executable, "-m", "mcp_bindgen", "run")
 
 
 def test_a_module_with_several_servers_asks_for_a_name(server: str) -> None:
-    done = run("run", server.removesuffix(":server"))
+    done = run_here("run", server.removesuffix(":server"))
     assert done.returncode == 2
     assert "has other, server" in done.stderr.decode()
 
 
 @pytest.mark.parametrize("target", ["no_such_module", "no_such_file.py", "json", "demo.py:nope"])
-def test_what_is_no_server_is_not_run(target: str, tmp_path: Path) -> None:
+def test_what_is_no_server_is_not_run(
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "demo.py").write_text(SERVER, encoding="utf-8")
-    done = run("run", target, cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    done = run_here("run", target)
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.startswith(b"mcp-bindgen: ")
 
@@ -47,11 +50,12 @@ def test_what_is_no_server_is_not_run(target: str, tmp_path: Path) -> None:
     ],
 )
 def test_what_lacks_a_server_is_told_what_would_be_one(
-    target: str, said: str, tmp_path: Path
+    target: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "empty.py").touch()
     (tmp_path / "folder/inner").mkdir(parents=True)
-    done = run("run", target, cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    done = run_here("run", target)
     assert done.returncode == 2
     assert done.stderr.decode().startswith(f"mcp-bindgen: {said}")
 
@@ -79,7 +83,7 @@ def test_at_a_terminal_it_says_what_it_waits_for(server: str) -> None:
 
 @pytest.mark.parametrize("address", ["nonsense", "127.0.0.1:99999", "127.0.0.1:"])
 def test_an_address_that_is_none_is_refused(server: str, address: str) -> None:
-    done = run("run", "--http", address, server)
+    done = run_here("run", "--http", address, server)
     assert done.returncode == 2
     assert b"is not an address" in done.stderr
 
@@ -188,7 +192,7 @@ def test_serving_without_the_library_for_it_is_one_message_that_names_the_extra(
 def test_who_cannot_be_admitted_is_said_before_anything_is_served(
     server: str, words: list[str], said: str
 ) -> None:
-    done = run("run", *words, server)
+    done = run_here("run", *words, server)
     assert done.returncode == 2
     assert said in done.stderr.decode()
     assert b"Traceback" not in done.stderr
@@ -199,7 +203,7 @@ def test_so_is_who_is_named_by_the_environment(
     server: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, "a b")
-    done = run("run", "--http", ":0", server)
+    done = run_here("run", "--http", ":0", server)
     assert done.returncode == 2
     assert b"'a b' is no" in done.stderr
     assert b"Traceback" not in done.stderr

@@ -19,7 +19,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from mcp_bindgen.cli.run import workers as supervisor
-from tests.support.command import run
+from tests.support.command import run, run_here
 from tests.support.patience import eventually
 
 RUN = (sys.executable, "-m", "mcp_bindgen", "run")
@@ -168,7 +168,7 @@ def test_workers_that_die_again_and_again_are_given_up(tmp_path: Path) -> None:
 def test_options_that_cannot_go_together_are_refused(
     server: str, options: list[str], said: bytes
 ) -> None:
-    done = run("run", *options, server)
+    done = run_here("run", *options, server)
     assert done.returncode == 2
     assert said in done.stderr
 

@@ -159,6 +159,7 @@ def test_a_literal_is_its_text(text: str) -> None:
     assert ast.literal_eval(literal(text)) == text
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("texts", [HOSTILE[:5], HOSTILE[5:10], HOSTILE[10:]], ids=range(3))
 def test_hostile_text_stays_text(texts: Sequence[str], tmp_path: Path) -> None:
     """Each text is that of a revision: a package of many is written and imported sooner."""
@@ -172,6 +173,7 @@ def test_hostile_text_stays_text(texts: Sequence[str], tmp_path: Path) -> None:
         assert text in strings
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("start", range(0, len(NAMES), TOGETHER))
 def test_any_member_name_gives_code_that_runs(start: int, tmp_path: Path) -> None:
     schemas = [
@@ -197,7 +199,7 @@ def schema_of_member(name: str, revision: str) -> Schema | None:
 
 
 ROUND_TRIP: Final = """
-from pkg.vnames import models_dataclass, models_msgspec, models_pydantic
+from pkg.v%(name)s import models_dataclass, models_msgspec, models_pydantic
 for models in (models_dataclass, models_msgspec, models_pydantic):
     text = b'{"b":{"%(name)s":1,"c":"x","d":2}}'
     a = models.decode(models.A, text)
@@ -206,17 +208,18 @@ for models in (models_dataclass, models_msgspec, models_pydantic):
 """
 
 
-@pytest.mark.parametrize("name", ["wire_", "consts", "extra_", "field", "self"])
-def test_a_member_called_like_an_attribute_of_ours_is_read_and_written(
-    name: str, tmp_path: Path
-) -> None:
-    text = f"""
-    export interface A {{ b: B }}
-    export interface B {{ {name}: number; c: string; [key: string]: unknown }}
+ATTRIBUTES: Final = ("wire_", "consts", "extra_", "field", "self")
+
+
+def test_a_member_called_like_an_attribute_of_ours_is_read_and_written(tmp_path: Path) -> None:
+    """Each name is that of a revision, too."""
+    text = """
+    export interface A { b: B }
+    export interface B { %s: number; c: string; [key: string]: unknown }
     """
-    files = emit.generate([load(text.encode(), "names.ts", "names")], emit.Options())
-    check_runs(files, tmp_path)
-    code = ROUND_TRIP % {"name": name}
+    schemas = [load((text % name).encode(), "names.ts", name) for name in ATTRIBUTES]
+    check_runs(emit.generate(schemas, emit.Options()), tmp_path)
+    code = "".join(ROUND_TRIP % {"name": name} for name in ATTRIBUTES)
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, timeout=60)
 
 

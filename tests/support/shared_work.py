@@ -23,7 +23,7 @@ from mcp_bindgen.emit import tree, trial
 from mcp_bindgen.errors import BindgenError
 from mcp_bindgen.ir.decisions import decisions
 from mcp_bindgen.ir.lower import lower
-from mcp_bindgen.scaffold import render
+from mcp_bindgen.scaffold import record, render
 
 __all__ = ["RememberingTrial", "shared_work"]
 
@@ -75,7 +75,10 @@ def shared_work() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trial, "Trial", RememberingTrial)
         patch.setattr(tree, "symtable", _once(tree.symtable, lambda *given: given))
-        patch.setattr(render, "pack", _once(render.pack, lambda files: frozenset(files.items())))
+        patch.setattr(record, "_PRESET", 0)  # a fifth longer, for a third of the work
+        pack = _once(record.pack, lambda files: frozenset(files.items()))
+        patch.setattr(record, "pack", pack)
+        patch.setattr(render, "pack", pack)
         patch.setattr(decisions, "load", _read_once(decisions.load))
         patch.setattr(lower, "load", _lowered_once(lower.load))
         patch.setattr(convert, "plan", _planned_once(convert.plan))
