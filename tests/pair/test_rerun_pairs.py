@@ -14,10 +14,10 @@ import pytest
 
 from mcp_runtime.core.sse import Event, Events
 from mcp_runtime.errors import RemoteError
-from mcp_runtime.extensions.tasks import ClientTasks, TaskHandle
+from mcp_runtime.extensions.tasks import ClientTasks
 from mcp_runtime.revisions import latest
 from tests.pair.test_several_processes import text
-from tests.pair.test_task_pairs import outcome, passed_over_if_lost
+from tests.pair.test_task_pairs import outcome, runner
 from tests.support.asgi_client import GET, POST, initialize
 from tests.support.patience import until
 from tests.support.served_processes import PER_REQUEST, Place, served
@@ -108,9 +108,9 @@ async def test_a_task_whose_process_is_killed_is_run_again_by_another(
     ready, tasks = tmp_path / "ready", ClientTasks()
     async with served(store) as place, place.client(PER_REQUEST, extensions=[tasks]) as client:
         handle = await started(client, tasks, "job_again", until=str(ready))
-        first = await _runner(handle, set())
+        first = await runner(handle)
         place.pids[first].kill()
-        second = await _runner(handle, {first})
+        second = await runner(handle, {first})
         assert second in place.others(first)
         ready.touch()
         assert text(await outcome(handle)) == str(second)
@@ -122,25 +122,11 @@ async def test_a_task_that_kills_each_process_ends_in_the_error_after_one_more(s
     async with served(store) as place, place.client(PER_REQUEST, extensions=[tasks]) as client:
         handle = await started(client, tasks, "job_again", until="never")
         for _ in range(2):
-            killed.add(pid := await _runner(handle, killed))
+            killed.add(pid := await runner(handle, killed))
             place.pids[pid].kill()
         with pytest.raises(RemoteError, match="the process that ran the task is gone"):
             await outcome(handle)
         assert {*place.pids} > killed
-
-
-async def _runner(handle: TaskHandle, before: set[int]) -> int:
-    """The process that runs a task, none of those before."""
-    runner = list[int]()
-
-    async def is_said() -> bool:
-        with passed_over_if_lost():
-            message = (await handle.state()).status_message
-            runner[:] = [int(message)] if isinstance(message, str) else ()
-        return bool(runner) and runner[0] not in before
-
-    await until(is_said)
-    return runner[0]
 
 
 # ---- streams by hand

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import Any, Final
@@ -92,7 +92,7 @@ async def _question(handle: TaskHandle, before: str = "") -> str:
         keys[:] = state.input_requests if isinstance(state, m.GetTaskResultInputRequired) else ()
         return keys not in ([], [before])
 
-    await until(is_another)
+    await until(is_another, every=0.01)
     (key,) = keys
     return key
 
@@ -187,12 +187,23 @@ async def test_a_task_whose_process_is_killed_has_failed(store: str) -> None:
         tasks = ClientTasks()
         async with place.client(PER_REQUEST, extensions=[tasks]) as client:
             handle = await started(client, tasks, "job", seconds=600)
-            message: object = None
-            while not isinstance(message, str):
-                message = (await handle.state()).status_message
-            place.pids[int(message)].kill()
+            place.pids[await runner(handle)].kill()
             with pytest.raises(RemoteError, match="the process that ran the task is gone"):
                 await outcome(handle)
+
+
+async def runner(handle: TaskHandle, before: Collection[int] = ()) -> int:
+    """The process that runs a task, none of those before."""
+    said = list[int]()
+
+    async def is_said() -> bool:
+        with passed_over_if_lost():
+            message = (await handle.state()).status_message
+            said[:] = [int(message)] if isinstance(message, str) else ()
+        return bool(said) and said[0] not in before
+
+    await until(is_said, every=0.1)
+    return said[0]
 
 
 async def outcome(handle: TaskHandle) -> object:
@@ -204,7 +215,7 @@ async def outcome(handle: TaskHandle) -> object:
             ended.append(await handle.result())
         return bool(ended)
 
-    await until(is_over)
+    await until(is_over, every=0.1)
     return ended[0]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -267,10 +268,15 @@ def test_every_limit_is_held_by_a_test() -> None:
     assert {field.name for field in fields(Limits)} == HELD.keys()
 
 
+@cache
+def parsed(file: str) -> ast.Module:
+    return ast.parse((TESTS / file).read_text("utf-8"))
+
+
 @pytest.mark.parametrize("name", HELD)
 def test_what_holds_a_limit_is_there_and_names_it(name: str) -> None:
     file, test = HELD[name]
-    tree = ast.parse((TESTS / file).read_text("utf-8"))
+    tree = parsed(file)
     kinds = ast.FunctionDef | ast.AsyncFunctionDef
     tests = [node for node in tree.body if isinstance(node, kinds) and node.name == test]
     places: list[ast.AST] = list(tests) if test else [tree]

@@ -16,16 +16,19 @@ _LOOK: Final = 0.002
 """Seconds between two looks."""
 
 
-async def until(is_so: Callable[[], object], seconds: float = PATIENCE) -> None:
+async def until(
+    is_so: Callable[[], object], seconds: float = PATIENCE, every: float = _LOOK
+) -> None:
     """Wait on the event loop until a condition holds, which may be a coroutine function.
 
-    Raises AssertionError that names it.
+    A condition that takes work is looked at `every` so many seconds. Raises AssertionError that
+    names it.
     """
     end = asyncio.get_running_loop().time() + seconds
     while not (await said if inspect.isawaitable(said := is_so()) else said):
         if asyncio.get_running_loop().time() > end:
             raise AssertionError(_given_up(is_so, seconds))
-        await asyncio.sleep(_LOOK)
+        await asyncio.sleep(every)
 
 
 def eventually(is_so: Callable[[], object], seconds: float = PATIENCE) -> None:

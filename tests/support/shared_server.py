@@ -11,7 +11,7 @@ from pathlib import Path
 from mcp_runtime import Context, Limits, Server
 from mcp_runtime.extensions.tasks import Tasks
 
-tasks = Tasks(poll_interval=0.05)
+tasks = Tasks(poll_interval=0.2)
 server = Server("shared", "1", offers=["resources"], extensions=[tasks], limits=Limits(lease=3))
 
 

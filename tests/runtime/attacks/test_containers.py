@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -248,6 +249,7 @@ def containers(text: str) -> set[str]:
     return containers
 
 
+@cache
 def all_containers() -> set[str]:
     return {
         f"{path.relative_to(ROOT).as_posix()}:{name}"
