@@ -141,7 +141,7 @@ async def test_long_headers_are_not_kept(header: str) -> None:
     async with serving(Server("s", "1")) as client:
         tracemalloc.start()
         try:
-            for number in range(10):
+            for number in range(4):
                 value = f"application/json, text/event-stream, {'x' * SIZE}{number}"
                 await client.ask("POST", "/mcp", {**POST, header: value}, [b"{}"])
             assert tracemalloc.get_traced_memory()[0] < 2 * SIZE
