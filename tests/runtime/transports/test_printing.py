@@ -59,6 +59,7 @@ def require_done(result: types.CallToolResult) -> None:
     assert result.content == [types.TextContent(text="done")]
 
 
+@pytest.mark.drawn
 @pytest.mark.real_time
 @pytest.mark.parametrize("encoding", ENCODINGS)
 async def test_a_tool_prints_what_the_code_page_of_a_pipe_has_not(
