@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from tests.support.redis_server import RedisServer
-from tests.support.served_processes import kept
+from tests.support.served_processes import end_kept, keep
+
+HERE: Final = Path(__file__).parent
 
 
 @pytest.fixture(scope="session")
-def sqlite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def sqlite(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The URL of a store whose processes serve one test after another."""
-    with kept(f"sqlite:///{tmp_path_factory.mktemp('store')}/store.db") as store:
-        yield store
+    store = f"sqlite:///{tmp_path_factory.mktemp('store')}/store.db"
+    keep(store)
+    return store
 
 
 @pytest.fixture(
@@ -26,3 +30,8 @@ def store(request: pytest.FixtureRequest) -> str:
         return str(request.getfixturevalue("sqlite"))
     server: RedisServer = request.getfixturevalue("redis")
     return server.url
+
+
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    if nextitem is None or nextitem.path.parent != HERE:
+        end_kept()

@@ -12,8 +12,8 @@ import secrets
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
 
@@ -21,7 +21,7 @@ from mcp_runtime import Client
 from tests.support.patience import PATIENCE, until
 from tests.support.random_proxy import random_proxy
 
-__all__ = ["PER_REQUEST", "SHAKEN", "Place", "kept", "served"]
+__all__ = ["PER_REQUEST", "SHAKEN", "Place", "end_kept", "keep", "served"]
 
 SHAKEN = "2025-11-25"
 PER_REQUEST = "2026-07-28"
@@ -111,16 +111,20 @@ class _Living(list[int]):
         return super().__len__()
 
 
-@contextmanager
-def kept(store: str) -> Iterator[str]:
-    """Keep the processes of a store from test to test, and end them on leaving."""
-    processes = _kept[store] = list[Process]()
-    try:
-        yield store
-    finally:
-        del _kept[store]
-        for each in processes:
-            each.end()
+def keep(store: str) -> None:
+    """Have the processes of a store outlive a test, until `end_kept`."""
+    _kept.setdefault(store, [])
+
+
+def end_kept() -> None:
+    """End what was kept: a process that nobody asks looks at its store all the time."""
+    kept = [process for processes in _kept.values() for process in processes]
+    for each in kept:
+        each.terminate()
+    for each in kept:
+        each.end()
+    for processes in _kept.values():
+        processes.clear()
 
 
 @asynccontextmanager

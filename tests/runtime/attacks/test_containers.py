@@ -73,6 +73,8 @@ BOUNDED: Final = {
     "one message that arrives: Limits.line_bytes, Limits.answer_bytes": """
         core/lines.py:Lines._held
         core/sse.py:Events._data
+        json_schema/text_values.py:_Repair.absent
+        json_schema/text_values.py:_Repair.parsed
         core/sse.py:Events._line
         client/http/http.py:HttpResponse._body
         core/peek.py:_ErrorData.supported
