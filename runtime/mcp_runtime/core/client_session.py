@@ -293,7 +293,7 @@ class ClientSession(Session):
         token = peek.request_params(frame.params or b"{}").meta.progress_token
         terms = msgspec.structs.replace(self.agreed, token=None if token is UNSET else token)
         called = Called(frame.id, frame.method, frame.params, terms)
-        self.start(frame, terms).called = called
+        self.start(frame, terms, called)
         return [called]
 
     def _require_own(self, frame: Request, capability: str) -> None:

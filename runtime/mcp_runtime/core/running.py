@@ -59,9 +59,9 @@ class Running(Struct):
 
     method: str
     terms: Terms
+    size: int
+    """What it counts in the account of its session."""
+    called: Cancellable | None
+    """What the connection works on; None for a request that the session answers by itself."""
     progress: float = float("-inf")
     batch: BatchResponses | None = None
-    size: int = 0
-    """What it counts in the account of its session."""
-    called: Cancellable | None = None
-    """What the connection works on."""

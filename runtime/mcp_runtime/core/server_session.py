@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, cast
+from typing import Any, ClassVar, Final
 
 import msgspec
 from msgspec import UNSET
@@ -119,7 +119,8 @@ class ServerSession(Session):
         self, frame: Request, params: peek.RequestParams, version: str, offer: ServerOffer
     ) -> Terms:
         meta = params.meta
-        if not isinstance(meta.client_capabilities, dict):
+        capabilities: Any = meta.client_capabilities
+        if capabilities.__class__ is not dict:  # without a `cast`, which is a call
             raise refusals.invalid_params("`_meta` has no clientCapabilities")
         self._check(frame, params, version)
         if version not in offer.per_request:
@@ -127,7 +128,6 @@ class ServerSession(Session):
             raise RpcError(error_codes.UNSUPPORTED_VERSION, "Unsupported protocol version", data)
         if meta.log_level is not UNSET and meta.log_level not in LEVELS:
             raise refusals.invalid_params("`_meta` has an unknown logLevel")
-        capabilities = cast("dict[str, Any]", meta.client_capabilities)
         spoken = self._translations.of(version, offer.extensions, capabilities)
         return Terms(
             spoken,
@@ -172,7 +172,7 @@ class ServerSession(Session):
                     return [Write(jsonrpc.response(frame.id, self._answer_at_once(frame, terms)))]
             admitted[frame.method] = offer
         called = Called(frame.id, frame.method, frame.params, terms)
-        self.start(frame, terms).called = called
+        self.start(frame, terms, called)
         return [called]
 
     def _require_registered(self, method: str, terms: Terms) -> None:

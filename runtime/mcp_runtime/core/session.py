@@ -32,7 +32,7 @@ from mcp_runtime.core.lifecycle import State, after
 from mcp_runtime.core.lines import Lines, TooLong
 from mcp_runtime.core.pending import Pending, Sent, Timeout
 from mcp_runtime.core.role import Role
-from mcp_runtime.core.running import BatchResponses, Running
+from mcp_runtime.core.running import BatchResponses, Cancellable, Running
 from mcp_runtime.core.tolerances import NULL, Tolerances
 from mcp_runtime.core.translation import Terms
 from mcp_runtime.errors import (
@@ -130,7 +130,7 @@ class Session(ABC):
             frame = jsonrpc.read(message, max_batch=self.limits.batch)
         else:
             frame = jsonrpc.read_single(message)
-        return self.reread(message, frame) if isinstance(frame, _MAY_BE_FAULTY) else frame
+        return self.reread(message, frame) if type(frame) in _MAY_BE_FAULTY else frame
 
     def reread(self, message: bytes, frame: jsonrpc.Frame) -> jsonrpc.Frame:
         """A message that may be malformed, or a batch with such messages, after repairs."""
@@ -374,12 +374,13 @@ class Session(ABC):
         return self._finish(id, jsonrpc.refusal(id, code, message, data))
 
     def _finish(self, id: Id, data: bytes) -> bytes:
-        running = self.release(id)
-        size = len(data)
-        is_tight = self.held.share.count + OF_PROCESS.count > self.limits.process_bytes
-        if (size > SMALL or is_tight) and (
-            crossed := self.held.crossed(self.limits, size, self.unsent)
-        ):
+        running, held = self.running.pop(id), self.held
+        counted = running.size
+        held.count -= counted  # as `release` does, and in line: it is done for each request
+        held.share.count -= counted
+        OF_PROCESS.count -= counted
+        size = len(data)  # a small one has the room that its request has just given back
+        if size > SMALL and (crossed := held.crossed(self.limits, size, self.unsent)):
             why = f"busy: too many answers are not read yet ({crossed})"
             data = jsonrpc.error_response(id, error_codes.BUSY, why)
         return running.batch.add(id, data) if running.batch else data
@@ -462,21 +463,23 @@ class Session(ABC):
         if (size > SMALL or is_tight) and (crossed := self.held.crossed(self.limits, size)):
             raise RpcError(error_codes.BUSY, f"busy: too much is not answered yet ({crossed})")
 
-    def start(self, frame: jsonrpc.Request, terms: Terms) -> Running:
+    def start(
+        self, frame: jsonrpc.Request, terms: Terms, called: Cancellable | None = None
+    ) -> None:
         """Begins to work on a request of the peer."""
         size, held = len(frame.params) + REQUEST_BYTES, self.held
-        held.count += size  # as `change` does: a call more is a call for each request
+        held.count += size  # as `change` does, and in line: it is done for each request
         held.share.count += size
         OF_PROCESS.count += size
-        running = self.running[frame.id] = Running(frame.method, terms, size=size)
-        return running
+        self.running[frame.id] = Running(frame.method, terms, size, called)
 
     def release(self, id: Id) -> Running:
         """Ends the work on a request of the peer."""
         running, held = self.running.pop(id), self.held
-        held.count -= running.size
-        held.share.count -= running.size
-        OF_PROCESS.count -= running.size
+        size = running.size
+        held.count -= size
+        held.share.count -= size
+        OF_PROCESS.count -= size
         return running
 
     def _open_terms(self, method: str) -> Terms:

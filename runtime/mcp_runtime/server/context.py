@@ -13,18 +13,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import token_urlsafe
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Final,
-    Generic,
-    Literal,
-    Protocol,
-    TypedDict,
-    TypeVar,
-    Unpack,
-    overload,
-)
+from typing import Any, Final, Generic, Literal, Protocol, TypedDict, TypeVar, Unpack, overload
 from urllib.parse import urlsplit
 
 from mcp_runtime.auth.server.current import current_token
@@ -39,7 +28,7 @@ from mcp_runtime.errors import NotOffered, RpcError, TooMuch
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import Era
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.server.other_names import CONTEXT_NAMES, missing
+from mcp_runtime.server.other_names import CONTEXT_NAMES, with_other_names
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.shared import elicitation_form, sampling
 from mcp_runtime.shared.threads import Threads, running_loop
@@ -103,6 +92,7 @@ class ServerView(Protocol):
         ...
 
 
+@with_other_names(CONTEXT_NAMES)
 class Context:
     """The context of one request; a handler receives it in a parameter annotated `Context`."""
 
@@ -198,11 +188,6 @@ class Context:
 
     async def error(self, data: Any) -> None:
         await self.log("error", data)
-
-    if not TYPE_CHECKING:  # for a type checker a missing attribute stays one
-
-        def __getattr__(self, name: str) -> Any:
-            raise missing("Context", name, CONTEXT_NAMES)
 
     async def progress(
         self, progress: float, total: float | None = None, message: str | None = None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Final, NoReturn, TypeVar
+
+_T = TypeVar("_T")
 
 CONTEXT_NAMES: Final[Mapping[str, str]] = {
     "report_progress": "ctx.progress(1, 3)",
@@ -11,7 +13,6 @@ CONTEXT_NAMES: Final[Mapping[str, str]] = {
     "session": "ctx.sample(...), ctx.elicit(...), ctx.roots()",
     "request_context": "ctx.lifespan, ctx.client_info",
     "lifespan_context": "ctx.lifespan",
-    "log": 'ctx.info("..."), ctx.debug, ctx.warning, ctx.error',
     "list_roots": "ctx.roots()",
     "notify_resource_updated": "server.resource_updated(uri)",
     "notify_tools_changed": "nothing: server.add_tool and server.remove_tool tell clients",
@@ -35,10 +36,29 @@ SERVER_NAMES: Final[Mapping[str, str]] = {
 """By attribute of a server what stands for it here."""
 
 
-def missing(owner: str, name: str, names: Mapping[str, str]) -> AttributeError:
-    """The error for an attribute that is not there, with what to write if another library has it.
+class _Elsewhere:
+    """An attribute that other libraries have; reading it raises AttributeError with our name."""
+
+    __slots__ = ("_name", "_ours")
+
+    def __init__(self, name: str, ours: str) -> None:
+        self._name, self._ours = name, ours
+
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        what = f"{owner.__name__!r} object has no attribute {self._name!r}"
+        raise AttributeError(f"{what}; write {self._ours}", name=self._name, obj=instance)
+
+
+def with_other_names(names: Mapping[str, str]) -> Callable[[type[_T]], type[_T]]:
+    """Decorates a class: a missing attribute that another library has says what to write here.
 
     Source: docs/FROM-MCP.md.
     """
-    remedy = f"; write {names[name]}" if name in names else ""
-    return AttributeError(f"{owner!r} object has no attribute {name!r}{remedy}")
+
+    def decorate(cls: type[_T]) -> type[_T]:
+        for name, ours in names.items():
+            assert not hasattr(cls, name), name
+            setattr(cls, name, _Elsewhere(name, ours))  # `__getattr__` would slow down the others
+        return cls
+
+    return decorate

@@ -46,7 +46,7 @@ from mcp_runtime.server.decorators import Decorators
 from mcp_runtime.server.extension import attach, sharing
 from mcp_runtime.server.lifespan import Lifespan
 from mcp_runtime.server.methods import ProtocolMethods, around
-from mcp_runtime.server.other_names import SERVER_NAMES, missing
+from mcp_runtime.server.other_names import SERVER_NAMES, with_other_names
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.server.registry import Features, Kind, or_unset
 from mcp_runtime.shared import runner
@@ -66,6 +66,7 @@ _KEYS: Final = "MCP_STATE_KEYS"
 _OPTIONS_ELSEWHERE: Final = frozenset(("transport", "host", "port"))
 
 
+@with_other_names(SERVER_NAMES)
 class Server(Decorators):
     """A server: every client is offered what is registered here.
 
@@ -166,11 +167,6 @@ class Server(Decorators):
     @show_errors.setter
     def show_errors(self, shows: bool) -> None:
         self._protocol.show_errors = shows
-
-    if not TYPE_CHECKING:  # for a type checker a missing attribute stays one
-
-        def __getattr__(self, name: str) -> Any:
-            raise missing("Server", name, SERVER_NAMES)
 
     # ---- what the server offers
 

@@ -125,6 +125,17 @@ def test_a_large_answer_is_refused_while_too_many_are_not_sent() -> None:
     assert "result" in json.loads(session.answer(2, listed()))
 
 
+def test_a_small_answer_has_the_room_of_its_request_however_little_is_left() -> None:
+    session = server_session(SHAKEN, Limits(process_bytes=held_by_process() + 100_000))
+    assert calls(session, 1, {})
+    assert calls(session, 2, {})
+    others = HeldBytes()
+    others.change(10_000_000)
+    assert not calls(session, 3, {})
+    assert "result" in json.loads(session.answer(1, listed()))
+    assert json.loads(session.answer(2, listed("x" * 40_000)))["error"]["code"] == -32000
+
+
 def test_messages_of_a_response_count_until_they_are_sent() -> None:
     held = HeldBytes()
     outbox = Outbox("1", Limits(), held)

@@ -9,7 +9,7 @@ import pytest
 from bench.walk import Walk, over_http, over_stdio
 
 
-@pytest.mark.parametrize(("walk", "modules", "calls"), [(over_stdio, 19, 66), (over_http, 25, 80)])
+@pytest.mark.parametrize(("walk", "modules", "calls"), [(over_stdio, 19, 64), (over_http, 25, 77)])
 def test_a_call_is_not_walked_further_than_it_was(
     walk: Callable[[], Walk], modules: int, calls: int
 ) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 import mcp_runtime
 from mcp_runtime import Client, Context, Server, types
 from mcp_runtime.errors import RemoteError
+from mcp_runtime.server.other_names import CONTEXT_NAMES, SERVER_NAMES
 
 
 def adding(**options: Any) -> Server:
@@ -65,6 +68,16 @@ def test_names_of_other_libraries_are_answered_with_ours() -> None:
         server.streamable_http_app()  # type: ignore[attr-defined]
     with pytest.raises(AttributeError, match=r"no attribute 'nothing'$"):
         server.nothing  # type: ignore[attr-defined]  # noqa: B018
+
+
+@pytest.mark.parametrize(("owner", "names"), [(Server, SERVER_NAMES), (Context, CONTEXT_NAMES)])
+def test_every_name_of_another_library_is_answered_and_no_hook_slows_down_the_rest(
+    owner: type, names: Mapping[str, str]
+) -> None:
+    for name, ours in names.items():
+        with pytest.raises(AttributeError, match=f"{name!r}; write {re.escape(ours)}$"):
+            getattr(owner, name)
+    assert not hasattr(owner, "__getattr__")
 
 
 async def test_names_of_other_contexts_are_answered_with_ours() -> None:

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hmac import compare_digest
-from typing import Any, Final, Protocol, TextIO, runtime_checkable
+from typing import Any, Final, Generic, Protocol, TextIO, TypeVar, runtime_checkable
 
 from mcp_runtime.errors import texts
 from mcp_runtime.limits import DEFAULT, Limits
@@ -109,11 +109,14 @@ class StaticVerifier:
         return matches[0]
 
 
+_Said = TypeVar("_Said", VerifiedToken, InvalidToken)
+
+
 @dataclass(frozen=True, slots=True)
-class _Verdict:
+class _Verdict(Generic[_Said]):
     """What was said of a token: who sent it, or why it was refused. It holds `until` a time."""
 
-    said: VerifiedToken | InvalidToken
+    said: _Said
     until: float
     revision: int
 
@@ -135,8 +138,8 @@ class CachedVerifier:
         )
         self._now = now
         self._limits = limits
-        self._known: OrderedDict[bytes, _Verdict] = OrderedDict()
-        self._refused: OrderedDict[bytes, _Verdict] = OrderedDict()
+        self._known: OrderedDict[bytes, _Verdict[VerifiedToken]] = OrderedDict()
+        self._refused: OrderedDict[bytes, _Verdict[InvalidToken]] = OrderedDict()
         self._checks: dict[bytes, asyncio.Task[VerifiedToken]] = {}
 
     async def verify(self, token: str) -> VerifiedToken:
@@ -145,26 +148,21 @@ class CachedVerifier:
             limit = f"{self._limits.token_chars} characters (Limits.token_chars)"
             raise InvalidToken(f"the token has over {limit}")
         name = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
-        for table in (self._known, self._refused):
-            if (kept := table.get(name)) is not None and self._holds(kept):
-                return self._told(kept.said)
-            table.pop(name, None)
+        known = self._known.get(name)
+        if known is not None:
+            if known.until > self._now() and known.revision == self._revision():
+                return known.said
+            del self._known[name]
+        elif (refused := self._refused.get(name)) is not None:
+            if refused.until > self._now() and refused.revision == self._revision():
+                raise InvalidToken(str(refused.said))  # a new one: an exception keeps its frames
+            del self._refused[name]
         check = self._checks.get(name)
         if check is None or check.get_loop() is not asyncio.get_running_loop():
             check = asyncio.create_task(self._check(name, token))
             self._checks[name] = check
             check.add_done_callback(lambda ended: self._ended(name, ended))
         return await asyncio.shield(check)
-
-    @staticmethod
-    def _told(said: VerifiedToken | InvalidToken) -> VerifiedToken:
-        """Raises InvalidToken for a refusal, a new one each time: an exception keeps its frames."""
-        if isinstance(said, InvalidToken):
-            raise InvalidToken(str(said))
-        return said
-
-    def _holds(self, verdict: _Verdict) -> bool:
-        return verdict.until > self._now() and verdict.revision == self._revision()
 
     async def _check(self, name: bytes, token: str) -> VerifiedToken:
         """Asks the verifier, and keeps what it says. A check outlives a caller that gives up."""
@@ -184,7 +182,9 @@ class CachedVerifier:
         self._keep(self._known, name, _Verdict(verified, until, revision))
         return verified
 
-    def _keep(self, table: OrderedDict[bytes, _Verdict], name: bytes, verdict: _Verdict) -> None:
+    def _keep(
+        self, table: OrderedDict[bytes, _Verdict[_Said]], name: bytes, verdict: _Verdict[_Said]
+    ) -> None:
         if verdict.until > self._now():
             if len(table) >= _CACHED:
                 table.popitem(last=False)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, NoReturn, TypeVar, Union, cast, get_ar
 from msgspec.structs import replace
 
 from mcp_runtime.json_schema.mismatch import Mismatch
-from mcp_runtime.json_schema.to_json import BadResult, to_json, to_text
+from mcp_runtime.json_schema.to_json import PLAIN, BadResult, to_json, to_text
 from mcp_runtime.json_schema.type_adapter import TypeAdapter, adapter, arms_of, bare, mentions
 from mcp_runtime.json_schema.walk import Schema, alternatives, inline_leaves, refers
 from mcp_runtime.revisions import latest as t
@@ -51,7 +51,7 @@ class StructuredOutput:
 
     def write(self, value: object) -> Any:
         """A value as structured content. Raises BadResult if it does not fit the schema."""
-        if self.is_loose or isinstance(value, CONTENT):
+        if value.__class__ not in PLAIN and (self.is_loose or isinstance(value, CONTENT)):
             with suppress(RecursionError):  # of which the adapter says more
                 require_no_content(value)
         try:

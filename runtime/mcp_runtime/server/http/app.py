@@ -193,14 +193,15 @@ class HttpApp:
             return
         self._busy += 1
         try:
-            request = HttpRequest(scope, receive, send, self._service.limits)
+            service = self._service
+            request = HttpRequest(scope, receive, send, service.limits, service.held_by)
             try:
                 if self._lifespan is None or self._loop.is_closed():
                     await self._enter_lifespan()
                 handler = self._known.get(request.names)
                 if handler is None or self._draining is not None:
                     handler = self._handler(request)
-                if (protection := self._service.protection) is not None and (
+                if (protection := service.protection) is not None and (
                     request.path not in self._public and handler != protection.metadata
                 ):
                     await protection.admit(request)
@@ -244,7 +245,7 @@ class HttpApp:
 
         Raises HttpError.
         """
-        await request.read_body(self._service.limits, self._service.held_by)
+        await request.read_body()
         frame = jsonrpc.read(request.content)
         if not isinstance(frame, Response | ErrorResponse | Notification):
             raise _shutting_down()
@@ -266,7 +267,7 @@ class HttpApp:
         return await self._answer(request)
 
     async def _answer(self, request: HttpRequest) -> EventResponse | None:
-        await request.read_body(self._service.limits, self._service.held_by)
+        await request.read_body()
         if not self._has_sessions or http_rules.is_per_request(request.headers, request.content):
             return await self._per_request.post(request)
         return await self._in_session.post(request)

@@ -140,7 +140,7 @@ class LegacySseEndpoint:
         session, number = self.sessions.get(id), await self._elsewhere(id)
         if number is None and (session is None or session.principal != principal):
             raise HttpError(404, "there is no such session")
-        await request.read_body(self._service.limits, self._service.held_by)
+        await request.read_body()
         body = request.pop_content()
         if session is not None:
             session.receive(body)

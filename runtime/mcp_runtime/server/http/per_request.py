@@ -80,9 +80,7 @@ class RequestConnection(StreamingConnection):
     def __init__(self, endpoint: PerRequestEndpoint, request: HttpRequest) -> None:
         service = endpoint.service
         principal = "" if service.is_anonymous else service.principal(request)
-        held = request.held
-        if held is None or principal:  # a principal's own counts all bodies that it is sending
-            held = request.held = HeldBytes(service.share_of(request, principal))
+        held = request.held = HeldBytes(service.share_of(request, principal))
         super().__init__(
             service.server,
             principal=principal,

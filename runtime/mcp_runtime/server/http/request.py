@@ -94,6 +94,7 @@ class HttpRequest:
 
     __slots__ = (
         "_arrived",
+        "_held_by",
         "_is_begun",
         "_is_read",
         "_receive",
@@ -109,12 +110,18 @@ class HttpRequest:
     )
 
     def __init__(
-        self, scope: Scope, receive: Receive, send: Send, limits: Limits = DEFAULT
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        limits: Limits = DEFAULT,
+        held_by: Callable[[HttpRequest], HeldBytes] = lambda request: HeldBytes(),
     ) -> None:
         self.scope = scope
         self.limits = limits
         self.held: HeldBytes | None = None
-        """What counts the bytes of its body and of its response, once the client is known."""
+        """What counts the bytes of its body and of its response, once there are some to count."""
+        self._held_by = held_by
         self._arrived: Hold | None = None
         self.method: str = scope["method"]
         path, root = scope["path"], scope.get("root_path", "")
@@ -149,30 +156,36 @@ class HttpRequest:
         content, self.content, self._arrived = self.content, b"", None
         return content
 
-    async def read_body(self, limits: Limits, held_by: Callable[[HttpRequest], HeldBytes]) -> None:
+    def _counter(self) -> HeldBytes:
+        """The `held` of the request; made late, as a small body and its answer do without."""
+        if self.held is None:
+            self.held = self._held_by(self)
+        return self.held
+
+    async def read_body(self) -> None:
         """Raises HttpError for a body that is too large or too slow, and ClientGone.
 
         What has arrived of it counts as held bytes of its sender until `pop_content`.
         """
         if self._is_read:
             return
-        limit, length = limits.line_bytes, self.headers.get("content-length", "0")
+        limit, length = self.limits.line_bytes, self.headers.get("content-length", "0")
         size = int(length[:_LENGTH_DIGITS]) if length.isdecimal() else limit
         if size > limit or len(length) > _LENGTH_DIGITS:
             raise _too_large(limit)
-        self.held = held_by(self)
-        body = Arriving(self.held) if size > SMALL or "transfer-encoding" in self.headers else None
+        counts = size > SMALL or "transfer-encoding" in self.headers
+        body = Arriving(self._counter()) if counts else None
         try:
             content = begin(self._read(limit, body))
             if isinstance(content, Waiting):
-                body = Arriving(self.held) if body is None else body
-                async with body.within(limits.body_seconds):
+                body = Arriving(self._counter()) if body is None else body
+                async with body.within(self.limits.body_seconds):
                     content = await content
             self.content = content
         except TimeoutError:
             if body is not None and body.is_given_up:
                 raise _busy("Limits.process_bytes") from None
-            why = f"the body took more than {limits.body_seconds:g} s (Limits.body_seconds)"
+            why = f"the body took more than {self.limits.body_seconds:g} s (Limits.body_seconds)"
             raise HttpError(408, why) from None
         if body is not None:
             self._arrived = body.keep()
@@ -200,8 +213,7 @@ class HttpRequest:
 
     def _count(self, body: Arriving, more: int) -> None:
         """Counts what has arrived of the body. Raises HttpError if there is no room for it."""
-        assert self.held is not None
-        if crossed := self.held.crossed(self.limits, more):
+        if crossed := self._counter().crossed(self.limits, more):
             raise _busy(crossed)
         if body.is_given_up:
             raise _busy("Limits.process_bytes")
@@ -246,47 +258,57 @@ class HttpRequest:
         if not self._is_read and self._has_unread_body():
             headers = (*headers, (b"connection", b"close"))
         if len(body) > _BUFFERED:
-            await self._deliver(_start(status, headers))
-            await self._send_large(body, self.held or HeldBytes())
-            await self._deliver({"type": "http.response.body", "body": b""})
+            await self.start(status, headers)
+            await self._send_large(body)
+            await self.end()
         else:
-            await self._deliver(
-                _start(status, headers), {"type": "http.response.body", "body": body}
-            )
+            whole = {"type": "http.response.body", "body": body}
+            waiting = begin(self._hand_over(_start(status, headers), whole))
+            if waiting is not None:
+                await self._until_read(waiting, Arriving(self._counter(), len(body)))
 
-    async def _send_large(self, data: bytes, held: HeldBytes) -> None:
+    async def _send_large(self, data: bytes) -> None:
         """Sends a part of a body as the client reads it: nothing of it waits unseen elsewhere."""
-        unread = Arriving(held, len(data))
+        unread = Arriving(self._counter(), len(data))
         rest = memoryview(data)
         del data
         while rest:
             part, rest = bytes(rest[:_BUFFERED]), rest[_BUFFERED:]
             message = {"type": "http.response.body", "body": part, "more_body": True}
-            await self._deliver(message, unread=unread)
+            waiting = begin(self._hand_over(message))
+            if waiting is not None:
+                await self._until_read(waiting, unread)
             if not unread.is_given_up:
                 unread.change(-len(part))
 
-    async def _deliver(self, *messages: dict[str, Any], unread: Arriving | None = None) -> None:
-        """Hands messages to the ASGI server, which waits while the client does not read.
+    async def _deliver(self, message: dict[str, Any]) -> None:
+        """Hands a message to the ASGI server, which waits while the client does not read.
+
+        Raises ClientGone as `_until_read`.
+        """
+        waiting = begin(self._hand_over(message))
+        if waiting is not None:
+            size = len(message.get("body", b""))
+            await self._until_read(waiting, Arriving(self._counter(), size))
+
+    async def _until_read(self, waiting: Waiting[None], unread: Arriving) -> None:
+        """Waits for a client that does not read, which holds what is `unread` meanwhile.
 
         Raises ClientGone, also where the client reads nothing for `Limits.unread_wait`.
         """
         try:
-            sending = begin(self._hand_over(messages))
-            if isinstance(sending, Waiting):
-                size = sum(len(message.get("body", b"")) for message in messages)
-                unread = unread or Arriving(self.held or HeldBytes(), size)
-                async with unread.within(self.limits.unread_wait):
-                    await sending
+            async with unread.within(self.limits.unread_wait):
+                await waiting
         except TimeoutError:
             await self._abort()
             raise ClientGone from None
+
+    async def _hand_over(self, *messages: dict[str, Any]) -> None:
+        try:
+            for message in messages:
+                await self._send(message)
         except OSError:
             raise ClientGone from None
-
-    async def _hand_over(self, messages: Iterable[dict[str, Any]]) -> None:
-        for message in messages:
-            await self._send(message)
 
     async def _abort(self) -> None:
         """Closes the connection, and drops what the ASGI server still has to send, if it can."""
@@ -306,7 +328,7 @@ class HttpRequest:
     async def send_part(self, data: bytes) -> None:
         """Sends a part of a response that was started. Raises ClientGone."""
         if len(data) > _BUFFERED:
-            await self._send_large(data, self.held or HeldBytes())
+            await self._send_large(data)
         else:
             await self._deliver({"type": "http.response.body", "body": data, "more_body": True})
 

@@ -110,9 +110,7 @@ class HttpService:
     def held_by(self, request: HttpRequest) -> HeldBytes:
         """What counts the bodies that a principal is sending; anonymous ones count alone."""
         principal = "" if self.is_anonymous else self.principal(request)
-        client = None if principal else request.scope.get("client")
-        key = principal, network_of(client[0]) if client else ""
-        share = self._shares.get(key) or self.share_of(request, principal)
+        share = self.share_of(request, principal)
         if not principal:
             return HeldBytes(share)
         return self._held.setdefault(principal, HeldBytes(share))

@@ -14,6 +14,7 @@ from mcp_runtime import Context, Server
 from mcp_runtime.core import error_codes
 from mcp_runtime.errors import RpcError
 from mcp_runtime.limits import Limits
+from mcp_runtime.server.http.request import HttpRequest
 from tests.support.asgi_client import (
     GET,
     LATEST,
@@ -450,3 +451,22 @@ async def test_the_log_messages_of_one_request_leave_room_for_those_of_another()
             response = await client.call("count", {"to": 3}, more=meta).until_over()
             logs = [m for m in response.messages if m.get("method") == "notifications/message"]
             assert [log["params"]["data"] for log in logs] == [0, 1, 2]
+
+
+HEADERS: dict[str, tuple[list[tuple[bytes, bytes]], dict[str, str]]] = {
+    "none": ([], {}),
+    "each once": ([(b"a", b"1"), (b"b", b"\xe9")], {"a": "1", "b": "\xe9"}),
+    "one twice": ([(b"a", b"1"), (b"b", b""), (b"a", b"2")], {"a": "1, 2", "b": ""}),
+    "a line end in a value": ([(b"a", b"x\nb\ny"), (b"c", b"3")], {"a": "x\nb\ny", "c": "3"}),
+    "a line end in a name": ([(b"a\nx", b"1"), (b"b", b"2")], {"a\nx": "1", "b": "2"}),
+}
+
+
+@pytest.mark.parametrize("case", HEADERS)
+async def test_headers_are_read_as_they_came_and_repeated_ones_as_a_list(case: str) -> None:
+    sent, read = HEADERS[case]
+
+    async def nothing(message: Any = None) -> Any: ...
+
+    scope = {"method": "POST", "path": "/", "headers": sent}
+    assert HttpRequest(scope, nothing, nothing).headers == read
