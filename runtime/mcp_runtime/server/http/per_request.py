@@ -220,6 +220,8 @@ class PerRequestEndpoint:
 
     def rates_of(self, principal: str) -> dict[str, Bucket]:
         """The rate limits of all requests of a principal together; so of all anonymous ones."""
+        if (rates := self._rates.get(principal)) is not None and len(self._rates) == 1:
+            return rates
         self._rates[principal] = rates = self._rates.pop(principal, {})
         if len(self._rates) > self.service.limits.sessions:
             del self._rates[next(iter(self._rates))]

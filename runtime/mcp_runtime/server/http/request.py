@@ -200,16 +200,20 @@ class HttpRequest:
                 part = await self._receive()
                 if part["type"] == "http.disconnect":
                     raise ClientGone
-                parts.append(part.get("body", b""))
-                size += len(parts[-1])
+                data: bytes = part.get("body", b"")
+                size += len(data)
                 self._is_read = not part.get("more_body")
                 if size > limit:
                     raise _too_large(limit)
                 if body is not None:
-                    self._count(body, len(parts[-1]))
+                    self._count(body, len(data))
+                if self._is_read and not parts:
+                    return data
+                parts.append(data)
             return b"".join(parts)
-        finally:
-            parts.clear()  # an error would keep them with its traceback
+        except BaseException:
+            parts.clear()  # the error would keep them with its traceback
+            raise
 
     def _count(self, body: Arriving, more: int) -> None:
         """Counts what has arrived of the body. Raises HttpError if there is no room for it."""
@@ -254,16 +258,16 @@ class HttpRequest:
 
         It counts as held until the client reads it. Raises ClientGone.
         """
-        headers = (*headers, (b"content-length", b"%d" % len(body)))
+        sent = [*headers, (b"content-length", b"%d" % len(body))]
         if not self._is_read and self._has_unread_body():
-            headers = (*headers, (b"connection", b"close"))
+            sent.append((b"connection", b"close"))
         if len(body) > _BUFFERED:
-            await self.start(status, headers)
+            await self.start(status, sent)
             await self._send_large(body)
             await self.end()
         else:
-            whole = {"type": "http.response.body", "body": body}
-            waiting = begin(self._hand_over(_start(status, headers), whole))
+            first = {"type": "http.response.start", "status": status, "headers": sent}
+            waiting = begin(self._hand_over(first, {"type": "http.response.body", "body": body}))
             if waiting is not None:
                 await self._until_read(waiting, Arriving(self._counter(), len(body)))
 
@@ -321,9 +325,10 @@ class HttpRequest:
         """Sends an error as the whole response. Raises ClientGone."""
         await self.reply(error.status, error.body, (JSON, _NOT_KEPT, *error.headers))
 
-    async def start(self, status: int, headers: tuple[Header, ...]) -> None:
+    async def start(self, status: int, headers: Iterable[Header]) -> None:
         """Starts a response that is sent in parts. Raises ClientGone."""
-        await self._deliver(_start(status, headers))
+        first = {"type": "http.response.start", "status": status, "headers": [*headers]}
+        await self._deliver(first)
 
     async def send_part(self, data: bytes) -> None:
         """Sends a part of a response that was started. Raises ClientGone."""
@@ -335,10 +340,6 @@ class HttpRequest:
     async def end(self) -> None:
         """Ends a response that was sent in parts. Raises ClientGone."""
         await self._deliver({"type": "http.response.body", "body": b""})
-
-
-def _start(status: int, headers: tuple[Header, ...]) -> dict[str, Any]:
-    return {"type": "http.response.start", "status": status, "headers": [*headers]}
 
 
 def _busy(crossed: str) -> HttpError:
