@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +11,7 @@ from typing import Final
 
 import pytest
 
+from tests.support.page_programs import run_command, run_program
 from tests.support.pages import Block, Page, pages
 
 ROOT: Final = Path(__file__).parents[1]
@@ -44,9 +42,7 @@ def walk(page: Page, folder: Path) -> None:
             else:
                 assert printed(step.command, folder) == step.output, step.command
     program = "\n".join(block.text for block in snippets(page))
-    done = ran([sys.executable, "-c", program], folder)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == PRINTED.findall(program)
+    assert run_program(program, folder).splitlines() == PRINTED.findall(program)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +56,7 @@ def walk(page: Page, folder: Path) -> None:
     ],
 )
 def test_a_page_that_shows_something_else_is_seen(text: str, tmp_path: Path) -> None:
-    with pytest.raises(AssertionError):
+    with pytest.raises((AssertionError, ValueError)):
         walk(Page(tmp_path / "page.md", text), tmp_path)
 
 
@@ -72,19 +68,13 @@ def snippets(page: Page) -> Iterator[Block]:
             yield block
 
 
-def ran(line: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """A process that finds the commands of this environment."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    env = {**os.environ, "PATH": path}
-    return subprocess.run(line, cwd=folder, env=env, capture_output=True, text=True, check=False)
-
-
 def printed(command: str, folder: Path) -> str:
     program, *args = shlex.split(command)
-    assert program in ("mcp-bindgen", "python")
-    start = ["-m", "mcp_bindgen"] if program == "mcp-bindgen" else []
-    done = ran([sys.executable, *start, *args], folder)
-    return done.stdout
+    assert program in ("mcp-bindgen", "python"), command
+    if program == "mcp-bindgen":
+        return run_command(args, folder)
+    (file,) = args
+    return run_program((folder / file).read_text("utf-8"), folder, file)
 
 
 @pytest.mark.parametrize("name", RUN)
@@ -122,10 +112,19 @@ def test_typescript_stands_in_a_schema_and_the_python_below_is_what_is_made_of_i
 
 
 def test_readme_is_a_front_page() -> None:
-    """Short, with the commands for a fresh clone, and a link to every other page."""
+    """Short, with the commands for a fresh clone."""
     readme = PAGES["README.md"]
     assert len(readme.text.splitlines()) <= FRONT_PAGE
     shown = [line for block in readme.blocks if block.language == "sh" for line in block.lines]
     assert {"make generate", "make test"} <= set(shown)
-    linked = {(ROOT / link.partition("#")[0]).resolve() for link in readme.links}
-    assert [name for name in PAGES if name != "README.md" and ROOT / name not in linked] == []
+
+
+def test_the_front_page_and_the_start_page_of_docs_link_to_every_page() -> None:
+    fronts = [PAGES["README.md"], PAGES["docs/index.md"]]
+    linked = {
+        (page.path.parent / link.partition("#")[0]).resolve()
+        for page in fronts
+        for link in page.links
+    }
+    known = {page.path for page in fronts}
+    assert [name for name in PAGES if ROOT / name not in linked | known] == []

@@ -542,3 +542,9 @@ def test_flavours_stay_until_they_are_pruned(tmp_path: Path) -> None:
     args = ("generate", REVISION, "--out", out, "--models", "msgspec", "--prune")
     assert invoke(*args).exit_code == 0
     assert flavours() == {"models_msgspec"}
+
+
+@pytest.mark.parametrize("option", ["--flavour", "--flavours", "--models"])
+def test_the_option_for_flavours_has_their_name_too(option: str) -> None:
+    result = invoke("generate", option, "dataclas")
+    assert (result.exit_code, "Known: dataclass" in result.stderr) == (2, True)

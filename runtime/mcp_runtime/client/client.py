@@ -24,7 +24,13 @@ from mcp_runtime.client.callbacks import (
     plain,
 )
 from mcp_runtime.client.connection import ClientConnection
-from mcp_runtime.client.options import ClientOptions, ClientSettings, OnLog, RequestOptions
+from mcp_runtime.client.options import (
+    ClientOptions,
+    ClientSettings,
+    OnElicitationComplete,
+    OnLog,
+    RequestOptions,
+)
 from mcp_runtime.client.output_schemas import OutputSchemas
 from mcp_runtime.client.reconnect import Reconnector
 from mcp_runtime.client.requests import Calls, ClientRequests, not_found
@@ -63,7 +69,8 @@ class Client:
     What servers get wrong and means something plain is repaired, and counted in `forgiven`;
     `strict=True`, or the names of tolerances, refuses that (docs/TOLERANCES.md).
     A page whose URL has none of the `elicit_schemes` is refused, and `on_elicit` is not called.
-    `on_log` gets each log message, and is a plain function.
+    `on_log` gets each log message, and is a plain function; so is `on_elicitation_complete`, which
+    gets the id of a page when the user's visit is complete (2025-11-25).
     With `ping_every`, a server that leaves a ping without an answer counts as gone, in revisions
     that have pings. A server that is gone is started again, at most `restarts` times, and its
     subscriptions are renewed.
@@ -86,6 +93,7 @@ class Client:
         extensions: Sequence[Extension] = (),
         approve: Approve | None = None,
         on_log: OnLog | None = None,
+        on_elicitation_complete: OnElicitationComplete | None = None,
         log_level: str | None = None,
         timeout: float | None = None,
         validate: bool | Literal["strict"] = True,
@@ -122,6 +130,7 @@ class Client:
             trace=trace,
         )
         self._approve, self._on_log = approve, plain("on_log", on_log)
+        self._on_elicitation_complete = plain("on_elicitation_complete", on_elicitation_complete)
         self._cache = Cache(limits, keeps=cache)
         self._output_schemas = OutputSchemas(is_strict=validate == "strict") if validate else None
         self._reconnector = Reconnector(
@@ -413,3 +422,6 @@ class Client:
         self._cache.notified(event)
         if event.method == "notifications/message" and self._on_log is not None:
             self._on_log(event.params)
+        visited = self._on_elicitation_complete
+        if event.method == "notifications/elicitation/complete" and visited is not None:
+            visited(event.params.elicitation_id)

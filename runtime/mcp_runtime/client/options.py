@@ -16,6 +16,7 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.connection import OnProgress, Trace
 
 OnLog: TypeAlias = Callable[[t.LoggingMessageNotificationParams], object]
+OnElicitationComplete: TypeAlias = Callable[[str], object]
 
 
 class ClientOptions(TypedDict, total=False):
@@ -34,6 +35,7 @@ class ClientOptions(TypedDict, total=False):
     extensions: Sequence[Extension]
     approve: Approve | None
     on_log: OnLog | None
+    on_elicitation_complete: OnElicitationComplete | None
     log_level: str | None
     timeout: float | None
     validate: bool | Literal["strict"]

@@ -102,6 +102,8 @@ class Context:
     """Questions and answers of this run of the handler; None if there were none so far."""
     asker: Callable[[Any, str | None, float | None], Awaitable[Any]] | None = None
     """Asks the client in place of this context: takes the request, its key, the timeout."""
+    params: Any = t.UNSET
+    """The params of the request, as a model of the newest revision."""
     _progress_rate: Bucket | None = None
 
     def __init__(self, server: ServerView, peer: Peer, called: Called) -> None:
@@ -126,6 +128,12 @@ class Context:
     @property
     def method(self) -> str:
         return self.called.method
+
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        """The `_meta` of the request as JSON, such as `traceparent`; unverified."""
+        meta = getattr(self.params, "meta", t.UNSET)
+        return {} if meta is t.UNSET else t.to_wire(meta)
 
     @property
     def revision(self) -> str:
@@ -252,8 +260,10 @@ class Context:
         extra = {"elicitationId": id or token_urlsafe(16)} if self.era == "handshake" else {}
         return t.ElicitRequestURLParams(message=message, url=url, extra_=extra)
 
-    async def require_urls(self, *pages: tuple[str, str]) -> list[Elicited[None]]:
-        """Requires that the user visits web pages, each given as a message and a URL.
+    async def require_urls(
+        self, *pages: tuple[str, str] | tuple[str, str, str]
+    ) -> list[Elicited[None]]:
+        """Requires that the user visits web pages, each given as a message, a URL and maybe an id.
 
         In the handshake era this refuses the request with the list of pages, and the client may
         repeat the request after the visits; call it only while a visit is still missing. In the
@@ -261,15 +271,17 @@ class Context:
         Source: 2025-11-25 client/elicitation, "URL Elicitation Required Error".
         """
         if self.era == "per-request":
-            return [await self.elicit_url(message, url) for message, url in pages]
-        params = [self._page(message, url) for message, url in pages]
+            return [await self.elicit_url(message, url) for message, url, *_ in pages]
+        params = [self._page(*page) for page in pages]
         for page in params:
             require_client("elicitation/create", "elicitation", page, self.client_capabilities)
         data = {"elicitations": [t.to_wire(page) for page in params]}
         raise RpcError(error_codes.URL_ELICITATION_REQUIRED, "URL elicitation required", data)
 
     async def elicitation_over(self, elicitation_id: str) -> None:
-        """Notifies the client that a visit of `elicit_url` is complete, if its revision can.
+        """Notifies the client that a visit is complete, if its revision has a message for that.
+
+        The id is the one that `elicit_url` or `require_urls` was given.
 
         Source: 2025-11-25 client/elicitation, "Completion Notifications".
         """

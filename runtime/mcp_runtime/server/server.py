@@ -243,6 +243,7 @@ class Server(Decorators):
             raise refusals.method_not_found(method)
         for middleware in reversed(self._middleware):
             handler = around(middleware, method, handler)
+        ctx.params = params
         return handler(params, ctx)
 
     def notified(self, method: str, params: Any, connection: Peer) -> None:

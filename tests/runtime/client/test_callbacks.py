@@ -9,7 +9,7 @@ import pytest
 
 from mcp_runtime import Client, Context, Limits, Server
 from mcp_runtime import types as t
-from mcp_runtime.errors import NotApproved, TooMuch
+from mcp_runtime.errors import NotApproved, RemoteError, TooMuch
 from tests.support.json_peers import ALL, HANDSHAKE, NEWEST, RawServer
 from tests.support.virtual_time import elapse
 
@@ -289,3 +289,55 @@ def test_roots_that_are_none_are_refused_when_the_client_is_made(
 ) -> None:
     with pytest.raises(error, match=why):
         Client(Server("s", "1"), roots=roots)
+
+
+def signing_in(*, required: bool) -> Server:
+    """Its tool sends the user to a page by a call, or refuses until the page was visited."""
+    server = Server("s", "1")
+    page = ("Sign in", "https://login.example.com/")
+
+    @server.tool
+    async def connect(ctx: Context) -> str:
+        if required:
+            await ctx.require_urls((*page, "visit-1"))
+        else:
+            await ctx.elicit_url(*page, elicitation_id="visit-1")
+        await ctx.elicitation_over("visit-1")
+        return "connected"
+
+    return server
+
+
+async def visited(params: Any) -> t.ElicitResult:
+    return t.ElicitResult(action="accept")
+
+
+@pytest.mark.parametrize(("revision", "heard"), [(SHAKEN, ["visit-1"]), (NEWEST, [])])
+async def test_the_client_is_called_with_the_id_when_a_visit_is_complete(
+    revision: str, heard: list[str]
+) -> None:
+    completed: list[str] = []
+    client = Client(
+        signing_in(required=False),
+        revisions=[revision],
+        on_elicit=visited,
+        elicit_modes=["url"],
+        on_elicitation_complete=completed.append,
+    )
+    async with client:
+        await client.call_tool("connect")
+    assert completed == heard
+
+
+async def test_a_page_that_a_call_requires_has_the_id_that_the_handler_gave_it() -> None:
+    server, options = signing_in(required=True), {"on_elicit": visited, "elicit_modes": ["url"]}
+    async with Client(server, revisions=[SHAKEN], **options) as client:
+        with pytest.raises(RemoteError) as refused:
+            await client.call_tool("connect")
+    (page,) = refused.value.data["elicitations"]
+    assert page["elicitationId"] == "visit-1"
+
+
+async def test_a_completion_callback_that_nobody_would_await_is_refused() -> None:
+    with pytest.raises(TypeError, match="on_elicitation_complete is called and not awaited"):
+        Client(Server("s", "1"), on_elicitation_complete=visited)

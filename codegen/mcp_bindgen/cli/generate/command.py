@@ -76,7 +76,11 @@ class _Outcome:
     help="Read the rows of --extension, which say what no type does, from FILE (default: none).",
 )
 @click.option(
-    "--models", metavar="LIST", help="Write these flavours, separated by commas (default: all)."
+    "--models",
+    "--flavours",
+    "--flavour",
+    metavar="LIST",
+    help="Write these flavours, separated by commas (default: all).",
 )
 @click.option(
     "--out",
