@@ -11,6 +11,7 @@ AT_MOST ?= 300
 
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+SITE_STAMP := $(VENV)/.site-installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 BOTH := --editable ./runtime --editable ".[auth,dev,http,keyring,pydantic,redis,schemas,tools]"
 WRITTEN := $(wildcard codegen runtime tests bench docs examples)
@@ -22,7 +23,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup generate docs test quick wide long steady planted portable downloads check lint types drift pictures format ledger bench soak official peers interop conformance wheel pins clean
+.PHONY: help setup generate docs site test quick wide long steady planted portable downloads check lint types drift pictures format ledger bench soak official peers interop conformance wheel pins clean
 
 help: ## show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +70,7 @@ lint: $(STAMP) ## ruff and black: rules, and the format of what is written by ha
 types: $(STAMP) ## mypy and pyright, both strict
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/mypy --no-error-summary examples
+	@$(BIN)/python -m docs.typed
 	@$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 drift: $(STAMP) ## are generated/ and docs/ what their sources make?
@@ -79,6 +81,9 @@ drift: $(STAMP) ## are generated/ and docs/ what their sources make?
 docs: $(STAMP) ## write the pages that are made from the code
 	@$(BIN)/python -m docs
 	@$(BIN)/python -m tests.convert.conversion
+
+site: $(STAMP) $(SITE_STAMP) ## build the documentation as a site, in build/site/html; a link that leads nowhere fails
+	@$(BIN)/python -m docs.site
 
 pictures: $(STAMP) ## draw the pictures of README, which needs Chromium
 	@$(BIN)/python -m docs.pictures
@@ -135,6 +140,10 @@ WRITERS := $(filter generate docs format,$(MAKECMDGOALS))
 ifneq ($(WRITERS),)
 test quick long lint types drift bench soak interop conformance wheel: $(WRITERS)
 endif
+
+$(SITE_STAMP): $(STAMP) docs/constraints.txt
+	@$(PIP) install --quiet --editable ./runtime --editable ".[docs]" --constraint constraints.txt --constraint docs/constraints.txt
+	@touch $@
 
 $(STAMP): $(filter clean pins,$(MAKECMDGOALS)) pyproject.toml runtime/pyproject.toml runtime/hatch_build.py constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is %d.%d: make PYTHON=..." % v[:2])'

@@ -24,21 +24,22 @@ ROOT: Final = Path(__file__).parents[1]
 FOLDER: Final = ROOT / "docs"
 BUILD: Final = ROOT / "build" / "site"
 NAVIGATION: Final[Mapping[str, Sequence[str]]] = {
+    "Tutorials": ["TUTORIAL.md", "OWN-PACKAGE.md", "DIFF-IN-CI.md"],
     "How-to": [
         "SERVER.md", "RESULTS.md", "ASK.md", "WHILE-IT-RUNS.md", "HOSTS.md", "TEST-YOUR-SERVER.md",
-        "CLIENT.md", "COOKBOOK.md", "HTTP.md", "SCALING.md", "AUTH.md",
-        "SCAFFOLD.md", "TASKS.md", "APPS.md", "EXTENSIONS.md",
+        "CLIENT.md", "COOKBOOK.md", "HTTP.md", "DEPLOY.md", "SCALING.md", "AUTH.md",
+        "IDENTITY-PROVIDERS.md", "SCAFFOLD.md", "TASKS.md", "APPS.md", "EXTENSIONS.md",
         "SERVER-CARD.md", "DIFF.md", "CONVERT.md", "VALIDATE.md", "FROM-MCP.md",
         "TROUBLESHOOTING.md",
     ],
-    "Explanation": ["PROTOCOL-VERSIONS.md", "BINDINGS.md", "TOLERANCES.md"],
+    "Explanation": ["PROTOCOL-VERSIONS.md", "BINDINGS.md", "TOLERANCES.md", "exactness.md"],
     "Reference": [
         "CLI.md", "LIMITS.md", "COMPATIBILITY.md", "CONVERSION.md", "DIFF-JSON.md",
         "changes/2024-11-05_2025-03-26.md", "changes/2025-03-26_2025-06-18.md",
         "changes/2025-06-18_2025-11-25.md", "changes/2025-11-25_2026-07-28.md",
     ],
     "Contribute": [
-        "ARCHITECTURE.md", "TESTING.md", "READING.md", "FLAVOURS.md",
+        "ARCHITECTURE.md", "TESTING.md", "READING.md", "FLAVOURS.md", "CONFORMANCE.md",
     ],
 }  # fmt: skip
 """Pages by the kind of reader's need. Every page of docs/ stands here once."""
@@ -274,7 +275,7 @@ def summary(text: str) -> str:
     paragraphs = (part for part in prose.split("\n\n") if re.match(r"[A-Z`*\[]", part.strip()))
     first = " ".join(next(paragraphs, "").split())
     plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", first)
-    return re.split(r"(?<=[.:])\s", plain, maxsplit=1)[0]
+    return re.split(r"(?<=\.)\s", plain, maxsplit=1)[0]
 
 
 if __name__ == "__main__":

@@ -100,7 +100,8 @@ def test_what_a_page_installs_has_the_command_that_it_runs() -> None:
 
 def test_the_rows_that_pages_show_are_rows(files: Path) -> None:
     shown = {name: [b.text for b in p.blocks if b.language == "toml"] for name, p in PAGES.items()}
-    assert {name for name, rows in shown.items() if rows} == {"docs/BINDINGS.md", "docs/DIFF.md"}
+    pages = {"docs/BINDINGS.md", "docs/DIFF.md", "docs/HOSTS.md"}
+    assert {name for name, rows in shown.items() if rows} == pages
     (ignored,) = shown["docs/DIFF.md"]
     assert ignore.parse(ignored, "ignore.toml")
     (widened,) = shown["docs/BINDINGS.md"]

@@ -17,8 +17,9 @@ from tests.support.pages import Block, Page, pages
 ROOT: Final = Path(__file__).parents[1]
 PAGES: Final = {page.path.relative_to(ROOT).as_posix(): page for page in pages(ROOT)}
 RUN: Final = [name for name, page in PAGES.items() if page.blocks]
-SHOWN: Final = {"console", "json", "python", "sh", "text", "toml", "typescript"}
-PRINTED: Final = re.compile(r"^ *print\(.*\) +# (.*)$", re.M)
+SHOWN: Final = {"console", "json", "python", "sh", "text", "toml", "typescript", "yaml"}
+PRINTED: Final = re.compile(r"^ *print\(.*\)(?: +|\n *)# (.*)$", re.M)
+"""What a line prints stands behind it, or below it if it is long."""
 FRONT_PAGE: Final = 130
 
 
@@ -49,6 +50,7 @@ def walk(page: Page, folder: Path) -> None:
     "text",
     [
         "```python\nprint(1)  # 2\n```\n",
+        "```python\nprint(1)\n# 2\n```\n",
         "```python\nprint(1)\n```\n",
         "```python\nraise ValueError\n```\n",
         "```console\n$ mcp-bindgen --version\nmcp-bindgen 0\n```\n",

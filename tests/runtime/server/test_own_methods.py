@@ -105,3 +105,21 @@ async def test_a_capability_may_be_any_that_a_server_can_have(
 def test_what_is_no_capability_is_refused() -> None:
     with pytest.raises(ValueError, match=r"'tools\.listChanged\.x' is not a capability"):
         completing(capability="tools.listChanged.x")
+
+
+PARENT: Final = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+
+@pytest.mark.parametrize("revision", ALL)
+async def test_a_handler_reads_the_meta_of_its_request(revision: str) -> None:
+    server = Server("s", "1")
+    seen: list[object] = []
+
+    @server.tool
+    async def trace(ctx: Context) -> None:
+        seen.append(ctx.meta.get("traceparent"))
+
+    async with Client(server, revisions=[revision]) as client:
+        await client.call_tool("trace", meta={"traceparent": PARENT})
+        await client.call_tool("trace")
+    assert seen == [PARENT, None]

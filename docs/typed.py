@@ -1,0 +1,93 @@
+"""Type-checks the Python of README and docs/ as a reader would: mypy and pyright, both strict.
+
+Usage: python -m docs.typed
+
+Each page is one program, as in the test that runs it, and each checker runs once for all pages.
+Names may be defined again below, as on a page that shows one thing after another.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[1]
+FOLDER: Final = ROOT / "build" / "typed"
+FENCE: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
+FILE: Final = re.compile(r"# (\w+\.py)\n")
+UNTYPED: Final = {"AUTH.md", "BINDINGS.md", "EXTENSIONS.md", "OWN-PACKAGE.md"}
+"""Pages that show one name in several flavours, or a package that their first command makes."""
+LOOSE: Final = (
+    "reportRedeclaration", "reportUnusedFunction", "reportUnusedClass", "reportUnusedVariable",
+    "reportUnusedImport", "reportDuplicateImport", "reportUnusedCoroutine", "reportPrivateUsage",
+    "reportUnknownMemberType", "reportUnnecessaryIsInstance", "reportConstantRedefinition",
+)  # fmt: skip
+
+
+def main() -> int:
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    programs = [path for page in pages() for path in write(page)]
+    settings = {
+        "typeCheckingMode": "strict",
+        "pythonVersion": "3.11",
+        "include": ["."],
+        "extraPaths": [str(ROOT / name) for name in ("codegen", "generated", "runtime")],
+        "executionEnvironments": [{"root": folder.name} for folder in sorted(FOLDER.iterdir())],
+        **dict.fromkeys(LOOSE, False),
+    }
+    (FOLDER / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
+    python = Path(sys.executable)
+    pyright = [python.with_name("basedpyright"), "--pythonpath", python, "--project", FOLDER]
+    failed = subprocess.run(pyright, cwd=FOLDER, check=False).returncode
+    mypy = [python.with_name("mypy"), "--no-error-summary", "--disable-error-code=no-redef"]
+    options = ["--config-file", ROOT / "pyproject.toml", "--explicit-package-bases"]
+    paths = ":".join(str(path) for path in (*sorted(FOLDER.glob("*/")), *sources()))
+    done = subprocess.run(
+        [*mypy, *options, *programs], cwd=FOLDER, env=environment(paths), check=False
+    )
+    return failed or done.returncode
+
+
+def sources() -> list[Path]:
+    return [ROOT / name for name in ("codegen", "generated", "runtime")]
+
+
+def environment(paths: str) -> dict[str, str]:
+    return {**os.environ, "MYPYPATH": paths}
+
+
+def pages() -> Iterator[Path]:
+    yield ROOT / "README.md"
+    yield from (p for p in sorted((ROOT / "docs").glob("*.md")) if p.name not in UNTYPED)
+
+
+def write(page: Path) -> Iterator[Path]:
+    """Write the files and the program of a page into a folder of its own, and yield the program."""
+    text = page.read_text("utf-8")
+    name = page.stem.lower().replace("-", "_")
+    folder = FOLDER / name
+    program: list[str] = []
+    for (before, _), (language, block) in pairwise([("", ""), *FENCE.findall(text)]):
+        if language != "python" or before == "typescript":
+            continue
+        folder.mkdir(parents=True, exist_ok=True)
+        if named := FILE.match(block):
+            (folder / named[1]).write_text(block, encoding="utf-8")
+        else:
+            program.append(block)
+    if program:
+        path = folder / f"page_{name}.py"
+        path.write_text("\n".join(program), encoding="utf-8")
+        yield path
+
+
+if __name__ == "__main__":
+    sys.exit(main())
