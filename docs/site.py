@@ -224,20 +224,7 @@ def configuration() -> dict[str, Any]:
         "site_description": "Servers, clients and types for every revision of MCP.",
         "docs_dir": "pages",
         "site_dir": "html",
-        "theme": {
-            "name": "material",
-            "font": False,
-            "features": [
-                "navigation.tabs", "navigation.footer", "navigation.top", "content.code.copy",
-                "search.highlight", "toc.follow",
-            ],
-            "palette": [
-                {"media": f"(prefers-color-scheme: {name})", "scheme": scheme,
-                 "toggle": {"icon": f"lucide/{icon}", "name": f"Switch to {other} colours"}}
-                for name, scheme, icon, other in (
-                    ("light", "default", "sun", "dark"), ("dark", "slate", "moon", "light"))
-            ],
-        },
+        "theme": theme(),
         "extra_css": ["css/site.css"],
         "extra": {"generator": False},
         "plugins": ["search", {"mkdocstrings": {"handlers": {"python": python}}}],
@@ -246,6 +233,22 @@ def configuration() -> dict[str, Any]:
         ],
         "nav": kinds,
     }  # fmt: skip
+
+
+def theme() -> dict[str, Any]:
+    """No font of another site, and both colour schemes."""
+    features = ["navigation.tabs", "navigation.footer", "navigation.top", "content.code.copy",
+                "search.highlight", "toc.follow"]  # fmt: skip
+    schemes = (("light", "default", "sun", "dark"), ("dark", "slate", "moon", "light"))
+    palette = [
+        {
+            "media": f"(prefers-color-scheme: {name})",
+            "scheme": scheme,
+            "toggle": {"icon": f"lucide/{icon}", "name": f"Switch to {other} colours"},
+        }
+        for name, scheme, icon, other in schemes
+    ]
+    return {"name": "material", "font": False, "features": features, "palette": palette}
 
 
 # ---- for language models

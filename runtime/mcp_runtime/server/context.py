@@ -279,9 +279,9 @@ class Context:
         raise RpcError(error_codes.URL_ELICITATION_REQUIRED, "URL elicitation required", data)
 
     async def elicitation_over(self, elicitation_id: str) -> None:
-        """Notifies the client that a visit is complete, if its revision has a message for that.
+        """Notifies the client of a complete visit, if its revision has a message for it.
 
-        The id is the one that `elicit_url` or `require_urls` was given.
+        `elicitation_id` is the id given to `elicit_url` or `require_urls`.
 
         Source: 2025-11-25 client/elicitation, "Completion Notifications".
         """
