@@ -118,6 +118,8 @@ _FIRST: Final = re.compile(rb'\{(?:%b,)*+\s*"(?:params|result|error)"\s*:\s*' % 
 _NOTHING_LONG: Final = re.compile(rb"\{%b" % _SHORT)
 _LAST: Final = re.compile(rb"\s*(?:,%b)*+\}\s*" % _SHORT)
 _NAME: Final = re.compile(rb'"(?:jsonrpc|id|method)"\s*:')
+_BLANK: Final = b" \t\r\n"
+"""White space, with which a body of HTTP may begin. Source: RFC 8259, section 2."""
 
 
 def read(text: bytes, *, max_batch: int = 0) -> Frame:
@@ -125,8 +127,10 @@ def read(text: bytes, *, max_batch: int = 0) -> Frame:
 
     `max_batch` is how many messages an array may have; with 0 an array is not a message.
     """
-    if text[:1] == b"[" and max_batch:
-        return _batch(text, max_batch)
+    if text[:1] != b"{":
+        text = text.lstrip(_BLANK)
+        if text[:1] == b"[" and max_batch:
+            return _batch(text, max_batch)
     return read_single(text)
 
 
@@ -135,7 +139,9 @@ def read_single(text: bytes) -> Single:
     if not text.isascii() and (fault := _no_utf8(text)) is not None:
         return fault  # what is not decoded yet, such as params, would be passed on as it is
     if text[:1] != b"{":
-        return _no_object(text)
+        text = text.lstrip(_BLANK)
+        if text[:1] != b"{":
+            return _no_object(text)
     try:
         wire = _wire.decode(text)
     except msgspec.ValidationError as error:

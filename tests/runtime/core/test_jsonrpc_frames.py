@@ -52,6 +52,15 @@ def test_a_message_is_what_its_members_say(text: str, expected: jsonrpc.Frame) -
     assert read((text % HEAD).strip().encode()) == expected
 
 
+@pytest.mark.parametrize("before", [b"\n", b"\r\n", b" \t"])
+def test_white_space_before_a_message_says_nothing(before: bytes) -> None:
+    text = b'{%b,"id":1,"method":"a"}' % HEAD.encode()
+    assert read(before + text) == Request(1, "a")
+    assert read(b"%b[%b]\n" % (before, text), max_batch=2) == Batch((Request(1, "a"),))
+    assert isinstance(read(before), Malformed)
+    assert isinstance(read(b"%b[%b]" % (before, text)), Malformed)
+
+
 @pytest.mark.parametrize(
     ("text", "id", "why"),
     [
