@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from mcp_runtime.auth.errors import DiscoveryFailed, IssuerUnavailable, OAuthError
+from mcp_runtime.core.text_repairs import without_mark
 
 _T = TypeVar("_T")
 _FAULTS: Final = ("server_error", "temporarily_unavailable")
@@ -39,10 +40,15 @@ class AuthResponse:
     def ok(self) -> bool:
         return 200 <= self.status < 300
 
+    @property
+    def text(self) -> bytes:
+        """The body without a byte order mark. Source: RFC 8259, section 8.1."""
+        return without_mark(self.body)
+
     def members(self) -> dict[str, Any] | None:
         """The body as a JSON object, without members that are null; None for anything else."""
         try:
-            body = msgspec.json.decode(self.body, type=dict[str, Any])
+            body = msgspec.json.decode(self.text, type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
         return {name: value for name, value in body.items() if value is not None}

@@ -151,6 +151,12 @@ async def test_a_place_of_metadata_that_is_in_trouble_is_named() -> None:
         await discovered(world)
 
 
+def test_a_byte_order_mark_before_a_document_is_left_out() -> None:
+    for mark in (b"", b"\xef\xbb\xbf"):
+        assert AuthResponse(200, {}, mark + b'{"issuer":"a"}').members() == {"issuer": "a"}
+    assert AuthResponse(200, {}, b"\xff\xfe{}").members() is None
+
+
 async def test_a_member_that_is_null_is_left_out() -> None:
     nothing: dict[str, Any] = dict.fromkeys(
         ("scopes_supported", "dpop_bound_access_tokens_required")

@@ -139,7 +139,7 @@ class KeySet:
         if not response.ok:
             raise DiscoveryFailed(f"the key set answers HTTP {response.status}")
         try:
-            document = msgspec.json.decode(response.body, type=_Document)
+            document = msgspec.json.decode(response.text, type=_Document)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise DiscoveryFailed("the key set is not what RFC 7517 says") from None
         return tuple(document.keys[:_MOST_KEYS])
