@@ -12,6 +12,7 @@ from mcp_runtime.core import error_codes, refusals
 from mcp_runtime.errors import NotOffered, RpcError, SessionError, ToolError
 from mcp_runtime.json_schema.to_json import BadResult
 from mcp_runtime.limits import Limits
+from mcp_runtime.revisions import EncodeError, StepError
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.functions.content import prompt_messages, resource_contents, suggestions
@@ -115,7 +116,7 @@ class ProtocolMethods:
         is_of_client = isinstance(error, NotOffered) and error.who == "client"
         if isinstance(error, RpcError) or (is_of_client and ctx.era == "per-request"):
             raise error
-        if isinstance(error, BadResult):
+        if isinstance(error, _UNSENDABLE):
             log.error("tool %s: %s", tool, error)
             return failed_call(f"tool {tool}: {error}")
         return failed_call("; ".join(self._told(tool, error)))
@@ -193,6 +194,8 @@ class ProtocolMethods:
         return (of, argument) in self._features.completers or argument in (arguments or ())
 
 
+_UNSENDABLE: Final = (BadResult, EncodeError, StepError)
+"""Exceptions that say why what a handler returns, or sends while it runs, cannot be sent."""
 _SPEAKING: Final = (BadArguments, ToolError, SessionError)
 """Exceptions whose text is meant for the model."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mcp_runtime import Client, Server, ToolError, types
+from mcp_runtime import Client, Context, Server, ToolError, types
 from mcp_runtime.errors import RemoteError
 from mcp_runtime.extensions.tasks.server import Tasks
 from mcp_runtime.shared.failures import described
@@ -113,6 +113,41 @@ async def test_a_tool_error_speaks_whichever_handler_raises_it() -> None:
     async with Client(raising(ToolError("there is no such city"))) as client:
         for name, said in (await said_by(client)).items():
             assert "there is no such city" in said, name
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2026-07-28"])
+async def test_what_a_tool_cannot_send_while_it_runs_is_said_as_of_its_result(
+    revision: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = Server("s", "1")
+    half = "cut \ud83d"
+
+    @server.tool
+    async def logs(ctx: Context) -> None:
+        await ctx.info(half)
+
+    @server.tool
+    async def counts(ctx: Context) -> None:
+        await ctx.info({"share": float("nan")})
+
+    @server.tool
+    async def reports(ctx: Context) -> None:
+        await ctx.progress(1, 2, half)
+
+    said = {
+        "logs": "$.data: expected text, found a lone surrogate",
+        "counts": "$.data.share: expected a finite number, found nan",
+        "reports": "$.message: expected text, found a lone surrogate",
+    }
+    if revision == "2024-11-05":
+        del said["reports"]  # a message beside progress came later, and is left out before
+    async with Client(server, revisions=[revision], on_log=print) as client:
+        await client.set_log_level("debug")
+        for name, why in said.items():
+            result = await client.call_tool(name, on_progress=print)
+            assert result.is_error is True
+            assert result.content == [types.TextContent(text=f"tool {name}: {why}")]
+            assert why in caplog.text
 
 
 async def test_a_tool_error_in_a_group_speaks_and_the_others_do_not() -> None:
