@@ -84,6 +84,40 @@ def test_it_is_refused_where_all_must_be_offered(odd: str) -> None:
         names([ODD[odd]], left_out=[])
 
 
+@pytest.mark.parametrize(
+    ("item", "row"),
+    [
+        (3, "$.tools[1] (t.json:1:65): it is no object"),
+        (None, "$.tools[1] (t.json:1:65): it is no object"),
+        ({"inputSchema": {"type": "object"}}, "$.tools[1] (t.json:1:65): it has no name"),
+        ({"name": "", "inputSchema": {}}, "$.tools[1] (t.json:1:65): it has no name"),
+        ({"name": 3, "inputSchema": {}}, "$.tools[1] (t.json:1:65): it has no name"),
+        ({"name": "odd"}, '"odd" (t.json:1:65): it has no inputSchema'),
+        (
+            {"name": "good", "inputSchema": {"type": "object"}},
+            '"good" (t.json:1:65): another tool before it has this name',
+        ),
+        (
+            {"name": "odd", "inputSchema": {"type": "object", "required": None}},
+            '"odd" (t.json:1:65): $.tools[1].inputSchema.required:'
+            " expected a list of names, found null",
+        ),
+        (
+            {"name": "odd", "inputSchema": {"type": "object", "allOf": [{"$ref": "#/nowhere"}]}},
+            '"odd" (t.json:1:65): $.tools[1].inputSchema.allOf[0]: "#/nowhere" leads nowhere',
+        ),
+    ],
+)
+def test_an_item_that_is_no_tool_hides_no_other(item: Any, row: str) -> None:
+    left_out = list[str]()
+    plain = {"name": "good", "inputSchema": {"type": "object"}}
+    last = {**plain, "name": "last"}
+    assert names([plain, item, last], left_out=left_out) == ["good", "last"]
+    assert left_out == [row]
+    with pytest.raises(InputError):
+        names([plain, item, last])
+
+
 def test_the_project_of_what_is_left_starts(tmp_path: Path) -> None:
     listed: list[dict[str, Any]] = [
         GOOD,

@@ -20,7 +20,7 @@ from mcp_bindgen.scaffold.loosen import ANY_OBJECT, Loose, loosened
 from mcp_bindgen.scaffold.prune import pruned
 from mcp_bindgen.scaffold.structs import Class, Models
 from mcp_bindgen.scaffold.typed import typed
-from mcp_bindgen.tools.json_document import Node
+from mcp_bindgen.tools.json_document import Node, steps
 from mcp_bindgen.tools.listing import listed
 from mcp_bindgen.tools.remarks import quoted
 from mcp_bindgen.tools.surface import Surface, surface
@@ -82,10 +82,12 @@ def read(
 
     def leave_out(node: Node, why: str) -> None:
         place = node.document.source.place(node.at)
-        odd.append(f"{json.dumps(node.value['name'])} ({place}): {why}")
+        name = node.members.get("name")
+        named = json.dumps(name) if isinstance(name, str) and name else steps(node.path)
+        odd.append(f"{named} ({place}): {why}")
 
     nodes = listed(data, path, leave_out)
-    reasons = [refusal(node.value) for node in nodes]
+    reasons = [refusal(node.value) or _unreadable(node, path) for node in nodes]
     for node, why in zip(nodes, reasons, strict=True):
         if why:
             leave_out(node, why)
@@ -112,6 +114,15 @@ def read(
             remedy="Mend their schemas, take these tools out of the list, or leave --strict out.",
         )
     return tools
+
+
+def _unreadable(node: Node, path: str) -> str:
+    """Why the schemas of a tool are none; empty if they are."""
+    try:
+        surface([node], path)
+    except InputError as error:
+        return str(error).splitlines()[0].partition(": ")[2]
+    return ""
 
 
 def loose_places(tools: Sequence[Tool]) -> list[str]:

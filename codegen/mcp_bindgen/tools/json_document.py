@@ -15,13 +15,19 @@ from mcp_bindgen.json_values import list_of, object_of
 from mcp_bindgen.source import Source
 from mcp_bindgen.source.text import printable
 
-__all__ = ["Document", "JsonPath", "Node", "read_documents"]
+__all__ = ["Document", "JsonPath", "Node", "read_documents", "steps"]
 
 JsonPath: TypeAlias = tuple[str | int, ...]
 
 _TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 _SPACE: Final = re.compile(r"\s*")
 _LONGEST: Final = 60
+
+
+def steps(path: JsonPath) -> str:
+    """A path without the number of its document, such as `$.tools[0]`."""
+    each = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path[1:])
+    return f"${printable(''.join(each))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +44,8 @@ class Document:
         raise self.error(path, f"expected {expected}, found {shown}")
 
     def error(self, path: JsonPath, message: str, remedy: str = "Mend the file.") -> InputError:
-        steps = (f"[{s}]" if isinstance(s, int) else f".{s}" for s in path[1:])
         place = self.source.place(self.offsets.get(path, 0))
-        return InputError(f"{place}: ${printable(''.join(steps))}: {message}", remedy=remedy)
+        return InputError(f"{place}: {steps(path)}: {message}", remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +79,11 @@ class Node:
     def at(self) -> int:
         return self.document.offsets.get(self.path, 0)
 
-    def below(self, *steps: str | int) -> Node:
+    def below(self, *inner: str | int) -> Node:
         value = self.value
-        for step in steps:
+        for step in inner:
             value = value[step]
-        return Node(self.document, value, (*self.path, *steps))
+        return Node(self.document, value, (*self.path, *inner))
 
     def require(self, holds: Callable[[Any], bool], expected: str) -> Node:
         """The node itself. Raises InputError where its value is not as expected."""

@@ -19,8 +19,8 @@ def listed(
 
     Raises InputError for what is none of these, for a list that goes on, for one that says that
     something could not be listed, and for two tools of one name; SchemaError for a file that is too
-    large or too deep. A tool without an input schema is refused too, unless `leave_out` takes it
-    and the reason.
+    large or too deep. An item that is no tool, without a name or an input schema, is refused too,
+    unless `leave_out` takes it and the reason.
     """
     documents = read_documents(data, path)
     if not documents:
@@ -35,6 +35,8 @@ def listed(
             .below("nextCursor")
             .error("the list of tools goes on", remedy="Put the next pages into the file too.")
         )
+    if leave_out is not None:
+        return [*_distinct(tools, leave_out)]
     _require_distinct(tools)
     return tools
 
@@ -66,14 +68,23 @@ def _of_page(page: Node, leave_out: Callable[[Node, str], None] | None = None) -
     page.require(lambda v: isinstance(v, list), "a list of tools")
     for number in range(len(page.items)):
         tool = page.below(number)
-        tool.require(lambda v: isinstance(v, dict), "a tool (an object)")
-        if leave_out is not None and "name" in tool.members and "inputSchema" not in tool.members:
-            leave_out(tool, "it has no inputSchema")
+        if leave_out is not None and (why := _why_no_tool(tool)):
+            leave_out(tool, why)
             continue
+        tool.require(lambda v: isinstance(v, dict), "a tool (an object)")
         if "name" not in tool.members or "inputSchema" not in tool.members:
             tool.document.wrong(tool.path, "a tool with `name` and `inputSchema`", tool.value)
         tool.below("name").require(lambda v: isinstance(v, str) and v != "", "the name of a tool")
         yield tool
+
+
+def _why_no_tool(item: Node) -> str:
+    if not isinstance(item.value, dict):
+        return "it is no object"
+    name = item.members.get("name")
+    if not isinstance(name, str) or not name:
+        return "it has no name"
+    return "" if "inputSchema" in item.members else "it has no inputSchema"
 
 
 def _require_distinct(tools: Iterable[Node]) -> None:
@@ -82,3 +93,14 @@ def _require_distinct(tools: Iterable[Node]) -> None:
         if tool.value["name"] in names:
             raise tool.below("name").error(f"a second tool is called {tool.value['name']!r}")
         names.add(tool.value["name"])
+
+
+def _distinct(tools: Iterable[Node], leave_out: Callable[[Node, str], None]) -> Iterator[Node]:
+    """The first tool of each name."""
+    names: set[str] = set()
+    for tool in tools:
+        if tool.value["name"] in names:
+            leave_out(tool, "another tool before it has this name")
+        else:
+            names.add(tool.value["name"])
+            yield tool

@@ -52,7 +52,7 @@ def _no_object(schema: Schema) -> Iterator[str]:
 
 def _outside(schema: Schema) -> Iterator[str]:
     for each in every(schema):
-        for word in ("$ref", "$dynamicRef"):
+        for word in ("$ref", "$dynamicRef", "$recursiveRef"):
             target = each.get(word, "#")
             if not (isinstance(target, str) and target.startswith("#")):
                 yield str(target)[:_SHOWN]
@@ -134,6 +134,6 @@ def objections(tool: Mapping[str, Any]) -> Iterator[str]:
                 continue
             if place := next(rule.find(cast("Schema", schema)), None):
                 yield (
-                    f"{name} has {rule.what} ({place}), which {rule.clients} refuse"
+                    f"{name} has {rule.what} ({place}), refused by {rule.clients}"
                     f" (seen {rule.seen}); {rule.remedy}"
                 )
