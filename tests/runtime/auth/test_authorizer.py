@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from email.utils import formatdate
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from mcp_runtime.auth.client.authorizer import Authorizer, tokens_key
+from mcp_runtime.auth.client.clock import clock_difference
+from mcp_runtime.auth.client.grants import ClientCredentials
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.client.storage import MemoryStorage
 from mcp_runtime.auth.errors import (
@@ -20,6 +23,7 @@ from mcp_runtime.auth.errors import (
     RegistrationRefused,
     TokenRefused,
 )
+from mcp_runtime.auth.messages import AuthResponse
 from tests.support.authorization_server import (
     ISSUER,
     SERVER,
@@ -424,6 +428,40 @@ async def test_a_token_that_is_refused_at_once_is_not_asked_for_again_and_again(
     with pytest.raises(TokenRefused, match=r"just issued.*: invalid_token, 'the token is from an"):
         await client.recover(refused(**why), SERVER, sent)
     assert len(world.visited) == 1
+
+
+@pytest.mark.parametrize(
+    ("ahead", "said"),
+    [
+        (301, "; our clock is 301 s ahead of the one of the host that refused: set it"),
+        (-301, "; our clock is 301 s behind the one of the host that refused: set it"),
+        (29, ""),
+        (None, ""),
+    ],
+)
+async def test_a_refusal_says_that_the_clocks_differ(ahead: int | None, said: str) -> None:
+    """As they must where a proof, an assertion or an expiry is judged."""
+    world, clock = World(), Clock()
+    date = {} if ahead is None else {"date": formatdate(clock.now - ahead, usegmt=True)}
+    client = authorizer(world, clock)
+    sent = await client.headers("POST", SERVER)
+    assert await client.recover(refused(), SERVER, sent)
+    refusal = AuthResponse(401, {**refused(error="invalid_token").headers, **date}, b"")
+    with pytest.raises(TokenRefused) as raised:
+        await client.recover(refusal, SERVER, await client.headers("POST", SERVER))
+    assert str(raised.value).endswith(f"invalid_token{said}")
+    job = ClientCredentials(client_id="job")
+    other = authorizer(world, clock, grant=job, client_issuer=ISSUER, redirect=None)
+    answer = reply({"error": "invalid_client"}, 401, date)
+    world.places[f"{ISSUER}/token"] = lambda _: answer
+    with pytest.raises(OAuthError) as at_issuer:
+        await other.recover(refused(), SERVER, {})
+    assert str(at_issuer.value).endswith(f"invalid_client{said}")
+
+
+@pytest.mark.parametrize("date", ["", "yesterday", "Mon, 99 Jan 2026 00:00:00 GMT", "x" * 5000])
+async def test_a_date_that_is_none_says_nothing(date: str) -> None:
+    assert clock_difference({"date": date}, 0.0) == ""
 
 
 # ---- step-up

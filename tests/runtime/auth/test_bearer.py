@@ -205,7 +205,9 @@ async def test_a_proof_is_of_the_last_five_minutes() -> None:
         if fits:
             assert await let_in(guard, authorization="DPoP good", dpop=proof)
         else:
-            await denied(guard, authorization="DPoP good", dpop=proof)
+            refusal = await denied(guard, authorization="DPoP good", dpop=proof)
+            way = "behind" if seconds > 0 else "ahead of"
+            assert f"it was made 301 s {way} our clock" in str(refusal)
 
 
 async def test_a_proof_made_ahead_of_our_clock_is_taken_once_too() -> None:

@@ -19,6 +19,7 @@ from mcp_runtime.auth.client.authorizer import Authorizer
 from mcp_runtime.auth.client.grants import ClientCredentials, WorkloadIdentity
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.client.redirect import Visit
+from mcp_runtime.auth.client.storage import MemoryStorage
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse
 from mcp_runtime.client.connection import ClientConnection, ConnectionOwner
 from mcp_runtime.client.http.authorized import AuthorizedHttpClient
@@ -219,6 +220,39 @@ async def test_beside_a_person_machines_have_the_time_of_the_request_alone(word:
         async with who:
             pass
     assert now() == (203.0 if word == "/token" else 3.0)
+
+
+async def test_opening_the_way_back_counts_for_nobody_is_asked_yet() -> None:
+    world = World()
+
+    @asynccontextmanager
+    async def redirect(preferred: str | None, /) -> AsyncGenerator[Visit]:
+        await asyncio.sleep(28.0)
+        async with world.redirect(preferred) as visit:
+            yield visit
+
+    who, _ = client(world, {}, grant=None, client_issuer=None, redirect=redirect)
+    with pytest.raises(TimedOut):
+        async with who:
+            pass
+    assert now() == 3.0
+
+
+@pytest.mark.parametrize("seconds", [301.0, 500.0])
+async def test_two_clients_of_a_storage_ask_a_slow_person_once(seconds: float) -> None:
+    """However long `Limits.total` is: the page of a second sign-in would come in between."""
+    world, storage = World(), MemoryStorage()
+    settings = {"grant": None, "client_issuer": None, "redirect": taking(world, seconds)}
+    first, _ = client(world, {}, storage=storage, **settings)
+    second, _ = client(world, {}, storage=storage, **settings)
+
+    async def opened(who: Client) -> float:
+        async with who:
+            return now()
+
+    times = await asyncio.gather(opened(first), opened(second))
+    assert times == pytest.approx([seconds, seconds], abs=1.0)
+    assert len(world.visited) == 1
 
 
 async def test_two_pauses_that_overlap_count_once() -> None:

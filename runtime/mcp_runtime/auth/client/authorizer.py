@@ -16,6 +16,7 @@ import msgspec
 
 from mcp_runtime.auth.addresses import shown_host
 from mcp_runtime.auth.challenge import Challenge, challenges
+from mcp_runtime.auth.client.clock import clock_difference
 from mcp_runtime.auth.client.discovery import Discovered, canonical
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.client.refusal import asking_once
@@ -105,8 +106,10 @@ class Authorizer:
         if self._renewal is not None:
             await asyncio.shield(self._renewal)
         elif _token_of(sent) == self._current:
-            answer = self._sign_in if response.status == 401 else self._step_up
-            await self._renewed(answer(challenge))
+            differs = clock_difference(response.headers, self._settings.now())
+            is_unknown = response.status == 401
+            renewal = self._sign_in(challenge, differs) if is_unknown else self._step_up(challenge)
+            await self._renewed(renewal)
         return True
 
     async def close(self) -> None:
@@ -194,13 +197,17 @@ class Authorizer:
             return False
         return any(challenge.error == "use_dpop_nonce" for challenge in named)
 
-    async def _sign_in(self, challenge: Challenge) -> None:
-        """Answers a 401. Raises TokenRefused for a token that was just issued."""
+    async def _sign_in(self, challenge: Challenge, differs: str) -> None:
+        """Answers a 401. Raises TokenRefused for a token that was just issued.
+
+        `differs` says whether the server's clock differs from ours.
+        """
         if await self._adopted():
             return
         if self._unproved:
             why = f": {challenge.error[:200]}" if challenge.error else ""
             why += f", {challenge.description[:200]!r}" if challenge.description else ""
+            why += differs
             raise TokenRefused(
                 f"{self._url} refuses the token that {self._issuer} has just issued for it{why}"
             )

@@ -32,8 +32,12 @@ from mcp_runtime.errors import NotInstalled, TooMuch
 
 _MAX_FILE = 4 * 1024 * 1024
 _POLL: Final = 0.05
-_LONGEST_WAIT: Final = 300.0
-"""Seconds that a client waits for another one that renews the same tokens; then it does so too."""
+_LONGEST_WAIT: Final = 660.0
+"""Seconds that a client waits for another one that renews the same tokens; then it does so too.
+
+It is longer than a person may take (`LoopbackRedirect.seconds`) with what machines take beside
+(`Limits.total`): they would be sent to a second page, and come back to the first.
+"""
 
 
 class TokenStorage(Protocol):

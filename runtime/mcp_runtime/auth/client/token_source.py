@@ -19,6 +19,7 @@ from mcp_runtime.auth.challenge import Challenge
 from mcp_runtime.auth.client.auth_trace import masked_url, request_line, response_line
 from mcp_runtime.auth.client.authorization_code import code_flow
 from mcp_runtime.auth.client.client_authentication import signed
+from mcp_runtime.auth.client.clock import clock_difference
 from mcp_runtime.auth.client.discovery import Discovered, discover
 from mcp_runtime.auth.client.dpop import DpopKey
 from mcp_runtime.auth.client.oauth import OAuth
@@ -127,8 +128,7 @@ class TokenSource:
         client = known = await self._known_client(discovery)
         async with AsyncExitStack() as stack:
             way = redirect(client.redirect_uri if client is not None else None)
-            with self._paused():
-                visit = await stack.enter_async_context(way)
+            visit = await stack.enter_async_context(way)
             fits = client is not None and client.redirect_uri in (None, visit.uri)
             if client is None or not fits or client.is_doubted:
                 client = await self._registered(discovery, visit.uri)
@@ -232,6 +232,10 @@ class TokenSource:
             except StopIteration as done:
                 result: _T = done.value
                 return result
+            except OAuthError as error:
+                if isinstance(reply, AuthResponse):
+                    error.explain(clock_difference(reply.headers, self._settings.now()))
+                raise
             if isinstance(step, AuthRequest):
                 reply = await self._send(step)
             elif visit is not None:

@@ -64,10 +64,22 @@ class ProofVerifier:
         now, made_at, name = self._now(), claims.get("iat"), claims.get("jti")
         first, last = now - PROOF_AGE, now + PROOF_AGE  # NaN is not between them
         if not _is_number(made_at) or not first <= made_at <= last:
-            raise InvalidProof("the proof is not of the last five minutes")
+            raise InvalidProof(f"the proof is not of the last five minutes{_apart(made_at, now)}")
         if not isinstance(name, str) or not name:
             raise InvalidProof("the proof has no id")
         self._used.add(thumbprint, name, made_at, now)
+
+
+_LAST_TIME: Final = 1e12
+"""Seconds since 1970; a later time is none, and may not fit a float."""
+
+
+def _apart(made_at: Any, now: float) -> str:
+    """How far a proof is from our clock, if it has a time."""
+    if not _is_number(made_at) or not abs(made_at) < _LAST_TIME:
+        return ""
+    how = "ahead of" if made_at > now else "behind"
+    return f": it was made {abs(made_at - now):.0f} s {how} our clock"
 
 
 def _is_number(value: Any) -> TypeGuard[float]:

@@ -1,0 +1,28 @@
+"""Says where the clock of a host that has refused us differs from ours.
+
+Proofs, assertions and expiry are judged by the other side's clock, whose refusal seldom says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Final
+
+_SAME: Final = 30.0
+"""Seconds by which clocks may differ that are set right, with the time that an answer takes."""
+
+
+def clock_difference(headers: Mapping[str, str], now: float) -> str:
+    """A clause for an error, by the `Date` of a response; empty if there is none or it fits.
+
+    `now` is in seconds since 1970.
+    """
+    try:
+        ahead = now - parsedate_to_datetime(headers.get("date", "")).timestamp()
+    except (ValueError, OverflowError):
+        return ""
+    if abs(ahead) <= _SAME:
+        return ""
+    how = "ahead of" if ahead > 0 else "behind"
+    return f"; our clock is {abs(ahead):.0f} s {how} the one of the host that refused: set it"
