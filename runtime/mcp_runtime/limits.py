@@ -165,7 +165,8 @@ class Limits:
     eof_wait: float = 0.5
     """Wait for running requests when the input of a stdio server ends; then they are cancelled.
 
-    Nothing but answers is sent in that time, and nothing after it."""
+    Nothing but answers is sent in that time, and nothing after it. As long waits `run` for those of
+    an HTTP client that has closed its side of the connection, which may still read."""
     keep_alive: float = 15.0
     """Time between comments on an idle stream."""
     subscriptions: int = 256

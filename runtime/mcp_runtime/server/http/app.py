@@ -105,7 +105,7 @@ class HttpApp:
         store: Store | str | None = None,
         trace: Trace | None = None,
     ) -> None:
-        self.path = path
+        self.path, self.limits = path, server.limits
         self._hosts = allowed_hosts(hosts or (), origins)
         self.origins, self.hosts = self._hosts.origins, self._hosts.hosts
         self._forwarded = forwarded

@@ -18,6 +18,8 @@ try:
 except ModuleNotFoundError:
     raise NotInstalled("a server over HTTP", "uvicorn", "http") from None
 
+from mcp_runtime.server.http.half_closed import half_closing
+
 log: Final = logging.getLogger("mcp_runtime.http")
 
 _HANDOVER: Final = 0.1
@@ -41,9 +43,11 @@ class DrainingServer(uvicorn.Server):
         drain: Callable[[], Awaitable[None]],
         started: Callable[[str], object],
         root_path: str,
+        eof_wait: float,
     ) -> None:
         host, port = where
         options: Any = {
+            "http": half_closing(eof_wait),
             "log_level": "warning",
             "access_log": False,  # its lines would be made for each request, and dropped
             "ws": "none",

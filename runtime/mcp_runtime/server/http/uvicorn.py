@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection
 from socket import socket
 from typing import Final, Protocol
 
+from mcp_runtime.limits import Limits
 from mcp_runtime.server.http.cross_origin import cross_origin
 from mcp_runtime.server.http.request import Receive, Scope, Send
 from mcp_runtime.transports.printing import printable_output
@@ -22,6 +23,7 @@ class DrainableApp(Protocol):
     """An ASGI application that can end its streams in good order."""
 
     path: str
+    limits: Limits
     origins: Collection[str]
     hosts: Collection[str]
 
@@ -88,7 +90,9 @@ async def serve(
 
     sockets, at = ([where], ("", 0)) if isinstance(where, socket) else (None, address(where))
     shared = cross_origin(app, app.origins, app.hosts)
-    server = DrainingServer(shared, at, app.path, app.drain, started, root_path.strip("/"))
+    server = DrainingServer(
+        shared, at, app.path, app.drain, started, root_path.strip("/"), app.limits.eof_wait
+    )
     with printable_output():
         await server.serve(sockets)
         await server.drained()

@@ -39,7 +39,10 @@ async def lifespan(server):
     if sys.argv[3]:
         raise RuntimeError(sys.argv[3])
 
-limits = Limits(drain_wait=float(sys.argv[1]), body_seconds=float(sys.argv[2]))
+drain_wait, body_seconds, _, eof_wait = sys.argv[1:]
+limits = Limits(
+    drain_wait=float(drain_wait), body_seconds=float(body_seconds), eof_wait=float(eof_wait)
+)
 server = Server("served", "1", limits=limits, lifespan=lifespan)
 
 @server.tool
@@ -91,6 +94,7 @@ async def served(
     plain: bool = False,
     listens: bool = False,
     body_seconds: float = LONG,
+    eof_wait: float = LONG,
 ) -> AsyncGenerator[tuple[asyncio.subprocess.Process, int]]:
     """A process that serves, and its port. It is killed at the end if it has not ended.
 
@@ -104,6 +108,7 @@ async def served(
         str(drain_wait),
         str(body_seconds),
         fault,
+        str(eof_wait),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE if fault or listens else None,
         env={"PYTHONPATH": str(ROOT / "runtime")},
@@ -154,6 +159,10 @@ class Exchange:
         self.answer += await self._reader.read()
         return self.answer
 
+    def half_close(self) -> None:
+        """Send nothing more; the answer can still be read."""
+        self._writer.write_eof()
+
     def close(self) -> None:
         self._writer.close()
 
@@ -193,6 +202,35 @@ LOGGED: Final = {"_meta": {"io.modelcontextprotocol/logLevel": "info"}}
 
 def chunked(head: str) -> str:
     return head.replace("content-length", "x-length") + "transfer-encoding: chunked\n"
+
+
+@pytest.mark.real_time
+@loops
+async def test_a_client_that_closes_its_side_behind_its_request_is_answered(plain: bool) -> None:
+    """As by `nc -N`: it can still read."""
+    async with served(plain=plain) as (_, port):
+        for name in ("echo", "slow"):
+            said = await begin(port, name)
+            said.half_close()
+            with closing(said):
+                answer = await said.until_over()
+            assert answer.startswith(b"HTTP/1.1 200")
+        assert b"slept" in answer
+
+
+@pytest.mark.real_time
+@loops
+@pytest.mark.parametrize("half", [True, False])
+async def test_a_client_that_is_gone_has_its_call_cancelled_after_a_while(
+    plain: bool, half: bool
+) -> None:
+    async with served(plain=plain, eof_wait=0.01) as (child, port):
+        stuck = await begin(port, "stuck", **LOGGED)
+        await stuck.until(b"HTTP/1.1 200")
+        stuck.half_close() if half else stuck.close()
+        assert child.stdout is not None
+        assert await child.stdout.readline() == b"ended\n"
+        stuck.close()
 
 
 @pytest.mark.real_time
