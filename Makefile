@@ -7,7 +7,7 @@ ARGS ?=
 
 # What `make quick` draws from, and how many cases.
 ROOM ?= source ir compare tools convert emit scaffold validate cli laws runtime pair spec
-AT_MOST ?= 300
+AT_MOST ?= 250
 
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed

@@ -73,6 +73,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("name", [name for name, lines in HERE.items() if lines])
 def test_the_commands_of_a_page_run_in_their_order(
     name: str, files: Path, monkeypatch: pytest.MonkeyPatch

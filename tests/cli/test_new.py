@@ -292,6 +292,6 @@ def test_folders_above_the_project_are_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = invoke("new", "weather", "--into", "a/b/c", "--yes")
+    done = invoke("new", "weather", "--revisions", NEWEST, "--into", "a/b/c", "--yes")
     assert done.exit_code == 0, done.stderr
     assert (tmp_path / "a" / "b" / "c" / "pyproject.toml").is_file()

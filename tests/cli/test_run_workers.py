@@ -135,6 +135,7 @@ def _lives(pid: int) -> bool:
     return True
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("options", [[], ["--store", "memory:"]])
 def test_workers_that_share_no_store_are_warned_about(server: str, options: list[str]) -> None:
     command = [*RUN, "--http", "127.0.0.1:0", "--workers", "2", *options, server]

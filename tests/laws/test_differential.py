@@ -27,13 +27,9 @@ from tests.support.judges import (
     shrink,
 )
 from tests.support.reach import Reach
-from tests.support.wide import wide_but
 
 LONG: Final = 40_000
 """Instances of one revision in `make long`; there are five."""
-
-NEWEST: Final = ("2025-11-25", "2026-07-28")
-"""The newest revision of each era; `make wide` takes the others too."""
 
 MANY: Final = 12
 """Disputes after which a run stops."""
@@ -77,7 +73,8 @@ def test_everyone_agrees_about_a_hundred_thousand_instances(revision: str) -> No
     _hold(revision, LONG)
 
 
-@pytest.mark.parametrize("revision", wide_but(NEWEST, SCHEMAS))
+@pytest.mark.drawn
+@pytest.mark.parametrize("revision", SCHEMAS)
 def test_everyone_agrees_about_what_hypothesis_finds(revision: str) -> None:
     """Fewer instances than the above, of the same generator; a failure comes out small."""
     court = _court(revision)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pytest
 
+from mcp_bindgen import pins
 from mcp_bindgen.cli.new.project import tools_of
 from mcp_bindgen.errors import InputError
 from tests.support.command import invoke
@@ -118,6 +119,9 @@ def test_an_item_that_is_no_tool_hides_no_other(item: Any, row: str) -> None:
         names([plain, item, last])
 
 
+NEWEST: Final = ("--yes", "--revisions", pins.revisions()[-1])
+
+
 def test_the_project_of_what_is_left_starts(tmp_path: Path) -> None:
     listed: list[dict[str, Any]] = [
         GOOD,
@@ -125,7 +129,7 @@ def test_the_project_of_what_is_left_starts(tmp_path: Path) -> None:
     ]
     file, project = tmp_path / "t.json", tmp_path / "weather"
     file.write_text(json.dumps({"tools": listed}))
-    result = invoke("new", "weather", "--into", project, "--yes", "--from-tools", file)
+    result = invoke("new", "weather", *NEWEST, "--into", project, "--from-tools", file)
     assert result.exit_code == 0
     assert result.stderr.count("\n  ") == len(ODD)
     assert "these tools are left out, as no server can offer them" in result.stderr

@@ -112,6 +112,7 @@ def test_what_no_type_says_is_told() -> None:
 GOOD: Final = {"name": "good", "inputSchema": {"type": "object"}}
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("name", tool_lists.UNTYPED)
 def test_what_cannot_be_typed_is_any_at_its_place(name: str) -> None:
     schema, place, why = tool_lists.UNTYPED[name]
@@ -127,6 +128,7 @@ def test_what_cannot_be_typed_is_any_at_its_place(name: str) -> None:
     assert f"{loose.place}: all of it" in " ".join(" ".join(view["docstring"]).split())
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("name", tool_lists.UNTYPED)
 def test_strict_refuses_it_by_name(name: str) -> None:
     schema, place, why = tool_lists.UNTYPED[name]

@@ -175,6 +175,7 @@ def test_the_license_and_the_notice_of_the_protocol_come_along(root: Path) -> No
     assert files["NOTICE"] == (root / "schema/NOTICE").read_text("utf-8")
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(("count", "ways"), [(1, WAYS[0]), (1, WAYS[1]), (len(ALL), WAYS[2])])
 def test_every_file_is_needed(count: int, ways: tuple[str, ...], tmp_path: Path) -> None:
     """Each is imported where every revision is spoken, so without it that could not be."""
