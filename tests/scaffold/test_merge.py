@@ -48,6 +48,15 @@ def test_a_file_of_the_protocol_comes_back(old: str, new: str) -> None:
     assert plan({path: old}, {path: new}, {}, no_merge) == [Change(path, "written", new)]
 
 
+def test_a_sample_that_its_user_rewrote_stays() -> None:
+    mine = "".join(f"my own line {number}\n" for number in range(30)) + "line 3\n"
+    new = OLD.replace("line 5\n", "theirs\n")
+    assert plan({"f": OLD}, {"f": new}, {"f": mine}, no_merge) == [Change("f", "rewritten")]
+    for yours in (mine + OLD, mine + "".join(f"line {number}\n" for number in range(3, 8))):
+        (change,) = plan({"f": OLD}, {"f": new}, {"f": yours}, MERGE)
+        assert change.kind in ("merged", "conflict")
+
+
 def test_changes_of_other_lines_are_merged() -> None:
     yours, new = OLD.replace("line 1\n", "mine\n"), OLD.replace("line 9\n", "theirs\n")
     (change,) = plan({"f": OLD}, {"f": new}, {"f": yours}, MERGE)

@@ -11,7 +11,9 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 __all__ = ["Change", "Kind", "Merge", "Merged", "plan"]
 
-Kind: TypeAlias = Literal["written", "removed", "merged", "conflict", "kept", "left out"]
+Kind: TypeAlias = Literal[
+    "written", "removed", "merged", "conflict", "kept", "rewritten", "left out"
+]
 
 
 class Merged(NamedTuple):
@@ -25,8 +27,8 @@ Merge: TypeAlias = Callable[[str, str, str], Merged]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`text` is what the file shall hold: for `removed` None; for `kept` and `left out`, of which
-    the user alone may judge, nothing is done."""
+    """`text` is what the file shall hold: for `removed` None; for `kept`, `rewritten` and `left
+    out`, of which the user alone may judge, nothing is done."""
 
     path: str
     kind: Kind
@@ -34,6 +36,8 @@ class Change:
 
 
 _VENDORED: Final = "/_mcp/"
+_FEWEST: Final = 8
+"""Lines from which on a file is one that can be rewritten; a shorter one is edited."""
 
 
 def plan(
@@ -58,6 +62,8 @@ def _change(
         yield Change(path, "written", new)
     elif yours is None:
         yield Change(path, "left out")
+    elif old is not None and _is_rewritten(old, yours):
+        yield Change(path, "rewritten")
     else:
         merged = merge(yours, old or "", new)
         yield Change(path, "conflict" if merged.conflicts else "merged", merged.text)
@@ -66,3 +72,10 @@ def _change(
 def _is_lost(path: str, yours: str | None) -> bool:
     """Whether it is a file of the protocol, which the project cannot do without."""
     return yours is None and _VENDORED in path
+
+
+def _is_rewritten(old: str, yours: str) -> bool:
+    """Whether a user put a text of their own in place of the sample, instead of editing it."""
+    lines = {line.strip() for line in old.splitlines() if line.strip()}
+    left = lines & {line.strip() for line in yours.splitlines()}
+    return len(lines) >= _FEWEST and 4 * len(left) < len(lines)

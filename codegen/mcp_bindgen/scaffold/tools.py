@@ -81,10 +81,7 @@ def read(
     odd: list[str] = []
 
     def leave_out(node: Node, why: str) -> None:
-        place = node.document.source.place(node.at)
-        name = node.members.get("name")
-        named = json.dumps(name) if isinstance(name, str) and name else steps(node.path)
-        odd.append(f"{named} ({place}): {why}")
+        odd.append(_odd(node, why))
 
     nodes = listed(data, path, leave_out)
     reasons = [refusal(node.value) or _unreadable(node, path) for node in nodes]
@@ -114,6 +111,13 @@ def read(
             remedy="Mend their schemas, take these tools out of the list, or leave --strict out.",
         )
     return tools
+
+
+def _odd(node: Node, why: str) -> str:
+    """A line for an item that is left out: its name, or its path where it has none."""
+    name, place = node.members.get("name"), node.document.source.place(node.at)
+    named = json.dumps(name) if isinstance(name, str) and name else steps(node.path)
+    return f"{named} ({place}): {why}"
 
 
 def _unreadable(node: Node, path: str) -> str:

@@ -39,6 +39,7 @@ _SAID: Final = {
     "merged": "yours and the template's changes are both in it",
     "conflict": "both changed the same lines: look for <<<<<<<",
     "kept": "no template makes it any more, but you changed it: it stays",
+    "rewritten": "its template changed, but you have written your own: it stays",
     "left out": "its template changed, but you removed it: it stays away",
 }
 
