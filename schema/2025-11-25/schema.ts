@@ -946,8 +946,8 @@ export interface ToolAnnotations {
   destructiveHint?: boolean;
 
   /**
-   * Whether a second identical call changes nothing more; absent means false. Irrelevant for read-
-   * only tools.
+   * Whether a second identical call changes nothing more; absent means false. Irrelevant for
+   * read-only tools.
    */
   idempotentHint?: boolean;
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from mcp_bindgen.source import read
-from mcp_bindgen.source.rewrite import sentences
+from mcp_bindgen.source.rewrite import Sentence, rewrite, sentences
+from mcp_bindgen.source.text import Source
 from tests.support.official_files import require
 
 REVISIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
@@ -108,3 +109,13 @@ def test_no_eight_words_of_ours_follow_one_another_in_the_official_prose(
         if run in theirs
     }
     assert copied == set()
+
+
+def test_a_sentence_that_is_written_anew_reads_as_before(root: Path) -> None:
+    said = "A " + "read-only, side-effect-free " * 12 + "see https://a.example/" + "x" * 120
+    text = b"export interface A {\n  b: string;\n}\n"
+    written = rewrite(Source(text, "a.ts"), read(text, "a.ts"), lambda _: Sentence(said, ""))
+    again = read(written.encode(), "a.ts")
+    assert {path: each.prose for path, each in sentences(again).items()} == {"A": said, "A.b": said}
+    for file in (root / "schema").rglob("schema.ts"):
+        assert not re.search(r"\*.*[A-Za-z]-$", file.read_text("utf-8"), re.MULTILINE), file

@@ -120,6 +120,12 @@ def _whole(data: bytes, start: int, end: int) -> tuple[int, int]:
     return (line, after + 1) if data[after : after + 1] == b"\n" else (start, after)
 
 
+def _wrapped(text: str, indent: str) -> list[str]:
+    """Lines that are broken at spaces alone, since their reader joins them by spaces."""
+    width = _WIDTH - len(indent)
+    return textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
+
+
 def _comment(source: Source, node: _Documented, sentence: Sentence) -> str:
     tags = [
         f"@{tag.name} {sentence.deprecated if tag.name == 'deprecated' else tag.rest}".rstrip()
@@ -132,9 +138,7 @@ def _comment(source: Source, node: _Documented, sentence: Sentence) -> str:
     indent = before if own else before[: -len(before.lstrip())] + "  "
     # After code on its line a comment would belong to that code.
     start = "" if own else f"\n{indent}"
-    lines = textwrap.wrap(sentence.prose, _WIDTH - len(indent)) + [
-        line for tag in tags for line in textwrap.wrap(tag, _WIDTH - len(indent))
-    ]
+    lines = [line for text in (sentence.prose, *tags) for line in _wrapped(text, indent)]
     if not lines:
         return ""
     if len(lines) == 1 and len(lines[0]) + len(indent) + 7 <= _WIDTH:

@@ -932,7 +932,7 @@ class ToolAnnotations(Record):
     # "idempotentHint"
     idempotent_hint: bool | Unset = UNSET
     """Whether a second identical call changes nothing more; absent means false.
-    Irrelevant for read- only tools.
+    Irrelevant for read-only tools.
     """
     # "openWorldHint"
     open_world_hint: bool | Unset = UNSET

@@ -909,7 +909,7 @@ class ToolAnnotations(Model, frozen=True, kw_only=True):
     """
     idempotent_hint: bool | Unset = field(default=UNSET, name="idempotentHint")
     """Whether a second identical call changes nothing more; absent means false.
-    Irrelevant for read- only tools.
+    Irrelevant for read-only tools.
     """
     open_world_hint: bool | Unset = field(default=UNSET, name="openWorldHint")
     """Whether calls may reach parties outside a closed system; absent means true."""

@@ -1032,7 +1032,7 @@ class ToolAnnotations(Model, frozen=True):
         serialization_alias="idempotentHint",
     )
     """Whether a second identical call changes nothing more; absent means false.
-    Irrelevant for read- only tools.
+    Irrelevant for read-only tools.
     """
     open_world_hint: Maybe[bool] = Field(
         default=UNSET,
