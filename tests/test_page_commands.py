@@ -37,6 +37,7 @@ ELSEWHERE: Final = {
     "mcp-bindgen pull": "tests/cli/test_pull.py",
     "mcp-bindgen run": "tests/cli/test_run.py",
     "mcp-bindgen update": "tests/cli/test_update.py",
+    "uvx mcp-bindgen new": "tests/cli/test_new.py",
     "uvicorn": "tests/runtime/server/http/test_serving.py",
 }
 """What needs a network, a terminal, a project or a service, and who runs it."""

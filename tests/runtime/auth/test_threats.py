@@ -1,4 +1,4 @@
-"""Attacks of more than one step, and the table of threats in docs/AUTH.md, whose tests exist."""
+"""Attacks of more than one step, and the table of threats in docs/THREATS.md, whose tests exist."""
 
 from __future__ import annotations
 
@@ -174,9 +174,9 @@ def _s256(verifier: str) -> str:
 
 
 def table() -> Mapping[str, tuple[str, list[str]]]:
-    """What stops each threat, and the names of its tests, as docs/AUTH.md has them."""
-    page = (Path(__file__).parents[3] / "docs" / "AUTH.md").read_text("utf-8")
-    _, _, rest = page.partition("## Threats")
+    """What stops each threat, and the names of its tests, as docs/THREATS.md has them."""
+    page = (Path(__file__).parents[3] / "docs" / "THREATS.md").read_text("utf-8")
+    _, _, rest = page.partition("# Threats")
     rows = [line.strip("| ").split(" | ") for line in rest.splitlines() if "`test_" in line]
     return {row[0]: (row[1], re.findall(r"`(test_\w+)`", row[2])) for row in rows if len(row) == 3}
 
