@@ -11,6 +11,7 @@ from typing import Final
 
 import pytest
 
+from hatch_readme import portable
 from tests.conformance.run import REQUIRED
 from tests.laws.test_peer_mcp import PEER_ACCEPTS, PEER_REFUSES
 from tests.spec.areas import Area, rule_of
@@ -158,3 +159,25 @@ def test_the_diff_of_readme_fails_a_build(tmp_path: Path, monkeypatch: pytest.Mo
     for step in files:
         Path(step.command.removeprefix("cat ")).write_text(step.output, "utf-8")
     assert invoke(*shlex.split(diff.command)[1:]).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("home", "text"),
+    [
+        ("", "See a and b.\n\n"),
+        ("https://x.example/", "See [a](https://x.example/docs/A.md) and b.\n"),
+    ],
+)
+def test_a_link_of_the_description_leads_somewhere_outside_of_the_repository(
+    home: str, text: str
+) -> None:
+    shown = "See [a](docs/A.md) and b.\n![picture](docs/img/p.png)\n\n"
+    assert portable(shown, home).startswith(text)
+    assert portable("[b](https://x.example)", home) == "[b](https://x.example)"
+
+
+def test_the_description_of_the_wheel_has_no_relative_link() -> None:
+    described = Page(ROOT / "README.md", portable(PAGES["README.md"].text))
+    assert described.links
+    assert all(link.startswith("https://") for link in described.links)
+    assert described.blocks == PAGES["README.md"].blocks

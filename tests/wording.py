@@ -94,7 +94,6 @@ CEILINGS: Final[Mapping[str, Figures]] = {
 PAGE_CEILINGS: Final[Mapping[str, Page]] = {
     "docs/APPS.md": Page(9, 14),
     "docs/ARCHITECTURE.md": Page(18, 0),
-    "docs/AUTH.md": Page(7, 9),
     "docs/BINDINGS.md": Page(14, 5),
     "docs/CONVERT.md": Page(23, 1),
     "docs/DIFF.md": Page(19, 5),
