@@ -219,7 +219,7 @@ def test_a_tool_may_be_called_as_a_test_of_the_project_is(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        (["a", "a"], "a second tool is called 'a'"),
+        (["a", "a"], "another tool before it has this name"),
         (["get-sum", "get_sum"], "so would that of 'get-sum'"),
         (["getSum", "get_sum"], "its module would be get_sum"),
         (["日本"], "no module can be named after it"),
