@@ -32,6 +32,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"$schema": DRAFT.format(7)}, "a dialect before draft 2020-12", "Claude Code"),
     ({"properties": {"a": {"$ref": "https://example.com/a"}}}, "another document", "all clients"),
     ({"properties": {"a": {"$ref": "other.json#/a"}}}, "(other.json#/a)", "all clients"),
+    ({"$defs": {"a": {"$recursiveRef": "https://a.example"}}}, "another document", "all clients"),
 ]
 
 
@@ -42,6 +43,7 @@ def test_a_schema_that_clients_refuse_is_named_with_client_and_remedy(
     (objection,) = objections({"name": "t", "inputSchema": OBJECT | schema})
     assert objection.startswith("inputSchema has ")
     assert what in objection
+    assert ", refused by " in objection
     assert client in objection
     assert objection.rpartition("; ")[2]
 
