@@ -78,7 +78,7 @@ CEILINGS: Final[Mapping[str, Figures]] = {
     "mcp_runtime/auth/server": Figures(8, 36, 10, 100),
     "mcp_runtime/client": Figures(21, 27, 14, 100),
     "mcp_runtime/client/http": Figures(12, 19, 10, 100),
-    "mcp_runtime/core": Figures(14, 38, 17, 100),
+    "mcp_runtime/core": Figures(4, 14, 17, 0),
     "mcp_runtime/extensions": Figures(9, 53, 24, 100),
     "mcp_runtime/extensions/tasks": Figures(15, 35, 21, 100),
     "mcp_runtime/json_schema": Figures(13, 29, 11, 100),

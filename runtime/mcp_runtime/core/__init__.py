@@ -1,4 +1,5 @@
-"""The protocol without I/O: bytes in, events out; what to send comes back as bytes.
+"""The protocol without I/O: bytes in, events out; messages to send are returned as bytes.
 
-Nothing here opens, sleeps, prints or draws: time, ids and tokens are arguments.
+No function here opens a file or socket, sleeps, prints or draws a random number: time, ids and
+tokens are arguments.
 """

@@ -1,6 +1,6 @@
-"""Capabilities as dotted paths, and which of them a request needs.
+"""Capabilities as dotted paths, and the paths needed by a request.
 
-Capabilities are parsed JSON, as a peer has declared them.
+Capabilities are the parsed JSON declared by a peer.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from mcp_runtime.revisions import UNSET, latest
 
 
 def declares(capabilities: Mapping[str, Any], path: str) -> bool:
-    """Whether `path` is declared, and not false; the empty path always is.
+    """True if `path` is declared and not false, and for the empty path.
 
-    `elicitation: {}` stands for forms alone.
+    `elicitation: {}` declares `elicitation.form` alone.
     Source: 2025-11-25 client/elicitation, "Capabilities".
     """
     value: Any = capabilities
@@ -27,14 +27,14 @@ def declares(capabilities: Mapping[str, Any], path: str) -> bool:
 
 
 def _is_empty(value: Any) -> bool:
-    """Whether an object has no members, or none that is not null."""
+    """True for an object without members, or with null members only."""
     if not isinstance(value, dict):
         return False
     return all(each is None for each in cast("dict[str, object]", value).values())
 
 
 def needed(method: str, capability: str, params: Mapping[str, Any]) -> Iterator[str]:
-    """The capabilities that a request to a client needs, for its method and for its params.
+    """Yield the capabilities needed by a request to a client, for its method and its params.
 
     `params` is parsed JSON.
     Source: 2026-07-28 client/elicitation and client/sampling, "Capabilities".
@@ -48,7 +48,7 @@ def needed(method: str, capability: str, params: Mapping[str, Any]) -> Iterator[
 
 
 def require_client(method: str, capability: str, params: Any, declared: Mapping[str, Any]) -> None:
-    """Raises NotOffered if a client that has declared this lacks what a request to it needs."""
+    """Raise NotOffered if a request to a client needs a capability missing in `declared`."""
     body: Mapping[str, Any] = {} if params is UNSET else latest.to_wire(params)
     for path in needed(method, capability, body):
         if not declares(declared, path):

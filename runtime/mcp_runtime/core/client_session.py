@@ -1,10 +1,10 @@
-"""The client's session: finds out which revision the server speaks, then sends requests.
+"""The client's session: negotiates the revision, then sends requests.
 
-The newest revision is tried first, with `server/discover`. A server that does not know that method
-wants a handshake, whatever it answers.
+It sends `server/discover` in our newest revision first. Any other error than a list of revisions
+means a server of the handshake era, and the session goes on with `initialize`.
 
-Source: 2026-07-28 basic/versioning and basic/transports/stdio, "Backward Compatibility";
-2025-11-25 basic/lifecycle.
+Source: 2026-07-28 basic/versioning and basic/transports/stdio, "Backward Compatibility"; 2025-11-25
+basic/lifecycle.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import Context, DecodeError, Revision, StepError, latest, revision
 
 _MAX_ATTEMPTS: Final = 6
-"""How many revisions are proposed before the session gives up."""
+"""The number of revisions proposed before the session gives up."""
 _dump: Final = msgspec.json.Encoder().encode
 
 
 class ClientSession(Session):
-    """A session with one server, which starts with `open`."""
+    """A session with one server; `open` starts it."""
 
     role = CLIENT
 
@@ -59,11 +59,11 @@ class ClientSession(Session):
         self.offer = offer
         self.instructions: str | None = None
         self.failure: SessionError | None = None
-        """Why the session did not open."""
+        """The reason for which the session did not open."""
         self.shakes_hands_late = False
-        """Whether to shake hands on the same connection when `server/discover` has no answer."""
+        """True: send `initialize` on the same connection if `server/discover` gets no answer."""
         self.is_unread: Callable[[], bool] = lambda: False
-        """Whether the server has not even read what was sent: it is still starting."""
+        """Returns True while the server has not read its input: it is still starting."""
         self._was_unread = False
         self._open_timeout = limits.deadline
         self._proposed: list[str] = []
@@ -75,10 +75,11 @@ class ClientSession(Session):
     # ---- opening
 
     def open(self, now: float, *, handshake: bool = False, timeout: float | None = None) -> bytes:
-        """The first message; `handshake` skips `server/discover`. Called again, it opens anew.
+        """Open the session, or open it again; return the first message.
 
-        `timeout` is how many seconds the answer may take. Requests in flight stay so. Raises
-        NoCommonRevision if no revision of ours can open.
+        `handshake` skips `server/discover`. `timeout` is the time for the whole opening, in
+        seconds. Requests in flight stay open. Raises NoCommonRevision if none of our revisions can
+        open.
         """
         self.state, self.failure, self._proposed, self._was_unread = State.NEW, None, [], False
         self._open_timeout = self.limits.deadline if timeout is None else timeout
@@ -89,7 +90,7 @@ class ClientSession(Session):
         return self._initialize(self.offer.handshake[0], now)
 
     def _discover(self, version: str, now: float, last: float | None = None) -> bytes:
-        """`last` is when opening must be over; without it, it begins now."""
+        """Return a `server/discover`; `last` is the deadline of opening, None if it begins now."""
         self._move("send server/discover")
         self._proposed.append(version)
         terms = self._per_request_terms(revision(version), None, {})
@@ -102,12 +103,12 @@ class ClientSession(Session):
         return self._open_timeout if last is None else max(0.0, last - now)
 
     def hold_probe(self) -> None:
-        """The server wants a token first: it is there, and need not answer the probe soon."""
+        """Move the probe's deadline to that of the opening: the server wants a token first."""
         for sent in self._probes():
             sent.due = sent.last
 
     def resume_probe(self, now: float) -> None:
-        """The probe is sent again with a token, and has its whole time once more."""
+        """Restart the probe's deadline: it is sent again with a token."""
         for sent in self._probes():
             sent.extend(now)
 
@@ -116,13 +117,13 @@ class ClientSession(Session):
 
     @property
     def _probe_timeout(self) -> float:
-        """How long to wait for `server/discover`: for the first less, if a handshake can follow."""
+        """Seconds to wait for `server/discover`; fewer for the first if a handshake can follow."""
         if len(self._proposed) > 1 or not self.offer.handshake:
             return self._open_timeout
         return min(self.limits.probe, self._open_timeout / 4)
 
     def _initialize(self, version: str, now: float, last: float | None = None) -> bytes:
-        """`last` is when opening must be over; without it, it begins now."""
+        """Return an `initialize`; `last` is the deadline of opening, None if it begins now."""
         self._move("send initialize")
         self._proposed.append(version)
         body = _dump(self.offer.offered(version))
@@ -147,7 +148,10 @@ class ClientSession(Session):
         return self._give_up(sent, BadAnswer(f"{sent.method}: {why}"))
 
     def _discovered(self, sent: Sent, result: bytes, now: float) -> list[Event]:
-        """Source: 2026-07-28 server/discover, "Response"."""
+        """Choose a revision from the server's list.
+
+        Source: 2026-07-28 server/discover, "Response".
+        """
         version = next(r for r in self._proposed if r in self.offer.per_request)
         result, discovered = self.tolerances.decode(
             revision(version), "result", sent.method, result
@@ -209,7 +213,7 @@ class ClientSession(Session):
         return self._try_again(sent, supported, now)
 
     def _try_again(self, sent: Sent, supported: list[str], now: float) -> list[Event]:
-        """Proposes one of the revisions that the server has named."""
+        """Propose one of the revisions named by the server."""
         chosen = common_revision(self.offer, supported)
         if chosen is None or len(self._proposed) >= _MAX_ATTEMPTS:
             return self._give_up(sent, NoCommonRevision(self.offer.newest_first, supported))
@@ -217,14 +221,14 @@ class ClientSession(Session):
         return [Write(again(chosen.name, now, sent.last))]
 
     def _on_error_response(self, frame: ErrorResponse, now: float) -> list[Event]:
-        """An error without an id answers the only request that can be open before a session is."""
+        """Handle an error; without an id it answers the opening request, if no other is pending."""
         if frame.id is None and self.state is State.ASKED and len(self.pending) == 1:
             (sent,) = self.pending.drain()
             return self._refused(sent, frame, now)
         return super()._on_error_response(frame, now)
 
     def _fall_back(self, sent: Sent, why: object, now: float) -> list[Event]:
-        """Opens with a handshake: no server of the per-request era answers so."""
+        """Continue with a handshake: the answer is not that of a per-request server."""
         if self.state is not State.ASKED:
             return [Ignored(f"server/discover: {why}")]
         if self.offer.handshake:
@@ -233,14 +237,18 @@ class ClientSession(Session):
         return self._give_up(sent, NoCommonRevision(ours, ["a handshake only"], f"{why}"))
 
     def refused(self, id: Id, frame: ErrorResponse, now: float) -> list[Event]:
-        """Takes an error as the answer to a request, whatever id it has."""
+        """Treat an error as the answer to request `id`, whatever id the error has."""
         sent = self.pending.pop(id)
         return [] if sent is None else self._refused(sent, frame, now)
 
     def failed(
         self, id: Id, error: SessionError, now: float, *, is_old: bool = False
     ) -> list[Event]:
-        """Fails a request of ours; `is_old` if servers of the handshake era fail so."""
+        """Fail a request of ours.
+
+        With `is_old` the failure is typical of servers of the handshake era: a failed
+        `server/discover` then continues with `initialize`.
+        """
         sent = self.pending.pop(id)
         if sent is None:
             return []
@@ -254,6 +262,9 @@ class ClientSession(Session):
     def _late(self, sent: Sent, now: float) -> list[Event]:
         if not self._opens(sent):
             return super()._late(sent, now)
+        # A late probe has three meanings. The server has not read it: wait on. It read the probe
+        # and is silent: an old server, so shake hands where the connection allows that. Otherwise
+        # no other way to open is left.
         is_probe = sent.method == "server/discover"
         if is_probe and now < sent.last and self._is_starting():
             sent.extend(now)
@@ -267,9 +278,9 @@ class ClientSession(Session):
         return self._give_up(sent, late)
 
     def _is_starting(self) -> bool:
-        """Whether the server had not read the probe when it was last late, or still has not.
+        """True if the probe was unread at its last deadline, or still is.
 
-        One that has just read it has as long for its answer as one that read it at once.
+        A server which has just read the probe gets the full time for its answer.
         """
         was_unread, self._was_unread = self._was_unread, self.is_unread()
         return was_unread or self._was_unread
@@ -277,7 +288,7 @@ class ClientSession(Session):
     # ---- requests of the server
 
     def _requested(self, frame: Request) -> list[Event]:
-        """Ignored in the per-request era, whose servers send no requests.
+        """Handle a request of the server; ignore it in the per-request era, which has none.
 
         Source: 2026-07-28 basic/transports/stdio.
         """
@@ -297,7 +308,7 @@ class ClientSession(Session):
         return [called]
 
     def _require_own(self, frame: Request, capability: str) -> None:
-        """Raises RpcError if the request needs a capability that we have not declared."""
+        """Raise RpcError if the request needs a capability not declared by us."""
         if not declares(self.offer.declared, capability):
             raise refusals.method_not_found(frame.method, capability)
         params = _objects.decode(frame.params) if frame.params else {}
@@ -310,9 +321,10 @@ class ClientSession(Session):
         return self.limits.answer_bytes
 
     def too_long(self, line: TooLong, answers: Sequence[Id] | None = None) -> list[Event]:
-        """An answer over the limit fails its request; if it is not known which, all that it may be.
+        """Fail the request whose answer is above the limit.
 
-        `answers` are the requests that the message's stream may answer, None for every one.
+        If the answer's id is unreadable, fail every request it may belong to: `answers` has the ids
+        of the requests answered on the message's stream, None for all pending requests.
         """
         super().too_long(line)
         id = peek.response_id(line.head, line.tail)
@@ -327,13 +339,13 @@ class ClientSession(Session):
         return [each for sent in failed if sent for each in self._give_up(sent, error)]
 
     def _give_up(self, sent: Sent, error: SessionError) -> list[Event]:
-        """That request has no answer, nor will the session open if it needs one."""
+        """Fail a request; close the session if it was the opening request."""
         if self._opens(sent):
             self.state, self.failure = State.CLOSED, error
         return [Failed(sent, error)]
 
     def _may_report_error(self, id: Id | None) -> bool:
-        """No error is sent in the per-request era, and none without an id in any."""
+        """True in the handshake era, for an error with an id."""
         era = self.agreed.translation.revision.era if self.agreed else "per-request"
         return id is not None and era == "handshake"
 
@@ -345,7 +357,7 @@ class ClientSession(Session):
         token: Id | None = None,
         extra: Mapping[str, Any] = MappingProxyType({}),
     ) -> Any:
-        """The `_meta` of a request of the per-request era, and `extra` beside it."""
+        """Return the `_meta` of a request of the per-request era, with the members of `extra`."""
         spoken = version or (self.agreed.translation.revision.name if self.agreed else None)
         return latest.RequestMetaObject(
             progress_token=UNSET if token is None else token,
@@ -357,7 +369,7 @@ class ClientSession(Session):
         )
 
     log_level: str | None = None
-    """The lowest level of log messages that requests of the per-request era ask for."""
+    """The lowest level of log messages wanted by requests of the per-request era."""
 
     def _gate(self, method: str, params: Any, terms: Terms) -> None:
         known = terms.translation.methods.get(method)

@@ -1,12 +1,12 @@
-"""Durations that a peer names, in milliseconds."""
+"""Durations in milliseconds, as a peer names them."""
 
 from __future__ import annotations
 
 
 def in_seconds(milliseconds: object) -> float | None:
-    """Seconds; None for what is no number of milliseconds, or one beyond a double.
+    """Convert milliseconds to seconds; None for any other value, or one beyond a double.
 
-    JSON has integers of any length, and Python raises OverflowError where such a one meets a float.
+    JSON has integers of any length, and Python raises OverflowError when it converts a huge one.
     """
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float):
         return None

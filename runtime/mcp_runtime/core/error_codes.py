@@ -18,20 +18,20 @@ INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
 """The receiver failed."""
 BUSY: Final = -32000
-"""Too many requests are being worked on; ours, where that range is free. See `sendable`."""
+"""Too many requests are running; a code of ours, from a range free for it. See `sendable`."""
 RESOURCE_NOT_FOUND: Final = -32002
 """The resource is unknown; up to 2025-11-25, INVALID_PARAMS after that."""
 HEADER_MISMATCH: Final = -32020
 """A header differs from the body; from 2026-07-28 on."""
 MISSING_CLIENT_CAPABILITY: Final = -32021
-"""The request does not declare a capability that it needs; from 2026-07-28 on."""
+"""The request needs a capability not declared by its client; from 2026-07-28 on."""
 UNSUPPORTED_VERSION: Final = -32022
-"""The version is not spoken here; from 2026-07-28 on."""
+"""The receiver does not speak the version; from 2026-07-28 on."""
 URL_ELICITATION_REQUIRED: Final = -32042
 """The user must visit URLs first; 2025-11-25 only."""
 
 MODERN: Final = frozenset({HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION})
-"""Errors that only peers of the per-request era send."""
+"""Errors sent by peers of the per-request era only."""
 _KEPT: Final = range(-32768, -31999)
 _DEFINED: Final = MODERN | {
     PARSE_ERROR,
@@ -43,7 +43,7 @@ _DEFINED: Final = MODERN | {
 
 
 def sendable(code: int, era: str) -> int:
-    """`code`, or INTERNAL_ERROR for one that the per-request era keeps and has not defined.
+    """Return `code`, or INTERNAL_ERROR if the per-request era reserves it for later.
 
     Source: 2026-07-28 basic/index, "Error Codes".
     """

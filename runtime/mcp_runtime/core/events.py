@@ -1,4 +1,4 @@
-"""The events of a session; the connection around it writes, runs handlers, resolves requests."""
+"""Events of a session, on which a connection acts: it writes, runs handlers, wakes callers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from mcp_runtime.errors import SessionError
 class Write(Struct, frozen=True, gc=False):
     """A message to send, without a line end.
 
-    `about` is the peer's request that it belongs to, None for the message that was just read.
+    `about` is the id of the peer's request to which the message belongs; None for the message just
+    read.
     """
 
     data: bytes
@@ -23,9 +24,9 @@ class Write(Struct, frozen=True, gc=False):
 
 
 class Called(Struct):
-    """A request of the peer: `answer` or `refuse` it.
+    """A request of the peer; the connection must `answer` or `refuse` it.
 
-    `params` is JSON, empty for none, and once it was read.
+    `params` is JSON; empty if there are none, or once they were decoded.
     """
 
     id: Id
@@ -33,7 +34,7 @@ class Called(Struct):
     params: bytes
     terms: Terms
     is_cancelled: bool = False
-    """Whether the peer has cancelled it, or has gone: nothing more is sent about it."""
+    """True once the peer has cancelled the request or has gone: send nothing more about it."""
 
 
 class Notified(Struct, frozen=True):
@@ -44,14 +45,14 @@ class Notified(Struct, frozen=True):
 
 
 class Cancelled(Struct, frozen=True):
-    """The peer has cancelled its request, which then has no response."""
+    """The peer has cancelled its request; it gets no response."""
 
     id: Id
     reason: str
 
 
 class Answered(Struct, frozen=True):
-    """A request of ours has a result, which is a model."""
+    """A request of ours was answered; `result` is a model."""
 
     sent: Sent
     result: Any
@@ -72,13 +73,13 @@ class Progressed(Struct, frozen=True):
 
 
 class Opened(Struct, frozen=True):
-    """Requests may be sent from now on."""
+    """The session is open: requests may be sent."""
 
     terms: Terms
 
 
 class Ignored(Struct, frozen=True, gc=False):
-    """A message was dropped, and why."""
+    """A message was dropped; `why` is the reason, for the log."""
 
     why: str
 

@@ -1,4 +1,4 @@
-"""Extensions of the protocol: what they add to it where both sides declare them.
+"""Protocol extensions: methods, results and members added where both sides declare them.
 
 Source: 2026-07-28 basic/versioning, "Extension Negotiation".
 """
@@ -18,16 +18,16 @@ _FILTER: Final = "SubscriptionFilter"
 
 
 class Extension:
-    """An extension, to be given to `Server` or `Client`, or to both.
+    """An extension of the protocol, for `Server`, `Client` or both.
 
-    `bindings` is the module `calls_msgspec` that was generated from its schema; without messages of
-    its own it has an `identifier`, and the `revisions` of the protocol that it extends. `settings`
-    are declared to the peer. Over HTTP the header Mcp-Name of a method repeats the member of its
-    params that `names` has for it.
+    `bindings` is the module `calls_msgspec` generated from the extension's schema. An extension
+    without messages has an `identifier` and the protocol `revisions` it extends. `settings` are
+    declared to the peer. `names` maps a method to a member of its params, which HTTP clients repeat
+    in the header Mcp-Name.
     """
 
     kept: Mapping[str, Sequence[str]] = _NOTHING
-    """By method, members of params of older revisions that handlers get in `extra_`."""
+    """By method, members of older revisions' params; handlers find them in `extra_`."""
 
     def __init__(
         self,
@@ -53,54 +53,54 @@ class Extension:
     def declared(
         self, role: Role, revision: Revision, *, anonymous: bool = False
     ) -> Mapping[str, Any]:
-        """What is added to the capabilities that a role declares in a revision.
+        """Return the extension's part of a role's capabilities in a revision.
 
-        A server declares to a client that is `anonymous` only what that one is served.
+        A server declares only the parts served without authentication if the client is `anonymous`.
         """
         if revision.name not in self.revisions:
             return {}
         return {"extensions": {self.identifier: dict(self.settings)}}
 
     def serves_core(self, revision: Revision) -> bool:
-        """Whether it serves methods of the core of a revision that it does not extend."""
+        """True if it serves core methods of a revision outside of its own `revisions`."""
         return False
 
     def accepted(self, wanted: Mapping[str, Any], principal: str) -> Mapping[str, Any]:
-        """What is served of the members that a client has put into a subscription's filter."""
+        """Return the members of a subscription's filter which the server will serve."""
         return wanted
 
     def type_of(self, position: Position, method: str) -> object:
-        """The type of a method's params or result; None for one without."""
+        """Return the type of a method's params or result; None if it has none."""
         return (self._params if position == "params" else self._results).get(method)
 
     def read(self, position: Position, method: str, raw: bytes) -> Any:
-        """The params or the result of a method of this extension. Raises DecodeError."""
+        """Decode the params or the result of a method of this extension. Raises DecodeError."""
         of = self.type_of(position, method)
         if of is None or not (raw or self.methods[method].params_required):
             return UNSET
         return self.bindings.decode(of, raw or b"null")
 
     def widens(self, method: str) -> bool:
-        """Whether a method of the core may be answered by a type of this extension."""
+        """True if a result of this extension may answer a core method."""
         return method in self._widened
 
     def read_widened(self, method: str, raw: bytes) -> Any:
-        """A result of a type of this extension. Raises DecodeError."""
+        """Decode a result of this extension for a core method. Raises DecodeError."""
         return self.bindings.decode(self._results[method], raw)
 
     def is_own(self, method: str, value: object) -> bool:
-        """Whether that result of a method of the core is of a type of this extension."""
+        """True if `value`, a result of a core method, is of a type of this extension."""
         return method in self._widened and isinstance(value, self._widened[method])
 
     def write(self, position: Position, value: Any) -> bytes:
-        """Encodes a model of this extension; each result has a type. Raises EncodeError."""
+        """Encode a model of this extension, a result always with a type. Raises EncodeError."""
         encoded: bytes = self.bindings.encode(value)
         if position == "params" or hasattr(value, "result_type"):
             return encoded
         return b'{"resultType":"complete"%b%b' % (b"," if encoded != b"{}" else b"", encoded[1:])
 
     def read_filter(self, members: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of a subscription's filter that this extension adds. Raises DecodeError."""
+        """Return and check the extension's members of a subscription filter. Raises DecodeError."""
         own = {name: members[name] for name in members if (_FILTER, name) in self.members}
         for name, value in own.items():
             self.bindings.from_wire(self.members[_FILTER, name], value)
@@ -108,9 +108,10 @@ class Extension:
 
 
 def _is_ours(method: Method) -> bool:
-    """Whether a server or a client can receive it; others are between a host and its views, say.
+    """True if a server or a client can receive the method.
 
-    A server sends no requests in the per-request era.
+    Other methods are, for example, between a host and its views. A server sends no requests in the
+    per-request era.
     """
     if method.direction == "server-to-client":
         return method.kind == "notification"
@@ -118,9 +119,10 @@ def _is_ours(method: Method) -> bool:
 
 
 class Extensions(tuple[Extension, ...]):
-    """All extensions of one side, which speaks `revisions`.
+    """All extensions of one side, whose revisions are `spoken`.
 
-    Raises ValueError for two that cannot be used together, and for one that no revision has.
+    Raises ValueError for two extensions with a common name, and for an extension of other
+    revisions.
     """
 
     names: Mapping[str, str]
@@ -151,7 +153,7 @@ class Extensions(tuple[Extension, ...]):
     def declared(
         self, role: Role, revision: Revision, *, anonymous: bool = False
     ) -> dict[str, Any]:
-        """What all of them add to the capabilities that a role declares in a revision."""
+        """Return the extensions' parts of a role's capabilities in a revision."""
         declared: dict[str, Any] = {}
         for one in self:
             for name, value in one.declared(role, revision, anonymous=anonymous).items():
@@ -159,11 +161,11 @@ class Extensions(tuple[Extension, ...]):
         return declared
 
     def settings(self, role: Role) -> Any:
-        """The member `extensions` of capabilities as handlers see them; UNSET for none."""
+        """Return `capabilities.extensions` in the handlers' revision; UNSET if there is none."""
         return self.declared(role, revision(HANDLERS)).get("extensions", UNSET)
 
     def shared(self, revision: str, theirs: Mapping[str, Any]) -> tuple[Extension, ...]:
-        """Those for a revision that the peer has in its capabilities, too."""
+        """Return the extensions for a revision which the peer declares too."""
         if not isinstance(theirs.get("extensions"), dict):
             return ()
         declared: dict[str, Any] = theirs["extensions"]
@@ -171,7 +173,7 @@ class Extensions(tuple[Extension, ...]):
         return tuple(one for one in ours if isinstance(declared.get(one.identifier), dict))
 
     def owner(self, method: str) -> Extension | None:
-        """The extension that has a method."""
+        """Return the extension of a method, if any."""
         return next((one for one in self if method in one.methods), None)
 
 
@@ -190,7 +192,7 @@ def _require_fit(extension: Extension, spoken: frozenset[str]) -> None:
 def accepted(
     extensions: Iterable[Extension], wanted: Mapping[str, Any], principal: str
 ) -> dict[str, Any]:
-    """The members that extensions add to a subscription's filter, as far as they are served.
+    """Return the members which `extensions` add to a subscription's filter and serve.
 
     Raises DecodeError.
     """

@@ -1,11 +1,11 @@
-"""The account of bytes: what a process holds for its peers, from its arrival until it is given up.
+"""The account of bytes in memory: of messages and state, from their arrival until they are freed.
 
     the process ← a share for each peer ← a counter for each session, request, stream or task
 
-A peer is a principal, a network address where clients do not authenticate, or the other end of a
-stream. It may hold as much as is left for everybody else, so that there is room for a small peer
-however many large ones there are. Where that is crossed, the largest peer gives up what it can: at
-first what it does not read or is still sending, then what is kept for it, the oldest first.
+A peer is a principal, a network address if clients do not authenticate, or the other end of a
+stream. Each may hold as many bytes as are left for all others together, so a small peer finds room
+beside any number of large peers. At the limit the largest peer frees memory: first messages it does
+not read or is still sending, then state kept for its return, each time the oldest first.
 """
 
 from __future__ import annotations
@@ -17,45 +17,45 @@ from weakref import WeakMethod, WeakValueDictionary, ref
 from mcp_runtime.limits import Limits
 
 SMALL: Final = 4096
-"""Bytes of a message that is refused only when a reserve is used up as well."""
+"""The size in bytes up to which a message may use the reserve."""
 RESERVE: Final = 4
-"""The part of `Limits.process_bytes` that small messages may use beyond it, as a divisor."""
+"""The reserve for small messages beyond `Limits.process_bytes`, as a divisor of this limit."""
 REQUEST_BYTES: Final = 4096
-"""What a request that is worked on counts beside its params: a task, a stream, a context."""
+"""The cost of a running request beside its params: a task, a stream, a context."""
 EVENT_BYTES: Final = 128
-"""What a message that waits counts beside its data."""
+"""The cost of a waiting message beside its data."""
 SESSION_BYTES: Final = 16 * 1024
-"""What a session of HTTP counts beside its messages."""
+"""The cost of an HTTP session beside its messages."""
 PARSED: Final = 8
-"""How often the bytes of JSON are counted that is kept parsed."""
+"""The factor by which parsed JSON is counted above its bytes."""
 
 Rank: TypeAlias = Literal[0, 1]
 UNREAD: Final[Rank] = 0
-"""What a peer does not read, or is still sending: it is given up first."""
+"""Messages a peer does not read, or is still sending: they are freed first."""
 KEPT: Final[Rank] = 1
-"""What is kept for a peer in case it comes back for it."""
+"""State kept for a peer in case it returns."""
 
 
 class Process:
-    """What is held for all peers together."""
+    """The bytes of all peers together."""
 
     __slots__ = ("_shares", "count", "givers")
 
     def __init__(self) -> None:
         self.count = 0
         self.givers: dict[Share, None] = {}
-        """The peers that can give up something."""
+        """The peers with memory to free."""
         self._shares: WeakValueDictionary[str, Share] = WeakValueDictionary()
 
     def share_of(self, peer: str) -> Share:
-        """The share of a peer by its name, which all servers of the process have in common."""
+        """Return the share of a peer by its name; all servers of the process have it in common."""
         share = self._shares.get(peer)
         if share is None:
             share = self._shares[peer] = Share()
         return share
 
     def give_up(self) -> bool:
-        """Has the largest peer that can give up something do so; whether there was one."""
+        """Let the largest peer free some memory; return False if no peer has any to free."""
         if not self.givers:
             return False
         max(self.givers, key=_count).give_up()
@@ -63,14 +63,14 @@ class Process:
 
 
 class Share:
-    """What is held for one peer, and which parts of it can be given up, the oldest first."""
+    """The bytes of one peer, and the holds it can free."""
 
     __slots__ = ("__weakref__", "count", "offers")
 
     def __init__(self) -> None:
         self.count = 0
         self.offers: tuple[dict[int, ref[Hold]], ...] = ({}, {})
-        """The parts that can be given up, by rank and identity."""
+        """The holds to free, by rank and identity, the oldest first."""
 
     def add(self, rank: Rank, hold: Hold) -> None:
         self.offers[rank][id(hold)] = ref(hold)
@@ -82,7 +82,7 @@ class Share:
             OF_PROCESS.givers.pop(self, None)
 
     def give_up(self) -> None:
-        """Gives up its oldest part of the lowest rank."""
+        """Free the oldest hold of the lowest rank."""
         for offers in self.offers:
             if offers:
                 hold = offers[next(iter(offers))]()
@@ -99,7 +99,7 @@ OF_PROCESS: Final = Process()
 
 
 class HeldBytes:
-    """What is held for one session, request, stream or task of a peer."""
+    """The bytes of one session, request, stream or task of a peer."""
 
     __slots__ = ("__weakref__", "count", "share")
 
@@ -113,9 +113,9 @@ class HeldBytes:
         OF_PROCESS.count += by
 
     def crossed(self, limits: Limits, size: int, more: Callable[[], int] | None = None) -> str:
-        """The limit for which `size` bytes cannot be held too, after making room; empty for none.
+        """Make room for `size` bytes; return the name of the limit they exceed, empty for none.
 
-        `more` counts bytes that wait elsewhere.
+        `more` returns the number of bytes waiting in the transport.
         """
         if size > SMALL:
             if self.count + (0 if more is None else more()) > limits.held_bytes:
@@ -132,22 +132,22 @@ class HeldBytes:
     def __del__(self) -> None:
         if self.count:
             self.change(-self.count)
-            cast(
-                "Any", self
-            ).__class__ = _Closed  # the garbage collector may finalize it before its holds
+            # In a cycle the garbage collector may finalize this object before its holds, which
+            # then give back bytes for a second time. `_Closed` ignores them.
+            cast("Any", self).__class__ = _Closed
 
 
 class _Closed(HeldBytes):
-    """A counter whose session is gone, and whose bytes were given back."""
+    """A counter whose session is gone and whose bytes are given back."""
 
     __slots__ = ()
 
     def change(self, by: int) -> None:
-        """Counts nothing."""
+        """Ignore the change."""
 
 
 class Hold:
-    """Bytes that are held for a peer as long as this object is there."""
+    """Bytes in memory for a peer, counted as long as this object lives."""
 
     __slots__ = ("__weakref__", "_give_up", "_held", "_rank", "size")
 
@@ -162,16 +162,16 @@ class Hold:
         self._held.change(by)
 
     def offer(self, rank: Rank, give_up: Callable[[], None]) -> None:
-        """Has `give_up`, a bound method, called where room is needed, once for each offer.
+        """Offer this hold to be freed: `give_up` is called once, when room is needed.
 
-        It must make this smaller. An offer that stands already is left as it is.
+        `give_up` is a bound method, which must make the hold smaller. A second offer has no effect.
         """
         if self._rank is None:
             self._rank, self._give_up = rank, WeakMethod(give_up)
             self._held.share.add(rank, self)
 
     def keep(self) -> None:
-        """Takes the offer back."""
+        """Withdraw the offer."""
         if self._rank is not None:
             self._held.share.remove(self._rank, self)
             self._rank = None

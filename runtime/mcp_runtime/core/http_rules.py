@@ -19,7 +19,7 @@ EVENT_STREAM: Final = "text/event-stream"
 VERSION: Final = "mcp-protocol-version"
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 _LONGEST_HOST: Final = 300
-"""Characters that no name of a host has with its port."""
+"""No host name with its port has so many characters."""
 
 _PER_REQUEST: Final = frozenset(name for name in ALL if revision(name).era == "per-request")
 _NAMES: Final = b"io.modelcontextprotocol/protocolVersion"
@@ -45,10 +45,10 @@ _STATUS: Final[Mapping[int, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """The hosts that `Host` and `Origin` may name, with a port or without; `*` allows all.
+    """The hosts allowed in `Host` and `Origin`, with a port or without; `*` allows all.
 
-    Protects a server against web pages whose host names point at it (DNS rebinding).
-    Raises ValueError for a name that no header can have.
+    Protects a server against web pages whose host names point at it (DNS rebinding). Raises
+    ValueError for an invalid host or origin.
     """
 
     hosts: Collection[str] = LOOPBACK
@@ -68,7 +68,10 @@ class Hosts:
         return "*" in self.hosts or (header is not None and self._known(header))
 
     def admits_origin(self, header: str | None) -> bool:
-        """Whether an origin may connect, as such or by its host; no header means no web page."""
+        """True if an origin may connect, by itself or by its host, and without a header.
+
+        Only a web page has an `Origin`.
+        """
         if header is None or "*" in self.origins or header.lower() in self.origins:
             return True
         match = _ORIGIN.fullmatch(header.lower())
@@ -81,7 +84,7 @@ class Hosts:
 
 @lru_cache(32)
 def _split(text: str) -> tuple[str, str] | None:
-    """Name and port of a host, the port empty for none; None if the text is not a host."""
+    """Return the name and the port of a host, the port empty for none; None for an invalid host."""
     match = _HOST.fullmatch(text.lower())
     return None if match is None else (match["name"].removesuffix("."), match["port"] or "")
 
@@ -95,14 +98,14 @@ def _plain_host(text: str) -> str:
 
 
 def media_type(header: str | None) -> str:
-    """A media type without its parameters, in lower case; empty for none."""
+    """Return a media type without its parameters, in lower case; empty for none."""
     return (header or "").partition(";")[0].strip().lower()
 
 
 def accepts(header: str | None, wanted: str) -> bool:
-    """Whether an `Accept` header allows a media type; without a header every one is allowed.
+    """True if an `Accept` header allows a media type, and without a header.
 
-    Of several ranges that match, the closest decides. Source: RFC 9110, section 12.5.1.
+    Of several matching ranges the most specific decides. Source: RFC 9110, section 12.5.1.
     """
     if header is None:
         return True
@@ -120,13 +123,13 @@ def _refused(part: str) -> bool:
 
 
 def is_per_request(headers: Mapping[str, str], body: bytes) -> bool:
-    """Whether headers or body name a revision of the per-request era.
+    """True if the headers or the body name a revision of the per-request era.
 
     Source: 2026-07-28 basic/versioning, "Backward Compatibility".
     """
     if headers.get(VERSION) in _PER_REQUEST:
         return True
-    if _NAMES not in body and b"\\" not in body:  # which could hide the name
+    if _NAMES not in body and b"\\" not in body:  # an escape could hide the name
         return False
     return peek.http_message(body).names_version
 
@@ -135,7 +138,10 @@ def is_per_request(headers: Mapping[str, str], body: bytes) -> bool:
 
 
 def status(data: bytes, at_once: bool) -> int:
-    """The status of a single response of the per-request era; `at_once` if the form was wrong."""
+    """Return the HTTP status of a single response of the per-request era.
+
+    `at_once` is True if the session refused the request itself, before any handler.
+    """
     if b'"error":{"code":' not in data:
         return 200
     frame = jsonrpc.read(data)

@@ -1,7 +1,7 @@
 """JSON-RPC: parses bytes to messages in one pass, and writes messages to bytes.
 
-Params and results stay JSON until the decoder of their method reads them. What is not a message
-becomes a `Malformed`, with its id where that can be read.
+Params and results stay JSON; the decoder of their method reads them later. A text without a valid
+message becomes a `Malformed`, with the id where it is readable.
 
 Source: all revisions, basic/index, "Messages".
 """
@@ -24,7 +24,7 @@ Id: TypeAlias = str | int
 
 
 class Request(Struct, frozen=True, gc=False):
-    """`params` is JSON, empty where there are none."""
+    """A request; `params` is JSON, empty if there are none."""
 
     id: Id
     method: str
@@ -44,7 +44,7 @@ class Response(Struct, frozen=True, gc=False):
 
 
 class ErrorResponse(Struct, frozen=True, gc=False):
-    """A response with an error; `id` is None where the peer could not read ours."""
+    """A response with an error; `id` is None if the peer could not read our id."""
 
     id: Id | None
     code: int
@@ -53,7 +53,7 @@ class ErrorResponse(Struct, frozen=True, gc=False):
 
 
 class Malformed(Struct, frozen=True, gc=False):
-    """What is not a message, and the error for it; a malformed response is not answered."""
+    """An invalid message and its error. If `is_response`, it is not answered."""
 
     id: Id | None
     code: int
@@ -91,7 +91,7 @@ class _Wire(Struct, frozen=True, gc=False):
 
 
 class _Shape(Struct, frozen=True):
-    """What can be read of a malformed message."""
+    """The readable members of a malformed message."""
 
     id: Raw = Raw()
     method: Raw | UnsetType = UNSET
@@ -108,10 +108,12 @@ _any: Final = msgspec.json.Decoder(Raw)
 _dump: Final = msgspec.json.Encoder().encode
 
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What decoding raises for a text that is not JSON of the expected shape."""
+"""The exceptions of decoding a text which is not JSON of the expected shape."""
 _MAX_DIGITS: Final = 4300
 _REFUSED: Final = 1024
-"""Messages of a batch over the limit that are answered; what is sent beyond is not."""
+"""The number of error responses to a batch above the limit; further messages get none."""
+# `_FIRST`, one long member and `_LAST` together match a message of the usual form. Possessive
+# quantifiers (`*+`, `++`) keep the matching linear in the length of a hostile text.
 _PLAIN: Final = len('{"jsonrpc":"2.0","id":,"method":"","params":}')
 _SHORT: Final = rb'\s*"(?:jsonrpc|id|method)"\s*:\s*(?:"[^"\\]*+"|-?[0-9]++)\s*'
 _FIRST: Final = re.compile(rb'\{(?:%b,)*+\s*"(?:params|result|error)"\s*:\s*' % _SHORT)
@@ -123,9 +125,9 @@ _BLANK: Final = b" \t\r\n"
 
 
 def read(text: bytes, *, max_batch: int = 0) -> Frame:
-    """The message in `text`, which is all of it.
+    """Parse the one message in `text`.
 
-    `max_batch` is how many messages an array may have; with 0 an array is not a message.
+    `max_batch` is the limit of messages in an array; 0 refuses arrays.
     """
     if text[:1] != b"{":
         text = text.lstrip(_BLANK)
@@ -135,9 +137,9 @@ def read(text: bytes, *, max_batch: int = 0) -> Frame:
 
 
 def read_single(text: bytes) -> Single:
-    """As `read`, but refuses an array."""
+    """Parse one message as `read`, and refuse an array."""
     if not text.isascii() and (fault := _no_utf8(text)) is not None:
-        return fault  # what is not decoded yet, such as params, would be passed on as it is
+        return fault  # raw members such as params are passed on undecoded, so check all bytes here
     if text[:1] != b"{":
         text = text.lstrip(_BLANK)
         if text[:1] != b"{":
@@ -157,14 +159,16 @@ def read_single(text: bytes) -> Single:
         and isinstance(params, Raw)
         and len(text) == _PLAIN + len(str(id)) + len(method) + len(params)
     ):
-        return Request(id, method, bytes(params))  # the text has room for no other member
+        # The fast path: the text is exactly as long as these members, so no other member and no
+        # second one of the same name fits in it, and the search for duplicates is not needed.
+        return Request(id, method, bytes(params))
     if not _is_read_whole(text, wire) and (fault := _left_over(text)) is not None:
         return fault
     return _framed(text, wire)
 
 
 def _no_utf8(text: bytes) -> Malformed | None:
-    """What is wrong with a text that has bytes which are not UTF-8; None if all are."""
+    """Return the error of a text with invalid UTF-8, else None."""
     try:
         str(text, "utf-8")
     except UnicodeDecodeError as error:
@@ -173,7 +177,14 @@ def _no_utf8(text: bytes) -> Malformed | None:
 
 
 def _is_read_whole(text: bytes, wire: _Wire) -> bool:
-    """Whether the text has nothing but the members that were read, each once; False if unknown."""
+    """True if each member of the text was decoded, and stands there once.
+
+    False means unknown: `_left_over` decides.
+    """
+    # msgspec skips unknown members and takes the last of two with one name. A proxy may take the
+    # first, and so check another message than the one we serve. Parsing a second time would find
+    # this but costs as much as the message; three regular expressions around the long member, whose
+    # bytes are known already, settle it for all ordinary messages.
     raw = next((r for r in (wire.params, wire.result, wire.error) if isinstance(r, Raw)), b"")
     first = (_FIRST if raw else _NOTHING_LONG).match(text)
     if first is None or not text.startswith(raw, first.end()):
@@ -186,7 +197,7 @@ def _is_read_whole(text: bytes, wire: _Wire) -> bool:
 
 
 def _left_over(text: bytes) -> Malformed | None:
-    """What is wrong with members that are not read, if anything is."""
+    """Return the error of a text with a duplicate member, else None."""
     twice = _twice(text)
     return _unfit(text, twice) if twice else None
 
@@ -230,7 +241,7 @@ def _batch(text: bytes, max_batch: int) -> Frame:
     return Batch(tuple(map(read_single, map(bytes, parts))))
 
 
-# ---- what is not a message
+# ---- malformed messages
 
 
 def _no_json(error: Exception) -> Malformed:
@@ -239,7 +250,7 @@ def _no_json(error: Exception) -> Malformed:
 
 
 def _unreadable(text: bytes, error: Exception) -> Malformed:
-    """Python's reader accepts more, and may still find the id and the kind of the message."""
+    """Find the id and the kind of an undecodable message; Python's parser accepts more texts."""
     try:
         members = dict(_members(text))
     except (ValueError, RecursionError):
@@ -291,7 +302,7 @@ def _id_of(raw: Raw) -> Id | None:
 
 
 def _twice(text: bytes) -> str:
-    """What is wrong if a member of the object itself is there twice; empty if none is."""
+    """Return the fault of a top-level member with a duplicate name; empty if there is none."""
     try:
         counts = Counter(name for name, _ in _members(text))
     except (ValueError, RecursionError):
@@ -301,7 +312,10 @@ def _twice(text: bytes) -> str:
 
 
 def _members(text: bytes) -> list[tuple[str, Any]]:
-    """The members of an object that may not be UTF-8. Raises ValueError, RecursionError."""
+    """Parse the top-level members of an object, which may have invalid UTF-8.
+
+    Raises ValueError and RecursionError.
+    """
     last: list[tuple[str, Any]] = []
 
     def keep(pairs: list[tuple[str, Any]]) -> None:
@@ -313,7 +327,7 @@ def _members(text: bytes) -> list[tuple[str, Any]]:
 
 
 def _no_id(digits: str) -> None:
-    """A fraction is never an id."""
+    """Read a fraction as None: it is never an id."""
 
 
 def _integer(digits: str) -> int | None:
@@ -324,7 +338,7 @@ def _integer(digits: str) -> int | None:
 
 
 def request(id: Id, method: str, params: bytes = b"") -> bytes:
-    """`params` is the JSON of an object, empty for none."""
+    """Write a request; `params` is a JSON object, empty for none."""
     head = b'{"jsonrpc":"2.0","id":%b,"method":%b' % (_dump(id), _dump(method))
     return b'%b,"params":%b}' % (head, params) if params else head + b"}"
 
@@ -339,7 +353,10 @@ def response(id: Id, result: bytes) -> bytes:
 
 
 def error_response(id: Id | None, code: int, message: str, data: bytes = b"") -> bytes:
-    """`data` is JSON, empty for none; without an id the response has no such member."""
+    """Write an error response; `data` is JSON, empty for none.
+
+    Without an id the response has no `id` member.
+    """
     error = b'{"code":%d,"message":%b' % (code, _dump(message))
     error = b'%b,"data":%b}' % (error, data) if data else error + b"}"
     head = b"" if id is None else b'"id":%b,' % _dump(id)
@@ -347,16 +364,16 @@ def error_response(id: Id | None, code: int, message: str, data: bytes = b"") ->
 
 
 def refusal(id: Id | None, code: int, message: str, data: Any = None) -> bytes:
-    """An error response whose `data` is a value, None for none."""
+    """Write an error response; `data` is a value to encode, None for none."""
     return error_response(id, code, message, b"" if data is None else _dump(data))
 
 
 def cancellation(id: Id, reason: str) -> bytes:
-    """`notifications/cancelled` for a request; the reason may be empty."""
+    """Write `notifications/cancelled` for a request; the reason may be empty."""
     body = {"requestId": id, "reason": reason} if reason else {"requestId": id}
     return notification("notifications/cancelled", _dump(body))
 
 
 def batch(messages: Sequence[bytes]) -> bytes:
-    """Messages as one array."""
+    """Join messages as one JSON array."""
     return b"[%b]" % b",".join(messages)

@@ -1,7 +1,7 @@
-"""How a session opens, for each role: a table of states and transitions.
+"""The opening of a session for each role, as a table of states and transitions.
 
-Revisions with `initialize` open with a handshake. Those with `server/discover` may ask first, and
-each of their requests stands for itself.
+Revisions with `initialize` open with a handshake. With `server/discover` a client may ask first,
+and each of its requests names its revision itself.
 
 Source: 2025-11-25 basic/lifecycle; 2026-07-28 basic/versioning and basic/transports/stdio,
 "Backward Compatibility".
@@ -44,11 +44,11 @@ LIFECYCLE: Final[Mapping[tuple[Role, State], Mapping[str, State]]] = {
     (SERVER, State.AGREED): {"receive notifications/initialized": State.OPEN},
     (SERVER, State.OPEN): {},
 }
-"""A missing key is a transition that must not happen."""
+"""A missing key is an invalid transition."""
 
 
 def after(role: Role, state: State, what: str) -> State:
-    """The state that `what` leads to. Raises NotOpen for a transition that must not happen."""
+    """Return the state after `what`. Raises NotOpen for an invalid transition."""
     following = LIFECYCLE.get((role, state), {}).get(what)
     if following is None:
         raise NotOpen(f"a {role} that is {state.value} does not {what}")

@@ -1,7 +1,7 @@
 """Splits a byte stream into lines, one message each.
 
-A line ends at 0x0A alone. A line that is too long is reported and skipped to its end; the next one
-is read as usual.
+Only 0x0A ends a line. A line above the limit is reported and skipped; the next line is read as
+usual.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Final
 _NEWLINE: Final = b"\n"
 _BLANK: Final = b" \t\r"
 ENDS_BYTES: Final = 4096
-"""What is kept of the beginning and of the end of a message that is too long."""
+"""The bytes kept of the beginning, and of the end, of a message above the limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class TooLong:
-    """In place of a message with more than `limit` bytes: its beginning, and later also its end.
+    """The beginning, and later the end too, of a message with more than `limit` bytes.
 
-    It comes twice: as soon as the limit is crossed, with `tail` None, and at the message's end.
+    It comes twice: when the limit is crossed, with `tail` None, and at the end of the message.
     """
 
     limit: int
@@ -29,7 +29,7 @@ class TooLong:
 
 
 class Lines:
-    """Any chunks of a stream give the same lines; at most `limit` bytes are held between them.
+    """A splitter whose lines do not depend on the chunks; it buffers at most `limit` bytes.
 
     Source: all revisions, basic/transports, "stdio".
     """
@@ -38,10 +38,10 @@ class Lines:
         self._limit = limit
         self._held = bytearray()
         self._skipped: bytes | None = None
-        """The beginning of the line that is skipped; `_held` has the end of what came of it."""
+        """The beginning of the line being skipped; `_held` then has its end so far."""
 
     def feed(self, chunk: bytes) -> Iterator[bytes | TooLong]:
-        """The lines that end in `chunk`, without their newline; blank ones are left out."""
+        """Yield each line completed by `chunk`, without its newline; blank lines are left out."""
         *lines, rest = chunk.split(_NEWLINE)
         for line in lines:
             if self._held or self._skipped is not None:
@@ -54,7 +54,7 @@ class Lines:
         yield from self._hold(rest)
 
     def _ended(self, rest: bytes) -> Iterator[bytes | TooLong]:
-        """The line that was begun in an earlier chunk."""
+        """Yield the line begun in an earlier chunk."""
         yield from self._hold(rest)
         held, skipped = bytes(self._held), self._skipped
         self._held, self._skipped = bytearray(), None

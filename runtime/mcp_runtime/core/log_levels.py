@@ -10,10 +10,10 @@ from typing import Final, get_args
 from mcp_runtime.revisions import latest
 
 LEVELS: Final[tuple[str, ...]] = get_args(latest.LoggingLevel)
-"""The least first."""
+"""From the least severe to the most severe."""
 
 
 def require_level(level: str) -> None:
-    """Raises ValueError for a text that is not a level."""
+    """Raise ValueError if the text is not a level."""
     if level not in LEVELS:
         raise ValueError(f"{level!r:.80} is not a log level; the levels are {', '.join(LEVELS)}")

@@ -1,4 +1,4 @@
-"""Checks what users put into `_meta`: names by their grammar, traces by the formats of W3C.
+"""Checks the user's own members of `_meta`: names by their grammar, traces by the W3C formats.
 
 Source: 2026-07-28 basic/index, "_meta", and basic/versioning, "Extensions"; W3C Trace Context and
 Baggage.
@@ -43,7 +43,7 @@ _MAX_BAGGAGE: Final = 8192
 
 
 def require_meta(meta: Mapping[str, Any]) -> None:
-    """Raises ValueError for an invalid or reserved name, and for a malformed trace."""
+    """Raise ValueError for an invalid or reserved name, and for a malformed trace."""
     for key, value in meta.items():
         if key in _RESERVED:
             raise ValueError(f"`_meta`: {key!r} is reserved: the runtime writes it itself")
@@ -55,7 +55,7 @@ def require_meta(meta: Mapping[str, Any]) -> None:
 
 
 def require_extensions(names: Iterable[str]) -> None:
-    """Raises ValueError for a name of an extension without a prefix, or an invalid one."""
+    """Raise ValueError for an invalid extension name, or one without a prefix."""
     for key in names:
         prefix, name = _parts(key)
         if not _PREFIX.fullmatch(prefix) or not name or not _NAME.fullmatch(name):

@@ -1,4 +1,4 @@
-"""What each side declares about itself in each revision, and which revision both agree on.
+"""The declaration of each side in each revision, and the choice of a common revision.
 
 Source: 2025-11-25 basic/lifecycle, "Version Negotiation"; 2026-07-28 basic/versioning.
 """
@@ -34,7 +34,10 @@ from mcp_runtime.revisions import (
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """`revisions` are those that the side speaks, in any order."""
+    """The declaration of one side; `revisions` may have any order.
+
+    Raises ValueError for an unknown revision, or none.
+    """
 
     role: ClassVar[Role]
     info: latest.Implementation
@@ -42,7 +45,7 @@ class Offer:
     revisions: tuple[str, ...] = ALL
     extensions: Extensions = NO_EXTENSIONS
     strict: frozenset[str] = frozenset()
-    """The tolerances that are off; see `strictness`."""
+    """The names of the tolerances switched off; see `strictness`."""
 
     def __post_init__(self) -> None:
         if self.extensions:
@@ -64,12 +67,12 @@ class Offer:
 
     @cached_property
     def handshake(self) -> tuple[str, ...]:
-        """Revisions that begin with `initialize`, newest first."""
+        """Revisions opened by `initialize`, newest first."""
         return self._of("handshake")
 
     @cached_property
     def per_request(self) -> tuple[str, ...]:
-        """Revisions whose requests each name theirs, newest first."""
+        """Revisions named by each request, newest first."""
         return self._of("per-request")
 
     @cached_property
@@ -79,7 +82,7 @@ class Offer:
     def _extended(
         self, body: dict[str, Any], spoken: str, *, anonymous: bool = False
     ) -> dict[str, Any]:
-        """The body of a handshake, with what extensions declare in that revision."""
+        """Add the extensions' capabilities in a revision to the body of a handshake."""
         if self.extensions:
             declared = self.extensions.declared(self.role, revision(spoken), anonymous=anonymous)
             body["capabilities"] = {**body["capabilities"], **declared}
@@ -91,9 +94,10 @@ class Offer:
 
 @dataclass(frozen=True, kw_only=True)
 class ServerOffer(Offer):
-    """`methods` are those it answers without a capability; `hints` are for caches.
+    """The declaration of a server.
 
-    `can_subscribe` says whether clients may subscribe to a URI.
+    `methods` are answered without a capability; `hints` tell clients how long to cache the
+    declaration. `can_subscribe` decides whether clients may subscribe to a URI.
     """
 
     role = SERVER
@@ -107,7 +111,10 @@ class ServerOffer(Offer):
 
     @cached_property
     def signature(self) -> Callable[[str], bytes]:
-        """The end of a result's JSON that names the server, in a revision."""
+        """A function of the revision; it returns the end of a result's JSON.
+
+        This end has the `_meta` with the server's name, and the closing brace.
+        """
         return cache(self._signature)
 
     def _signature(self, spoken: str) -> bytes:
@@ -116,7 +123,7 @@ class ServerOffer(Offer):
         return b'"_meta":%b}' % json.encode(discovered["_meta"])
 
     def initialized(self, spoken: str, *, anonymous: bool) -> dict[str, Any]:
-        """The result of `initialize` in the revision that is spoken from then on."""
+        """Return the result of `initialize` for the chosen revision."""
         result = {
             "protocolVersion": spoken,
             "capabilities": _without_extensions(self.declared),
@@ -139,14 +146,17 @@ class ServerOffer(Offer):
 
 @dataclass(frozen=True, kw_only=True)
 class ClientOffer(Offer):
-    """`roots_change` says that the client notifies changes of its roots, where a revision can."""
+    """The declaration of a client.
+
+    With `roots_change` it notifies changes of its roots, if the revision allows it.
+    """
 
     role = CLIENT
     capabilities: latest.ClientCapabilities
     roots_change: bool = False
 
     def offered(self, spoken: str) -> dict[str, Any]:
-        """The params of `initialize` that propose a revision."""
+        """Return the params of `initialize` with the proposed revision."""
         capabilities = _without_extensions(self.declared)
         if self.roots_change and declares(capabilities, "roots"):
             capabilities["roots"] = {"listChanged": True}
@@ -159,9 +169,9 @@ class ClientOffer(Offer):
 
 
 def initialize_params(raw: bytes, spoken: str, tolerances: Tolerances) -> dict[str, Any]:
-    """The params of `initialize`, without what the revision that is spoken does not have.
+    """Return the params of `initialize`, reduced to members of the chosen revision.
 
-    A client may propose a newer one, and declare what that has.
+    A client may propose a newer revision, and then declare capabilities of that revision.
     """
     try:
         raw, _ = tolerances.decode(revision(_NEWEST_HANDSHAKE), "params", "initialize", raw)
@@ -172,9 +182,9 @@ def initialize_params(raw: bytes, spoken: str, tolerances: Tolerances) -> dict[s
 
 
 def initialize_result(raw: bytes, tolerances: Tolerances) -> dict[str, Any]:
-    """The result of `initialize`, which an older revision takes with members of newer ones.
+    """Return the result of `initialize`, without nulls in members of newer revisions.
 
-    What is null of those says nothing, and newer types have no null there.
+    An older revision accepts unknown members; the types of newer revisions allow no null in them.
     """
     newest = revision(_NEWEST_HANDSHAKE).type_of("result", "initialize")
     result: dict[str, Any] = parse(tolerances.without_nulls(newest, raw) or raw)
@@ -182,7 +192,7 @@ def initialize_result(raw: bytes, tolerances: Tolerances) -> dict[str, Any]:
 
 
 def common_revision(ours: Offer, theirs: Sequence[str]) -> Revision | None:
-    """The newest revision that both speak."""
+    """Return the newest revision of both sides; None if they have none in common."""
     return next((revision(name) for name in ours.newest_first if name in theirs), None)
 
 
@@ -191,13 +201,13 @@ def _without_extensions(declared: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _down(position: str, body: Mapping[str, Any], spoken: str) -> dict[str, Any]:
-    """What the newest handshake revision says, in an older one."""
+    """Convert a body of the newest handshake revision to an older revision."""
     step = route(_NEWEST_HANDSHAKE, spoken, "initialize", position)
     older: dict[str, Any] = step(body, Trip(_NOTHING))
     return {**older, "protocolVersion": spoken}
 
 
-# The newest itself where the bindings have no revision with a handshake.
+# The newest revision of all if the bindings have none with a handshake.
 _NEWEST_HANDSHAKE: Final = next(
     (r for r in reversed(ALL) if "initialize" in revision(r).methods), ALL[-1]
 )

@@ -1,4 +1,4 @@
-"""The HTTP headers that repeat a request's body: a client writes them, a server compares them.
+"""HTTP headers with members of the body: a client writes them, a server compares them.
 
 Source: 2026-07-28 basic/transports/streamable-http, "Request Metadata".
 """
@@ -24,16 +24,16 @@ ParamHeaders: TypeAlias = Mapping[str, Path]
 """The headers of a tool, without their prefix, each with the path of its argument."""
 
 TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-"""A name that a header can have. Source: RFC 9110 5.6.2."""
+"""A valid name of a header. Source: RFC 9110 5.6.2."""
 SAFE: Final = 2**53 - 1
-"""Integers up to here are exact everywhere. Source: 2026-07-28 server/tools, "x-mcp-header"."""
+"""The largest integer exact in every language. Source: 2026-07-28 server/tools, "x-mcp-header"."""
 
 _NAMED: Final[Mapping[str, str]] = {
     "tools/call": "name",
     "prompts/get": "name",
     "resources/read": "uri",
 }
-"""The member of params that `Mcp-Name` repeats."""
+"""The member of params repeated by `Mcp-Name`."""
 _PLAIN: Final = re.compile(r"(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?")
 _CODED: Final = re.compile(r"=\?base64\?(.*)\?=", re.DOTALL)
 _IN_HEADERS: Final = re.compile(r"[\x20-\x7e\t]*")
@@ -47,10 +47,11 @@ def request_headers(
     of_tools: Mapping[str, ParamHeaders],
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, str]:
-    """The headers of a request of the per-request era; `of_tools` are those that tools ask for.
+    """Return the headers of a request of the per-request era.
 
-    `names` has, for methods of extensions, the member of params that `Mcp-Name` repeats.
-    Raises TooMuch for an integer that not every peer can hold.
+    `of_tools` has the headers wanted by each tool, and `names`, for methods of extensions, the
+    member of params repeated by `Mcp-Name`. Raises TooMuch for an integer above 2**53 - 1, which
+    not every peer can hold.
     """
     params = peek.request_params(request.params or b"{}")
     headers = {
@@ -71,21 +72,21 @@ def request_headers(
 
 
 def encoded(value: str) -> str:
-    """A value as a header: plain where that is safe, else in base64."""
+    """Return a value as a header: plain if it is safe, else in base64."""
     if _PLAIN.fullmatch(value) and not _CODED.fullmatch(value):
         return value
     return f"=?base64?{b64encode(value.encode()).decode()}?="
 
 
 def _at(value: Any, path: Path) -> Any:
-    """None where nothing is there."""
+    """Return the value at a path; None if it is absent."""
     for name in path:
         value = cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else None
     return value
 
 
 def _text(value: Any, path: Path) -> str | None:
-    """None for what no header is made of."""
+    """Return a value as text; None for values without a header, such as objects."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     match value:
@@ -99,7 +100,7 @@ def _text(value: Any, path: Path) -> str | None:
             return None
 
 
-# ---- what a server compares
+# ---- comparison by a server
 
 
 def check_headers(
@@ -109,9 +110,9 @@ def check_headers(
     version: str,
     of_tool: Callable[[object], ParamHeaders],
 ) -> None:
-    """Raises RpcError (HeaderMismatch) where a header differs from the body.
+    """Raise RpcError (HeaderMismatch) if a header differs from the body.
 
-    `headers` have their names in lower case; `of_tool` says which headers a tool asks for.
+    `headers` have names in lower case; `of_tool` returns the headers wanted by a tool.
     Source: 2026-07-28 basic/transports/streamable-http, "Server Validation".
     """
     if headers.get("mcp-protocol-version") != version:
@@ -129,13 +130,13 @@ def check_headers(
 
 
 def check_name(headers: Mapping[str, str], request: Request, names: Mapping[str, str]) -> None:
-    """Raises RpcError (HeaderMismatch) where `Mcp-Name` is not what an extension's rule says."""
+    """Raise RpcError (HeaderMismatch) if `Mcp-Name` breaks the rule of an extension."""
     if request.method in names:
         _require_equal(headers, "Mcp-Name", _named(request, names), coded=True)
 
 
 def _named(request: Request, names: Mapping[str, str]) -> Any:
-    """What `Mcp-Name` repeats of the params of an extension's method; None for nothing."""
+    """Return the member of an extension's params for `Mcp-Name`; None if the method has none."""
     member = names.get(request.method)
     return None if member is None else _at(_decode(request.params or b"{}"), (member,))
 
@@ -165,7 +166,7 @@ def _require_argument(headers: Mapping[str, str], name: str, argument: Any) -> N
 
 
 def decoded(name: str, header: str) -> str:
-    """The value that a header holds, which may be in base64. Raises RpcError (HeaderMismatch).
+    """Return the value of a header, decoded if it is base64. Raises RpcError (HeaderMismatch).
 
     Source: 2026-07-28 basic/transports/streamable-http, "Value Encoding".
     """
@@ -185,7 +186,7 @@ def decoded(name: str, header: str) -> str:
 
 
 def _as_text(value: Any) -> str:
-    """Any argument as a header holds it."""
+    """Return any argument in the form of a header."""
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 

@@ -1,6 +1,6 @@
-"""Reads single members of a body before its revision is known; nothing else is decoded.
+"""Reads single members of a body before its revision is known; other members stay undecoded.
 
-A function raises what `jsonrpc.UNREADABLE` lists, unless it says what an unreadable body is.
+Functions raise the errors of `jsonrpc.UNREADABLE`, unless their docstring names another result.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from mcp_runtime.core.text_repairs import repaired
 
 
 class RequestMeta(Struct):
-    """What the `_meta` of a request says to the session.
+    """The members of a request's `_meta` which the session reads.
 
-    In the handshake era the last four names are reserved, and their values mean nothing.
+    In the handshake era the last four names are reserved, and their values have no meaning.
     """
 
     progress_token: Id | UnsetType = field(default=UNSET, name="progressToken")
@@ -39,7 +39,7 @@ class Cancellation(Struct):
 
 
 class RequestParams(Struct):
-    """What the session reads of any request, and what HTTP headers repeat; `arguments` are JSON."""
+    """The params read for any request, by the session and for HTTP headers; `arguments` is JSON."""
 
     meta: RequestMeta = field(default_factory=RequestMeta, name="_meta")
     name: Any = None
@@ -48,7 +48,7 @@ class RequestParams(Struct):
 
 
 class SessionParams(Struct):
-    """What the session reads of the params of any message, for messages that are repaired."""
+    """The params read for any message, as a type for its repair."""
 
     meta: RequestMeta | UnsetType = field(default=UNSET, name="_meta")
 
@@ -62,14 +62,14 @@ class _VersionParams(Struct):
 
 
 class HttpMessage(Struct):
-    """What decides which session of an HTTP server a message belongs to."""
+    """The members by which an HTTP server chooses the session of a message."""
 
     method: str = ""
     params: _VersionParams | None = None
 
     @property
     def names_version(self) -> bool:
-        """Whether its `_meta` names a revision, as each request of the per-request era does."""
+        """True if `_meta` names a revision, as in each request of the per-request era."""
         meta = None if self.params is None else self.params.meta
         return meta is not None and meta.protocol_version is not None
 
@@ -83,19 +83,19 @@ cancellation: Final = msgspec.json.Decoder(Cancellation).decode
 
 
 def protocol_version(body: bytes) -> str:
-    """The revision that the params or the result of `initialize` name; empty for none."""
+    """Return the revision named by params or result of `initialize`; empty for none."""
     return _initialize.decode(body).protocol_version
 
 
 def proposed_version(body: bytes) -> str:
-    """As `protocol_version`; empty also for an unreadable one."""
+    """Return the result of `protocol_version`; empty if it raises."""
     with suppress(*UNREADABLE):
         return protocol_version(body)
     return ""
 
 
 def named_version(params: bytes) -> object:
-    """The revision that the `_meta` of params names; None for none, and for an unreadable one."""
+    """Return the revision named by the `_meta` of params; None if absent or unreadable."""
     with suppress(*UNREADABLE):
         meta = _named.decode(params).meta
         return None if meta is None else meta.protocol_version
@@ -103,14 +103,14 @@ def named_version(params: bytes) -> object:
 
 
 def supported_versions(data: bytes) -> list[str]:
-    """The revisions that the data of an error names; none where it is unreadable."""
+    """Return the revisions named by the data of an error; none if unreadable."""
     with suppress(*UNREADABLE):
         return _error_data.decode(data).supported
     return []
 
 
 def http_message(body: bytes) -> HttpMessage:
-    """Reads the body of a POST, repaired if need be; an unreadable one has no method."""
+    """Read the body of a POST, repaired if needed; an unreadable body has no method."""
     with suppress(*UNREADABLE):
         return _message.decode(body)
     with suppress(*UNREADABLE):
@@ -119,13 +119,14 @@ def http_message(body: bytes) -> HttpMessage:
 
 
 ANOTHER: Final = object()
-"""What is not a response."""
+"""The result of `response_id` for a message other than a response."""
 
 
 def response_id(head: bytes, tail: bytes | None) -> Id | object | None:
-    """Which request a message answers, of which only the beginning and perhaps the end is there.
+    """Return the id of the request answered by a message of which only the ends are known.
 
-    None if these do not tell.
+    None if the ends do not show it. `head` is the beginning, `tail` the end, None before it has
+    come.
     """
     members = _first_members(head)
     if members is None or b"method" in members:
@@ -134,9 +135,9 @@ def response_id(head: bytes, tail: bytes | None) -> Id | object | None:
 
 
 def request_id(head: bytes, tail: bytes | None, *, needs_id: bool) -> tuple[Id | None, bool]:
-    """Which request it is, of which only the ends are there, and whether it is reported now.
+    """Return the id of a message of which only the ends are known, and whether to report it now.
 
-    With `tail`, at its end, it is reported only if it could not be before.
+    A message is reported once: at its beginning, or with `tail` if its id is needed and only there.
     """
     members = _first_members(head)
     if members is None or b"result" in members or b"error" in members:
@@ -149,7 +150,7 @@ def request_id(head: bytes, tail: bytes | None, *, needs_id: bool) -> tuple[Id |
 
 
 def _first_members(head: bytes) -> dict[bytes, bytes] | None:
-    """The short first members, and the name of the long one after them; None for no object."""
+    """Return the short first members, and the name of the next one; None for another value."""
     members: dict[bytes, bytes] = {}
     if (start := _START.match(head)) is None:
         return None
@@ -177,7 +178,7 @@ _START: Final = re.compile(rb"\s*([{\[])")
 _MEMBER: Final = re.compile(rb'\s*"(\w{1,32})"\s*:\s*(%b|%b)(?=\s*[,}])' % (_STRING, _NUMBER))
 _NAME: Final = re.compile(rb'\s*"(\w{1,32})"\s*:')
 _COMMA: Final = re.compile(rb"\s*,")
-# The last member of the whole message: nothing but its own brace comes after it.
+# The last member of the whole message: only the closing brace comes after it.
 _LAST: Final = re.compile(rb'[{,]\s*"id"\s*:\s*(%b|%b)\s*\}\s*\Z' % (_STRING, _NUMBER))
 _id: Final[msgspec.json.Decoder[Id]] = msgspec.json.Decoder(Id)
 

@@ -1,4 +1,4 @@
-"""Our requests that are not answered yet: deadlines, progress tokens, cancellation.
+"""Our requests without an answer yet: deadlines, progress tokens, cancellation.
 
 Times are seconds on the caller's clock.
 
@@ -18,9 +18,9 @@ from mcp_runtime.errors import require_seconds
 
 @dataclass(frozen=True, slots=True)
 class Timeout:
-    """How long to wait for a response, in seconds: `each` at a time, `total` at most.
+    """The seconds to wait for a response: `each` at first, `total` with all extensions.
 
-    Progress starts `each` again if `progress_counts`.
+    A progress notification starts `each` again if `progress_counts`.
     """
 
     each: float
@@ -33,7 +33,7 @@ class Timeout:
 
 @dataclass(slots=True)
 class Sent:
-    """A request of ours: when it must be answered, and the last progress that was reported."""
+    """A pending request of ours: its deadlines, and the last progress reported."""
 
     id: Id
     method: str
@@ -44,9 +44,9 @@ class Sent:
     token: Id | None = None
     progress: float = -inf
     about: Id | None = None
-    """The peer's request that it belongs to."""
+    """The id of the peer's request during which this request was sent."""
     waiter: Any = None
-    """A future of the connection; nobody waits for an answer where there is none."""
+    """The caller's future, set by the connection; None if no caller waits."""
     on_progress: Callable[[float, float | None, str | None], object] | None = None
 
     def extend(self, now: float) -> None:
@@ -54,7 +54,7 @@ class Sent:
 
 
 class Pending:
-    """At most one request under each id; a string and a number are never the same id."""
+    """All pending requests by id; a string and a number are never the same id."""
 
     __slots__ = ("_sent", "_tokens")
 
@@ -71,7 +71,7 @@ class Pending:
     def add(
         self, id: Id, method: str, timeout: Timeout, now: float, token: Id | None = None
     ) -> Sent:
-        """Raises ValueError for a progress token of another request that is pending."""
+        """Add a request. Raises ValueError if another pending request has its progress token."""
         if token in self._tokens:
             raise ValueError(f"the progress token {token!r} is that of another open request")
         last = now + timeout.total
@@ -82,14 +82,17 @@ class Pending:
         return sent
 
     def pop(self, id: Id) -> Sent | None:
-        """The request with that id, no longer pending; None for one that is not."""
+        """Remove and return the request with this id; None if no such request is pending."""
         sent = self._sent.pop(id, None)
         if sent is not None and sent.token is not None:
             del self._tokens[sent.token]
         return sent
 
     def progressed(self, token: Id, progress: float, now: float) -> Sent | None:
-        """The request of a progress token; None if that is unknown, or nothing has advanced."""
+        """Record progress and return its request.
+
+        None for an unknown token, and if `progress` is not above the last value.
+        """
         sent = self._tokens.get(token)
         if sent is None or progress <= sent.progress:
             return None
@@ -100,30 +103,30 @@ class Pending:
 
     @property
     def due(self) -> float | None:
-        """When the first request must be answered; None if none is pending."""
+        """The earliest deadline; None if no request is pending."""
         return min((sent.due for sent in self._sent.values()), default=None)
 
     def late(self, now: float) -> list[Sent]:
-        """The requests whose time is over."""
+        """Return the requests whose deadline has passed."""
         return [sent for sent in self._sent.values() if sent.due <= now]
 
     @property
     def waited(self) -> list[Sent]:
-        """The requests that somebody waits for."""
+        """The requests with a waiting caller."""
         return [sent for sent in self._sent.values() if sent.waiter is not None]
 
     def of(self, method: str) -> list[Sent]:
-        """The requests of a method."""
+        """Return the pending requests of a method."""
         return [sent for sent in self._sent.values() if sent.method == method]
 
     def postpone(self, seconds: float) -> None:
-        """Gives every request that much longer: the peer was not to blame for that time."""
+        """Move all deadlines by `seconds`, for time that is not the peer's fault."""
         for sent in self._sent.values():
             sent.last += seconds
             sent.due += seconds
 
     def drain(self) -> Iterator[Sent]:
-        """All of them, no longer pending."""
+        """Remove and yield all requests."""
         for id in list(self._sent):
             if (sent := self.pop(id)) is not None:
                 yield sent

@@ -1,4 +1,4 @@
-"""A token bucket: how often something may happen."""
+"""A token bucket, which limits the rate of events."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ class Bucket:
 
     def allow(self, now: float) -> bool:
         room = self._room + (now - self._at) * self._rate
-        room = room if room < self._full else self._full  # also if it is NaN, of a rate without end
+        room = room if room < self._full else self._full  # NaN too, from an infinite rate
         self._at, self._room = now, room - (room >= 1)
         return room >= 1

@@ -1,4 +1,4 @@
-"""The errors that requests are refused with, where several modules refuse for one reason."""
+"""Errors with which several modules refuse requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def invalid_params(why: object) -> RpcError:
 
 
 def method_not_found(method: str, needed: str = "") -> RpcError:
-    """`needed` is the capability without which the method is not served."""
+    """Return the error for an unserved method; `needed` is the missing capability, if any."""
     why = f" needs `{needed}`, which is not offered" if needed else ""
     return RpcError(error_codes.METHOD_NOT_FOUND, f"Method not found: {method[:200]}{why}")
 
@@ -21,13 +21,13 @@ def method_not_found(method: str, needed: str = "") -> RpcError:
 def resource_not_found(
     uri: str, code: int = error_codes.RESOURCE_NOT_FOUND, why: str | None = None
 ) -> RpcError:
-    """`why` is the reason if the URI has the form of a resource, and is refused."""
+    """Return the error for an unknown resource; `why` is the reason if the URI was refused."""
     text = "Resource not found" if why is None else f"Resource not found: {why}"
     return RpcError(code, text, {"uri": uri[:2000]})
 
 
 def missing_capability(error: NotOffered) -> RpcError:
-    """The error for a request that cannot be served without a capability of its client."""
+    """Return the error for a request without a capability its client would have to declare."""
     capabilities: dict[str, Any] = {}
     for name in reversed(error.capability.split(".")):
         capabilities = {name: capabilities}
@@ -35,7 +35,7 @@ def missing_capability(error: NotOffered) -> RpcError:
 
 
 def missing_extension(identifier: str) -> RpcError:
-    """The error for a request that needs an extension that its client has not declared."""
+    """Return the error for a request without an extension its client would have to declare."""
     return _missing(f"the extension {identifier}", {"extensions": {identifier: {}}})
 
 

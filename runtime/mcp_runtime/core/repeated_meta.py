@@ -1,7 +1,8 @@
-"""Reads params whose `_meta` is that of an earlier request: a client repeats it, or sends none.
+"""A cache of `_meta` models: clients repeat the same `_meta` in request after request.
 
-Its model is kept. The members beside it are read by msgspec alone, straight into the handlers'
-model: those of the same type in the peer's revision, which the steps between do not touch.
+If the `_meta` of a request is known, msgspec decodes the other members directly to the handlers'
+model. Such members have the same type in the peer's revision and in the handlers' revision, so no
+conversion step is needed for them.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ from mcp_runtime.revisions import HANDLERS, DecodeError, check_depth, latest, ma
 
 _META: Final = "meta"
 _TOKEN: Final = b"progressToken"
-"""What no two requests have in common."""
+"""Unique to each request, so a `_meta` with a progress token never repeats."""
 _UNREADABLE: Final = (DecodeError, MsgspecError, ValueError, RecursionError)
 _SHALLOW: Final = 256
-"""Bytes that have too few brackets to nest too deeply."""
+"""The length in bytes up to which a text cannot nest too deeply."""
 _LONGEST: Final = 1024
-"""Bytes of a `_meta` that is kept."""
+"""The longest cached `_meta`, in bytes."""
 _MOST: Final = 32
-"""How many are kept for one peer, or for all whose messages carry all that others need."""
+"""The size of the cache, which one peer has alone, or all peers of the per-request era share."""
 
 
 class RepeatedMeta:
-    """The models of each `_meta` that peers of one revision have sent, by its method and text."""
+    """The cached models of `_meta` for one revision, by method and text."""
 
     __slots__ = ("_is_shared", "_known", "_spoken")
 
@@ -39,7 +40,7 @@ class RepeatedMeta:
         self._known: dict[tuple[str, bytes], Any] = {}
 
     def read(self, method: str, raw: bytes) -> Any:
-        """The model of params; None for those that have to be read as a whole."""
+        """Return the model of params; None if they must be decoded as a whole."""
         reader = _reader(self._spoken, method)
         if reader is None or _TOKEN in raw:
             return None
@@ -49,15 +50,17 @@ class RepeatedMeta:
             rest = reader.decode(raw)
         except _UNREADABLE:
             return None
+        # The text is the key, and not the value: only bytes that were decoded exactly once before
+        # may skip the decoder. Any error above is raised again, with its path, by the full decoder.
         if (meta := self._known.get((method, bytes(rest.meta)))) is None:
             return None
         return make(reader.type, **{**asdict(rest), _META: meta})
 
     def keep(self, method: str, raw: bytes, params: Any) -> None:
-        """Keeps the `_meta` of params that were read, unless it is of this request alone.
+        """Cache the `_meta` of decoded params, unless it is unique to this request.
 
-        What peers share has to be frozen to its last part, and so to have a hash: what a handler
-        changes in the `_meta` of one peer is not for another.
+        A cache shared by peers takes immutable models only, so that no handler can change the
+        `_meta` of another peer: a model has a hash only if each of its parts is immutable.
         """
         reader = _reader(self._spoken, method)
         if reader is None or params.meta.extra_ or params.meta.progress_token is not UNSET:
@@ -75,7 +78,7 @@ class RepeatedMeta:
 
 
 class _Reader(NamedTuple):
-    """`decode` reads what `type` has beside its `_meta`, and that as its text."""
+    """The model `type` of params; `decode` reads all members but `_meta`, which stays raw text."""
 
     type: Any
     decode: Callable[[bytes], Any]
@@ -83,7 +86,10 @@ class _Reader(NamedTuple):
 
 @cache
 def _reader(spoken: str, method: str) -> _Reader | None:
-    """None if the params have no `_meta`, or need a member that differs between the revisions."""
+    """Return the reader of a method's params.
+
+    None if the params have no `_meta`, or if a required member differs between the revisions.
+    """
     theirs, ours = _members(spoken, method), _members(HANDLERS, method)
     if _META not in ours or not ours[_META].required:
         return None
@@ -102,7 +108,7 @@ def _reader(spoken: str, method: str) -> _Reader | None:
 
 
 def _members(name: str, method: str) -> dict[str, FieldInfo]:
-    """The declared members of a request's params; none if the params are not a Struct."""
+    """Return the declared members of a request's params; none if the params are not a Struct."""
     spoken = revision(name)
     if method not in spoken.methods or spoken.methods[method].kind != "request":
         return {}

@@ -1,8 +1,8 @@
-"""The sealed `requestState` of the per-request era: what the client was asked, and its answers.
+"""The sealed `requestState` of the per-request era: earlier answers of the client.
 
-A handler that requests input runs again from its start when the answers come. `requestState` holds
-the earlier answers, so that any process with the same keys can go on. The client can read it, since
-the answers are its own; it cannot change it, use it for another request, or use it late.
+A handler with questions runs again from its start when the client sends the answers. `requestState`
+holds all earlier answers, so any process with the same keys can continue. The client can read it,
+as the answers are its own; it cannot change it, use it for another request, or use it late.
 
 Source: 2026-07-28 basic/patterns/mrtr, "Security".
 """
@@ -33,21 +33,24 @@ _answers: Final = msgspec.json.Decoder(dict[str, Any])
 
 
 class StateSealer(Protocol):
-    """Seals bytes as a text that nobody else can make. Times are seconds since 1970."""
+    """Seals bytes as a text which nobody else can make. Times are seconds since 1970."""
 
     def seal(self, state: bytes, bound: bytes, expires: float) -> str: ...
 
     def open(self, text: str, bound: bytes, now: float) -> bytes:
-        """Raises RpcError if the text was changed, is bound to another request, or has expired."""
+        """Return the sealed bytes.
+
+        Raises RpcError if the text was changed, is bound to another request, or has expired.
+        """
         ...
 
 
 class KeyRing:
-    """Seals by HMAC-SHA256 with the first key; opens with any.
+    """Seals by HMAC-SHA256 with the first key; opens with any of the keys.
 
-    Keys are secret bytes, 32 or more, the same in all processes that serve one another's clients.
-    To change them put the new key first, and drop the old one when the last state has expired.
-    Raises ValueError for no key or a short one.
+    Keys are 32 secret bytes or more, the same in all processes with common clients. To change keys
+    put the new key first, and drop the old key when the last state sealed with it has expired.
+    Raises ValueError for an empty ring or a short key.
     """
 
     def __init__(self, keys: Sequence[bytes]) -> None:
@@ -114,7 +117,7 @@ class BoundSealer:
 
     @property
     def _bound(self) -> bytes:
-        """The request without the members that change from one attempt to the next."""
+        """The request without the members which change from one attempt to the next."""
         params: Mapping[str, Any] = latest.to_wire(self.params)
         same = {key: value for key, value in params.items() if key not in _CHANGES}
         return _dump([self.method, same, self.principal])
@@ -128,7 +131,7 @@ def _refused(why: str) -> RpcError:
 
 
 class InputRequests:
-    """The input that one attempt of a handler requests: `answers` by key, and what is `open`."""
+    """The questions of one attempt of a handler: `answers` by key, and the `open` requests."""
 
     __slots__ = ("_count", "_used", "answers", "open")
 
@@ -139,10 +142,10 @@ class InputRequests:
         self._count = 0
 
     def key(self, request: Any, name: str | None) -> str:
-        """The key of the next request: its name, or its number with a digest of the request.
+        """Return the key of the next question: its name, or its number and a digest of its text.
 
-        A handler that requests something else than the last time does not get the old answer,
-        unless it has given a name. Raises ValueError for a name that was used already.
+        The digest keeps a handler from getting an old answer to a new question, unless it names the
+        question. Raises ValueError for a name used twice.
         """
         if name is not None:
             if name in self.open or name in self._used:
@@ -153,7 +156,10 @@ class InputRequests:
         return f"{self._count}-{digest}"
 
     def answer(self, key: str, request: Any) -> Any:
-        """The answer to a request, a model; None if there is none yet, or one of another kind."""
+        """Return the answer to a request, a model.
+
+        Without a valid answer, add the request to `open` and return None.
+        """
         try:
             answer = latest.from_wire(latest_calls.RESULTS[request.method], self.answers[key])
         except (KeyError, DecodeError):
@@ -163,7 +169,7 @@ class InputRequests:
         return answer
 
     def result(self, seal: Callable[[bytes], str]) -> latest.InputRequiredResult:
-        """The result that requests the open input; `seal` seals the answers that were used."""
+        """Return the result with the open requests; `seal` seals the answers already used."""
         used = {key: self.answers[key] for key in self._used}
         return latest.InputRequiredResult(
             input_requests=dict(self.open), request_state=seal(_dump(used))
@@ -171,7 +177,7 @@ class InputRequests:
 
     @classmethod
     def from_params(cls, params: Any, unseal: Callable[[str], bytes]) -> InputRequests:
-        """The input of an attempt, from the params of its request; `unseal` opens their state."""
+        """Read the answers of an attempt from its params; `unseal` opens the sealed state."""
         answers: dict[str, Any] = {}
         if params.request_state is not UNSET:
             answers |= _answers.decode(unseal(params.request_state))

@@ -1,4 +1,4 @@
-"""The peer's requests that have no response yet, alone or in a batch.
+"""Requests of the peer without a response yet, alone or in a batch.
 
 Source: 2025-03-26 basic/index, "Batching".
 """
@@ -18,28 +18,31 @@ from mcp_runtime.core.translation import Terms
 
 @dataclass(slots=True)
 class BatchResponses:
-    """`open` are the requests of the batch that are still worked on."""
+    """The responses to one batch; `open` has the ids of its requests still running."""
 
     hold: Hold
-    """Counts the bytes of the responses while they wait for the last one."""
+    """Counts the bytes of responses while they wait for the last response."""
     open: set[Id] = field(default_factory=set[Id])
     responses: list[bytes] = field(default_factory=list[bytes])
     is_read: bool = False
 
     def add(self, id: Id, response: bytes) -> bytes:
-        """All responses if this is the last one, else nothing; a cancelled request has none."""
+        """Record the response to a request of the batch; empty for a cancelled request.
+
+        Return the whole batch if no request is open any more, else b"".
+        """
         self.open.discard(id)
         if response:
             self.keep(response)
         return self.all()
 
     def keep(self, response: bytes) -> None:
-        """Has a response wait for those to the rest of the batch."""
+        """Store a response until the batch is complete."""
         self.responses.append(response)
         self.hold.change(len(response) + EVENT_BYTES)
 
     def all(self) -> bytes:
-        """All responses, which are not kept here any longer; nothing until there are all."""
+        """Return and forget all responses once the batch is complete; b"" before."""
         if not self.is_read or self.open or not self.responses:
             return b""
         whole = jsonrpc.batch(self.responses)
@@ -49,19 +52,19 @@ class BatchResponses:
 
 
 class Cancellable(Protocol):
-    """A request that a handler works on."""
+    """A request in the hands of a handler."""
 
     is_cancelled: bool
 
 
 class Running(Struct):
-    """A request of the peer that has no response yet."""
+    """A request of the peer without a response yet."""
 
     method: str
     terms: Terms
     size: int
-    """What it counts in the account of its session."""
+    """The bytes counted for the request in the account of its session."""
     called: Cancellable | None
-    """What the connection works on; None for a request that the session answers by itself."""
+    """The event given to the connection; None for a request answered by the session itself."""
     progress: float = float("-inf")
     batch: BatchResponses | None = None

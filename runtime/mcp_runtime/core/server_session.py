@@ -1,7 +1,7 @@
-"""The server's session: with a handshake, or with requests that stand for themselves.
+"""The server's session, in both eras: with a handshake, or with self-contained requests.
 
-Both are answered on one stream. A request whose `_meta` names a revision is served by that alone;
-`initialize` begins a session, whose terms hold for the requests that name none.
+One stream may carry both. A request whose `_meta` names a revision is served by that revision
+alone; `initialize` begins a session, whose revision holds for all requests without such a `_meta`.
 
 Source: 2025-11-25 basic/lifecycle; 2026-07-28 basic/index, "_meta", basic/versioning,
 basic/patterns/subscriptions and server/utilities/logging.
@@ -44,27 +44,28 @@ ANSWERED_AT_ONCE: Final = (
     "resources/subscribe",
     "resources/unsubscribe",
 )
-"""The methods that the session answers by itself, once there are terms."""
+"""Methods answered by the session itself, without a handler, once a revision is known."""
 _dump: Final = msgspec.json.Encoder().encode
 
 
 class ServerSession(Session):
-    """A session with one client. `offer()` is what the server declares at the time."""
+    """A session with one client. `offer()` returns the server's declaration at this moment."""
 
     role = SERVER
     has_handshake: ClassVar = True
-    """Whether a client may begin with `initialize`; without, each request stands for itself."""
+    """False if clients may not send `initialize`: each request must name its revision."""
     begins_anew = True
-    """Whether a second `initialize` ends what was open and begins again, or is refused."""
+    """True if a second `initialize` starts again and ends all open requests, False if it is
+    refused."""
     is_anonymous = False
-    """Whether it is one of several clients, and did not authenticate."""
+    """True for a client without authentication among several clients of the server."""
     principal = ""
-    """The user or service that the client acts for; empty for nobody."""
+    """The user or service on whose behalf the client acts; empty if unknown."""
     log_level: str | None = None
-    """The level that the client has set for the session."""
+    """The level set by `logging/setLevel` for the session."""
     _declared: Mapping[str, Any] = MappingProxyType({})
     _agreed_bytes = 0
-    """What the info and the capabilities of the client count."""
+    """The bytes counted for the client's info and capabilities."""
 
     def __init__(
         self,
@@ -113,14 +114,14 @@ class ServerSession(Session):
             raise
 
     def _check(self, frame: Request, params: peek.RequestParams, version: str) -> None:
-        """Raises RpcError if a request that names a revision is not to be served."""
+        """Raise RpcError if a self-contained request is not served; subclasses decide."""
 
     def _per_request_terms(
         self, frame: Request, params: peek.RequestParams, version: str, offer: ServerOffer
     ) -> Terms:
         meta = params.meta
         capabilities: Any = meta.client_capabilities
-        if capabilities.__class__ is not dict:  # without a `cast`, which is a call
+        if capabilities.__class__ is not dict:  # `isinstance` would need a `cast`: a call more
             raise refusals.invalid_params("`_meta` has no clientCapabilities")
         self._check(frame, params, version)
         if version not in offer.per_request:
@@ -146,7 +147,7 @@ class ServerSession(Session):
         return super()._revision_of(frame)
 
     def _before_handshake(self, frame: Request) -> list[Event]:
-        """Answers a request that names no revision, before any handshake."""
+        """Answer a request without a revision, before any handshake."""
         if not self.has_handshake:
             raise refusals.invalid_params("`_meta` has no protocolVersion")
         if frame.method == "ping" and self.offer().handshake:
@@ -159,6 +160,8 @@ class ServerSession(Session):
         raise RpcError(code, why)
 
     def _admit(self, frame: Request, terms: Terms, offer: ServerOffer) -> list[Event]:
+        # The checks depend on the method and the offer only. `admitted` remembers the offer by
+        # which a method passed them: any change of the server makes a new offer, and a new check.
         admitted = terms.translation.admitted
         if admitted.get(frame.method) is not offer:
             method = self._method(terms, frame.method, "request")
@@ -188,7 +191,7 @@ class ServerSession(Session):
         if not declares(offer.declared, method.capability) and method.name not in offer.methods:
             raise refusals.method_not_found(method.name, method.capability)
 
-    # ---- methods that the session answers
+    # ---- methods answered by the session
 
     def _initialize(self, frame: Request) -> list[Event]:
         if len(frame.params) > (limit := self.limits.initialize_bytes):
@@ -217,7 +220,10 @@ class ServerSession(Session):
         return [*ended, Write(jsonrpc.response(frame.id, _dump(result)))]
 
     def _reset(self) -> list[Event]:
-        """Ends all that is open: another client has begun on the same stream, behind a bridge."""
+        """End all open requests and subscriptions: another client begins on the same stream.
+
+        A bridge in front of the server may reuse its stream for the next client.
+        """
         if not self.begins_anew:
             raise RpcError(error_codes.INVALID_REQUEST, "the session is initialized already")
         ended = self.lost("the client has sent another `initialize`")
@@ -226,7 +232,10 @@ class ServerSession(Session):
         return ended
 
     def _spoken(self, proposed: str) -> str:
-        """The revision that the client proposes, or our newest. Raises RpcError if we have none."""
+        """Return the proposed revision if it is ours, else our newest.
+
+        Raises RpcError if none of our revisions has a handshake.
+        """
         ours = self.offer().handshake
         if not ours:
             data = {"supported": list(self.offer().newest_first), "requested": proposed}
@@ -234,7 +243,7 @@ class ServerSession(Session):
         return proposed if proposed in ours else ours[0]
 
     def _answer_at_once(self, frame: Request, terms: Terms) -> bytes:
-        """The result of one of ANSWERED_AT_ONCE, as JSON."""
+        """Answer a method of ANSWERED_AT_ONCE; return the result as JSON."""
         params = terms.translation.read("params", frame.method, frame.params)
         match frame.method:
             case "server/discover":
@@ -255,7 +264,10 @@ class ServerSession(Session):
         self.subscriptions.watch(uri)
 
     def _listen(self, frame: Request, terms: Terms) -> list[Event]:
-        """Source: 2026-07-28 basic/patterns/subscriptions, "Acknowledgment"."""
+        """Open a subscription stream.
+
+        Source: 2026-07-28 basic/patterns/subscriptions, "Acknowledgment".
+        """
         params = terms.translation.read("params", frame.method, frame.params)
         wanted = params.notifications
         more = accepted(terms.translation.extensions, wanted.extra_, self.principal)
@@ -267,7 +279,7 @@ class ServerSession(Session):
         return [Write(self.notify("notifications/subscriptions/acknowledged", acknowledged, terms))]
 
     def _result(self, running: Running, result: Any) -> bytes:
-        """In the per-request era each result has a type and names the server.
+        """Return the result as JSON; in the per-request era with its type and the server's name.
 
         Source: 2026-07-28 basic/index, "_meta" and "Result Types".
         """
@@ -280,9 +292,9 @@ class ServerSession(Session):
         return b"%b,%b" % (body[:-1], terms.signature)
 
     def _signed(self, result: Any, signature: Any) -> bytes:
-        """Adds the server's name to a result that has a `_meta`, and its type if it has none.
+        """Return a result with the server's name in its `_meta`, and a type if it has none.
 
-        A result that came from another server names that one until then.
+        A result passed on from another server carries the other name until here.
         """
         meta = {**result.get("_meta", {}), **signature["_meta"]}
         return _dump({"resultType": "complete", **result, "_meta": meta})
@@ -298,7 +310,7 @@ class ServerSession(Session):
         return [Opened(self.agreed)]
 
     def _ended(self, events: list[Event]) -> list[Event]:
-        """Ends the subscriptions whose request has ended."""
+        """End each subscription whose request has ended."""
         for id in self.subscriptions.open - self.running.keys():
             self.subscriptions.end(id)
         return events
@@ -313,10 +325,10 @@ class ServerSession(Session):
         self.held.change(agreed_bytes - self._agreed_bytes)
         self._agreed_bytes = agreed_bytes
 
-    # ---- what the server tells its client unasked
+    # ---- notifications of changes and logs
 
     def about(self, change: Change) -> list[bytes]:
-        """The notifications of a change, for those who subscribed to it."""
+        """Return the notifications of a change for the subscriptions of this client."""
         if self.input_ended or change.principal not in (None, self.principal):
             return []
         if change.notice is not None:
@@ -335,7 +347,7 @@ class ServerSession(Session):
     def _changed(
         self, method: str, make: Callable[..., Any], streams: Iterable[Id], in_session: bool
     ) -> list[bytes]:
-        """A notification on each stream, and one in the session of a handshake."""
+        """Return one notification per subscribed stream, and one more for a handshake session."""
         sent = [
             self.notify(method, make(meta=tagged(id)), self.running[id].terms) for id in streams
         ]
@@ -352,10 +364,11 @@ class ServerSession(Session):
         return sent
 
     def log(self, id: Id, terms: Terms, level: str, data: Any, logger: object = None) -> bytes:
-        """A log message about a request; empty if the client does not want that level.
+        """Return the bytes of a log message about a request; empty if the client filters its level.
 
-        Raises ValueError for an unknown level. In the per-request era a request that was answered
-        or cancelled has no more log messages. Source: 2026-07-28 server/utilities/logging.
+        In the per-request era the bytes are empty too once the request is answered or cancelled.
+        Raises ValueError for an unknown level, TypeError if `logger` is neither text nor None.
+        Source: 2026-07-28 server/utilities/logging.
         """
         require_level(level)
         if not isinstance(logger, str | None):
@@ -376,10 +389,10 @@ class ServerSession(Session):
         return self.notify("notifications/message", params, terms)
 
     def end_subscriptions(self, *, cancelling: bool = True) -> list[bytes]:
-        """Ends the open subscriptions of the client with a result.
+        """End each open subscription with a result; return the messages to send.
 
-        With `cancelling` a notification comes first, where subscriptions share a channel that the
-        client still writes to.
+        With `cancelling` a cancellation precedes each result: it is needed where subscriptions
+        share a channel on which the client still sends.
 
         Source: 2026-07-28 basic/patterns/subscriptions, "Graceful Closure", and cancellation.
         """
@@ -403,7 +416,7 @@ class ServerSession(Session):
             require_client(method, known.capability, params, terms.capabilities)
 
     def _require_declared(self, method: Method, terms: Terms) -> None:
-        """Raises NotOffered if neither side has declared the notification's capability."""
+        """Raise NotOffered if neither side has declared the notification's capability."""
         sides = self.offer().declared, terms.capabilities
         is_declared = any(declares(side, method.capability) for side in sides)
         if method.direction != "both" and not is_declared:

@@ -1,7 +1,7 @@
-"""What the sessions of both roles share: requests in both directions, progress, batches, errors.
+"""The protocol session of both roles: requests in both directions, progress, batches and errors.
 
-Bytes of the peer become events; `call`, `answer`, `refuse`, `notify` and `cancel` return bytes to
-send. A session sends nothing itself. Times are seconds on the caller's clock.
+`receive` and `handle` turn bytes of the peer into events; `call`, `answer`, `refuse`, `notify` and
+`cancel` return bytes to send. A session does no I/O. Times are seconds on the caller's clock.
 
 Source: 2025-11-25 basic/index and basic/utilities; 2026-07-28 basic/patterns.
 """
@@ -61,20 +61,24 @@ _Asked = TypeVar("_Asked", jsonrpc.Request, jsonrpc.Notification)
 
 
 class Session(ABC):
-    """A session with one peer. `agreed` are the terms of the handshake, or of our requests."""
+    """A session with one peer.
+
+    `agreed` holds the revision and the peer's capabilities: from the handshake, or from our
+    requests.
+    """
 
     role: Role
     state = State.NEW
     agreed: Terms | None = None
     input_ended = False
-    """Whether the peer sends nothing more. Then only answers are sent: a peer that has closed its
-    side may have given up reading too, and what it did not ask for can break it."""
+    """True once the peer has closed its sending side. Then the session sends answers only: such a
+    peer may not read any more, and an unexpected message can break it."""
     watch: Callable[[bytes], object] | None = None
-    """Sees each message that arrives."""
+    """Called with the bytes of each message received."""
     watch_dropped: Callable[[bytes], object] | None = None
-    """Sees the beginning of each message that was too long."""
+    """Called with the first bytes of each message above the size limit."""
     unsent: Callable[[], int] | None = None
-    """Counts the bytes that the transport has not sent yet."""
+    """Returns the number of bytes waiting in the transport."""
     _lines: Lines | None = None
     _on_frame: ClassVar[dict[type, Callable[[Any, Any, float], list[Event]]]]
 
@@ -107,13 +111,13 @@ class Session(ABC):
 
     @property
     def message_bytes(self) -> int:
-        """The most bytes of one message that arrives."""
+        """The size limit of one received message, in bytes."""
         return self.limits.line_bytes
 
-    # ---- what arrives
+    # ---- received messages
 
     def receive(self, chunk: bytes, now: float) -> Iterator[Event]:
-        """The events of the lines that end in `chunk`."""
+        """Yield the events of each line completed by `chunk`."""
         if self._lines is None:
             self._lines = Lines(self.message_bytes)
         for line in self._lines.feed(chunk):
@@ -123,7 +127,7 @@ class Session(ABC):
                 yield from self.handle(self.read(line), now)
 
     def read(self, message: bytes) -> jsonrpc.Frame:
-        """Parses one message, which has no line end."""
+        """Parse one message; `message` has no line end."""
         if self.watch is not None:
             self.watch(message)
         if self.agreed is not None and self.agreed.translation.revision.batches:
@@ -133,7 +137,10 @@ class Session(ABC):
         return self.reread(message, frame) if type(frame) in _MAY_BE_FAULTY else frame
 
     def reread(self, message: bytes, frame: jsonrpc.Frame) -> jsonrpc.Frame:
-        """A message that may be malformed, or a batch with such messages, after repairs."""
+        """Repair and parse a message again if it, or a part of it, is malformed.
+
+        Return `frame` itself if it is well formed or cannot be repaired.
+        """
         if not _is_faulty(frame):
             return frame
         text, repaired = self.tolerances.repair_text(message)
@@ -151,7 +158,7 @@ class Session(ABC):
         return again
 
     def handle(self, frame: jsonrpc.Frame, now: float) -> list[Event]:
-        """The events of a message."""
+        """Return the events of a message."""
         return self._on_frame[type(frame)](self, frame, now)
 
     def _on_request(self, frame: jsonrpc.Request, now: float) -> list[Event]:
@@ -167,7 +174,10 @@ class Session(ABC):
 
     @abstractmethod
     def _requested(self, frame: jsonrpc.Request) -> list[Event]:
-        """The events of a request. Raises RpcError if it is refused, and what reading it raises."""
+        """Return the events of a request.
+
+        Raises RpcError if the request is refused, and the errors of reading its params.
+        """
 
     def _on_notification(self, frame: jsonrpc.Notification, now: float) -> list[Event]:
         try:
@@ -178,9 +188,10 @@ class Session(ABC):
             return [Ignored(f"{frame.method}: {error}")]
 
     def _without_nulls(self, frame: _Asked) -> _Asked | None:
-        """A message without the nulls that stand for absent members of its params; None if none do.
+        """Remove the nulls of absent members from the params; return None if there are none.
 
-        The session reads some members before the params as a whole are decoded.
+        The session reads some members of `_meta` before it decodes the params as a whole, so both
+        types are repaired.
         """
         if not self.tolerances.forgives(NULL):
             return None
@@ -197,7 +208,7 @@ class Session(ABC):
         return None if params is frame.params else structs.replace(frame, params=params)
 
     def _revision_of(self, frame: jsonrpc.Request | jsonrpc.Notification) -> Revision:
-        """The revision by which to repair a message that could not be read as it came."""
+        """Return the revision whose types repair an unreadable message."""
         return revision(HANDLERS) if self.agreed is None else self.agreed.translation.revision
 
     def _notified(self, frame: jsonrpc.Notification, now: float) -> list[Event]:
@@ -242,7 +253,7 @@ class Session(ABC):
             return self._bad_answer(sent, error, now)
 
     def _bad_answer(self, sent: Sent, why: object, now: float) -> list[Event]:
-        """The answer to a request of ours cannot be used."""
+        """Fail a request of ours whose answer cannot be used."""
         return [Failed(sent, BadAnswer(f"{sent.method}: {why}"))]
 
     def _on_error_response(self, frame: jsonrpc.ErrorResponse, now: float) -> list[Event]:
@@ -267,7 +278,7 @@ class Session(ABC):
         return [Write(jsonrpc.error_response(frame.id, frame.code, frame.message))]
 
     def too_long(self, line: TooLong) -> list[Event]:
-        """What a message means that is over the limit."""
+        """Return the events of a message above the size limit."""
         if line.tail is None and self.watch_dropped is not None:
             self.watch_dropped(line.head)
         needs = not self._may_report_error(None)
@@ -277,7 +288,7 @@ class Session(ABC):
         return self._on_malformed(fault, 0) if is_known else []
 
     def _may_report_error(self, id: Id | None) -> bool:
-        """Whether the peer's revision allows an error response with that id."""
+        """True if the peer's revision allows an error response with this id."""
         agreed = self.agreed
         return id is not None or agreed is None or agreed.translation.revision.idless_errors
 
@@ -294,7 +305,10 @@ class Session(ABC):
         return [*events, Write(responses)] if responses else events
 
     def _on_batched(self, single: jsonrpc.Single, batch: BatchResponses, now: float) -> list[Event]:
-        """A response that is ready at once waits for those of the rest of the batch."""
+        """Handle one message of a batch; keep its response until the batch is complete."""
+        # A request may be answered at once (a Write among its events), or be given to a handler (an
+        # entry in `running`). An entry that was there before is another request with the same id:
+        # this message was refused, and the entry must not join this batch.
         id = single.id if isinstance(single, jsonrpc.Request | jsonrpc.Malformed) else None
         before = None if id is None else self.running.get(id)
         events = self.handle(single, now)
@@ -309,7 +323,7 @@ class Session(ABC):
             return [event for event in events if not isinstance(event, Write)]
         return events
 
-    # ---- what is sent
+    # ---- sent messages
 
     def call(
         self,
@@ -320,10 +334,10 @@ class Session(ABC):
         timeout: Timeout | None = None,
         token: Id | None = None,
     ) -> tuple[Sent, bytes]:
-        """A request of ours; `params` is a model of `latest`, UNSET for none.
+        """Open a request of ours; return its entry and the bytes to send.
 
-        Raises NotOpen, NotOffered, TooMuch, Disconnected, EncodeError, StepError; then nothing is
-        sent.
+        `params` is a model of `latest`, UNSET for none. Raises NotOpen, NotOffered, TooMuch,
+        Disconnected, EncodeError or StepError; then nothing is opened.
         """
         if self.input_ended:
             raise Disconnected(f"{method}: the peer has closed its side, and cannot answer")
@@ -343,9 +357,9 @@ class Session(ABC):
         return sent, jsonrpc.request(id, method, body)
 
     def notify(self, method: str, params: Any, terms: Terms | None = None) -> bytes:
-        """A notification of ours; empty once the peer's input has ended.
+        """Return the bytes of a notification; empty once the peer has closed its sending side.
 
-        Raises NotOpen, NotOffered, EncodeError, StepError.
+        Raises NotOpen, NotOffered, EncodeError or StepError.
         """
         if self.input_ended:
             return b""
@@ -354,9 +368,10 @@ class Session(ABC):
         return jsonrpc.notification(method, terms.translation.write("params", method, params))
 
     def answer(self, id: Id, result: Any) -> bytes:
-        """The response to a request; empty if it was cancelled, or waits for its batch.
+        """End a request of the peer and return its response; `result` is a model.
 
-        `result` is a model. Raises EncodeError and StepError; the request stays open then.
+        The bytes are empty if the request was cancelled, or if the response waits for its batch.
+        Raises EncodeError and StepError; the request stays open then.
         """
         running = self.running.get(id)
         if running is None:
@@ -367,7 +382,10 @@ class Session(ABC):
         return running.terms.translation.write("result", running.method, result)
 
     def refuse(self, id: Id, code: int, message: str, data: Any = None) -> bytes:
-        """The error response to a request; `data` is parsed JSON. Empty as in `answer`."""
+        """End a request of the peer and return its error response; `data` is parsed JSON.
+
+        The bytes are empty in the same cases as those of `answer`.
+        """
         if (running := self.running.get(id)) is None:
             return b""
         code = error_codes.sendable(code, running.terms.translation.revision.era)
@@ -376,10 +394,10 @@ class Session(ABC):
     def _finish(self, id: Id, data: bytes) -> bytes:
         running, held = self.running.pop(id), self.held
         counted = running.size
-        held.count -= counted  # as `release` does, and in line: it is done for each request
+        held.count -= counted  # the same as `release`, in line: this runs for each request
         held.share.count -= counted
         OF_PROCESS.count -= counted
-        size = len(data)  # a small one has the room that its request has just given back
+        size = len(data)  # a small response fits in the bytes just freed by its request
         if size > SMALL and (crossed := held.crossed(self.limits, size, self.unsent)):
             why = f"busy: too many answers are not read yet ({crossed})"
             data = jsonrpc.error_response(id, error_codes.BUSY, why)
@@ -388,7 +406,9 @@ class Session(ABC):
     def report(
         self, id: Id, progress: float, total: float | None = None, message: str | None = None
     ) -> bytes:
-        """Progress on a request of the peer; empty if it has no token, or nothing has advanced.
+        """Return the bytes of a progress notification about a request of the peer.
+
+        Empty if the request has no progress token, or if `progress` is not above the last value.
 
         Source: 2025-11-25 basic/utilities/progress, "Behavior Requirements".
         """
@@ -405,9 +425,9 @@ class Session(ABC):
         return self.notify("notifications/progress", params, running.terms)
 
     def cancel(self, id: Id, reason: str = "") -> bytes:
-        """Cancels a request of ours; empty if it is not pending. A late answer is ignored.
+        """Cancel a request of ours and return the notification; a late answer is ignored.
 
-        The handshake is never cancelled.
+        Empty if the request is not pending, or is the handshake, which is never cancelled.
         Source: 2025-11-25 basic/utilities/cancellation, "Behavior Requirements".
         """
         sent = self.pending.pop(id)
@@ -416,7 +436,7 @@ class Session(ABC):
         return jsonrpc.cancellation(id, reason)
 
     def expired(self, now: float) -> list[Event]:
-        """Fails the requests whose time is over."""
+        """Fail each request of ours whose deadline has passed."""
         return [event for sent in self.pending.late(now) for event in self._late(sent, now)]
 
     def _late(self, sent: Sent, now: float) -> list[Event]:
@@ -426,7 +446,7 @@ class Session(ABC):
         return [Write(data, sent.about), failed] if data else [failed]
 
     def abandon(self, why: str) -> list[Event]:
-        """Cancels the peer's requests, which it has forgotten."""
+        """Cancel all requests of the peer: it no longer waits for their answers."""
         cancelled: list[Event] = [Cancelled(id, why) for id in self.running]
         for id in [*self.running]:
             if (called := self.release(id).called) is not None:
@@ -434,7 +454,7 @@ class Session(ABC):
         return cancelled
 
     def lost(self, why: str = "the peer is gone") -> list[Event]:
-        """Ends all requests, in both directions: the stream has ended."""
+        """Close the session: fail our requests and cancel those of the peer."""
         self.state = State.CLOSED
         failed = [Failed(s, Disconnected(f"{s.method}: {why}")) for s in self.pending.drain()]
         return [*self.abandon(why), *failed]
@@ -443,14 +463,14 @@ class Session(ABC):
         self.state = after(self.role, self.state, what)
 
     def _method(self, terms: Terms, name: str, kind: str) -> Method | None:
-        """A method that the peer may send as that kind of message; None for any other."""
+        """Return the method if the peer may send it as this kind of message, else None."""
         method = terms.translation.methods.get(name)
         if method is None or method.kind != kind or method.direction.startswith(self.role):
             return None
         return method
 
     def _require_room(self, frame: jsonrpc.Request) -> None:
-        """Raises RpcError if a request of the peer has the id of another, or is too much."""
+        """Raise RpcError if the request reuses an open id or exceeds a limit."""
         if isinstance(frame.id, str) and len(frame.id) > (longest := self.limits.id_chars):
             why = f"an id of more than {longest} characters (Limits.id_chars)"
             raise RpcError(error_codes.INVALID_REQUEST, why)
@@ -466,15 +486,15 @@ class Session(ABC):
     def start(
         self, frame: jsonrpc.Request, terms: Terms, called: Cancellable | None = None
     ) -> None:
-        """Begins to work on a request of the peer."""
+        """Register a request of the peer as running and count its bytes."""
         size, held = len(frame.params) + REQUEST_BYTES, self.held
-        held.count += size  # as `change` does, and in line: it is done for each request
+        held.count += size  # the same as `change`, in line: this runs for each request
         held.share.count += size
         OF_PROCESS.count += size
         self.running[frame.id] = Running(frame.method, terms, size, called)
 
     def release(self, id: Id) -> Running:
-        """Ends the work on a request of the peer."""
+        """Unregister a running request of the peer and return its entry."""
         running, held = self.running.pop(id), self.held
         size = running.size
         held.count -= size
@@ -489,14 +509,14 @@ class Session(ABC):
 
     @abstractmethod
     def _gate(self, method: str, params: Any, terms: Terms) -> None:
-        """Raises NotOffered if a message of ours needs a capability that was not negotiated."""
+        """Raise NotOffered if our message needs a capability that was not negotiated."""
 
 
 _MAY_BE_FAULTY: Final = (jsonrpc.Malformed, jsonrpc.Batch)
 
 
 def _is_faulty(frame: jsonrpc.Frame) -> bool:
-    """Whether a text is not a message, or has a part that is not."""
+    """True if the message, or one of a batch, is malformed."""
     if isinstance(frame, jsonrpc.Batch):
         return any(isinstance(part, jsonrpc.Malformed) for part in frame.frames)
     return isinstance(frame, jsonrpc.Malformed)

@@ -1,11 +1,11 @@
-"""The steps that end a server process: close its input, terminate it, kill it.
+"""The steps to end a server process: close its input, terminate it, kill it.
 
                  late                late                late
     RUNNING ──close──▸ CLOSING ──────▸ TERMINATING ──────▸ KILLING ──────▸ GONE
        └────────died──────┴─────────────────▸┴──────empty──────┴─────────────▸┘
 
-Signals go to the process group. What a dead server left running in its group is terminated as well,
-and killed as well: only an empty group is gone. Times are seconds on the caller's clock.
+Signals go to the process group. Processes left in the group of a dead server are terminated and
+killed too: a server is gone when its group is empty. Times are seconds on the caller's clock.
 
 Source: 2025-11-25 basic/lifecycle, "Shutdown"; 2026-07-28 basic/transports/stdio, "Shutdown".
 """
@@ -18,7 +18,7 @@ from typing import Final
 
 
 class State(Enum):
-    """What was done last."""
+    """The last step done."""
 
     RUNNING = auto()
     CLOSING = auto()
@@ -28,22 +28,22 @@ class State(Enum):
 
 
 class Event(Enum):
-    """What happened."""
+    """A reason for the next step."""
 
     CLOSE = auto()
-    """Its owner wants it to end."""
+    """The owner wants the process to end."""
     HURRY = auto()
-    """Its owner cannot wait."""
+    """The owner cannot wait."""
     DIED = auto()
-    """The process itself is dead."""
+    """The process itself is dead; its group may not be."""
     EMPTY = auto()
-    """So is all that it left in its group."""
+    """The group has no processes any more."""
     LATE = auto()
     """`Shutdown.due` has passed."""
 
 
 class Action(Enum):
-    """What to do now."""
+    """The next step."""
 
     NOTHING = auto()
     CLOSE_INPUT = auto()
@@ -71,9 +71,9 @@ TABLE: Final[Mapping[tuple[State, Event], tuple[Action, State]]] = {
 
 
 class Shutdown:
-    """One process and its group, on the way out.
+    """The shutdown of one process and its group.
 
-    `due` is when `Event.LATE` happens unless another event changes `state` before; None: never.
+    `due` is the time of `Event.LATE`, unless another event changes `state` first; None for never.
     """
 
     def __init__(self, close_wait: float, terminate_wait: float, kill_wait: float) -> None:
@@ -86,7 +86,7 @@ class Shutdown:
         }
 
     def step(self, event: Event, now: float) -> Action:
-        """Raises KeyError for an event that cannot happen in this state."""
+        """Return the next action. Raises KeyError for an event impossible in this state."""
         action, state = TABLE[self.state, event]
         if state is not self.state:
             self.state = state

@@ -19,7 +19,7 @@ _MAX_DIGITS: Final = 15
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """`id` is empty where the stream has named none yet; `retry` is in milliseconds."""
+    """An event; `id` is empty if the stream has named none yet, `retry` is in milliseconds."""
 
     id: str = ""
     name: str = _MESSAGE
@@ -28,7 +28,7 @@ class Event:
 
 
 def encode(event: Event) -> bytes:
-    """The event as a block of its stream; it always has `data`, so that it is heard.
+    """Write the event as a block of its stream, always with `data`: clients ignore others.
 
     Raises ValueError for an id or a name with a line end or NUL.
     """
@@ -50,10 +50,10 @@ def _field(name: bytes, value: str) -> bytes:
 
 
 class Events:
-    """Parses the chunks of one stream, cut anywhere; holds at most `limit` bytes of an event.
+    """A parser for the chunks of one stream, cut anywhere; it buffers at most `limit` bytes.
 
-    `id` and `retry` are the last that the stream has named, with or without an event. An event that
-    is unfinished at the end of the stream is dropped; one that is too long is reported and skipped.
+    `id` and `retry` are the last values of the stream, with or without an event. An unfinished
+    event at the end of the stream is dropped; an event above the limit is reported and skipped.
     """
 
     def __init__(self, limit: int) -> None:
@@ -65,12 +65,12 @@ class Events:
         self._first = True
         self._next_id = ""
         self._skipped: bytes | None = None
-        """The beginning of the event that is skipped; `_tail` is the end of what came of it."""
+        """The beginning of the event being skipped; `_tail` is its end so far."""
         self._tail = b""
         self._forget()
 
     def feed(self, chunk: bytes) -> Iterator[Event | TooLong]:
-        """The events that end in `chunk`."""
+        """Yield each event completed by `chunk`."""
         if not chunk:
             return
         if self._after_cr:
@@ -92,7 +92,7 @@ class Events:
             del self._line[1:]
 
     def _head(self) -> bytes:
-        """The beginning of the data of an event that is not complete."""
+        """Return the beginning of the data of an unfinished event."""
         field, _, value = bytes(self._line[: 2 * ENDS_BYTES]).partition(b":")
         last = [value.removeprefix(b" ")] if field == b"data" else []
         return b"\n".join([*self._data, *last])[:ENDS_BYTES]
@@ -112,7 +112,7 @@ class Events:
             self._read_field(field, value.removeprefix(b" "))
 
     def _end_skipped_line(self) -> Iterator[TooLong]:
-        """An empty line ends the event that is skipped."""
+        """Drop a line of the event being skipped; an empty line ends the event."""
         if self._line:
             self._line.clear()
         elif self._skipped is not None:

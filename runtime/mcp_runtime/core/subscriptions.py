@@ -1,4 +1,4 @@
-"""Who subscribed to changes: streams of the per-request era, resource URIs of the handshake era.
+"""Subscriptions to changes: streams of the per-request era, resource URIs of the handshake era.
 
 Source: 2026-07-28 basic/patterns/subscriptions; 2025-11-25 server/resources, "Subscriptions".
 """
@@ -23,11 +23,11 @@ from mcp_runtime.revisions import latest
 LISTS: Final[Mapping[str, str]] = {
     list_: f"{list_}_list_changed" for list_ in ("tools", "prompts", "resources")
 }
-"""The member of a filter for each list."""
+"""The member of a subscription filter for each list."""
 
 
 class Notice(Struct, frozen=True):
-    """A notification of an extension, to subscribers that have `value` in `member` of their filter.
+    """An extension's notification, for subscribers with `value` in `member` of their filter.
 
     `params` is parsed JSON.
     """
@@ -39,9 +39,9 @@ class Notice(Struct, frozen=True):
 
 
 class Change(Struct, omit_defaults=True):
-    """The name of a list that changed, the URI of a resource that changed, or a notice.
+    """A changed list by its name, a changed resource by its URI, or an extension's notice.
 
-    Only clients that act for `principal` are notified, unless that is None.
+    Only clients of `principal` are notified; None: all clients.
     """
 
     list: str = ""
@@ -49,18 +49,18 @@ class Change(Struct, omit_defaults=True):
     notice: Notice | None = None
     principal: str | None = None
     sender: str = ""
-    """The process in which it happened."""
+    """The process of the change."""
 
 
 class Subscriptions:
-    """The subscriptions of one client; at most `Limits.subscriptions` streams and URIs together.
+    """The subscriptions of one client: at most `Limits.subscriptions` streams and URIs together.
 
-    The URIs of its session count in `held`; those of a stream count with its request.
+    URIs of the session are counted in `held`, those of a stream with its request.
     """
 
     def __init__(self, limits: Limits, held: HeldBytes) -> None:
         self.watched: frozenset[str] = frozenset()
-        """The URIs of the session."""
+        """The URIs subscribed in the session."""
         self._limits = limits
         self._held = held
         self._hold = Hold(held)
@@ -72,7 +72,7 @@ class Subscriptions:
         return set(self._streams)
 
     def watch(self, uri: str) -> None:
-        """Raises RpcError where there is no room."""
+        """Subscribe to a URI. Raises RpcError if the limit is reached."""
         if uri not in self.watched:
             self._require_room(1)
             if crossed := self._held.crossed(self._limits, _cost(uri)):
@@ -83,7 +83,7 @@ class Subscriptions:
         self.watch_only(self.watched - {uri})
 
     def watch_only(self, uris: Iterable[str]) -> None:
-        """Subscribes the session to these URIs, and no longer to others."""
+        """Replace the URIs subscribed in the session by these."""
         self.watched = frozenset(uris)
         self._hold.change(sum(map(_cost, self.watched)) - self._hold.size)
 
@@ -94,9 +94,9 @@ class Subscriptions:
         offer: ServerOffer,
         more: Mapping[str, Any] = MappingProxyType({}),
     ) -> latest.SubscriptionFilter:
-        """Subscribes a stream to the part of `wanted` that the server offers. Raises RpcError.
+        """Subscribe a stream to the offered part of `wanted`; return this part.
 
-        `more` are members that extensions add.
+        `more` are members added by extensions. Raises RpcError if the limit is reached.
         """
         kept = _kept(wanted, offer, more)
         self._require_room(1 + _size(kept))
@@ -116,7 +116,7 @@ class Subscriptions:
         return [id for id, kept in self._streams.items() if uri in _uris(kept)]
 
     def of_member(self, member: str, value: object) -> list[Id]:
-        """The streams that have `value` in a member that an extension adds."""
+        """Return the streams with `value` in a member added by an extension."""
         return [id for id, kept in self._streams.items() if value in _added(kept).get(member, ())]
 
     def _require_room(self, more: int) -> None:
@@ -127,7 +127,7 @@ class Subscriptions:
 
 
 def _cost(uri: str) -> int:
-    """What a URI counts: Python keeps up to four bytes of each character."""
+    """Return the bytes counted for a URI: Python keeps up to four bytes of each character."""
     return 4 * len(uri) + EVENT_BYTES
 
 
@@ -156,5 +156,5 @@ def _size(kept: latest.SubscriptionFilter) -> int:
 
 
 def _added(kept: latest.SubscriptionFilter) -> dict[str, list[Any]]:
-    """The lists that extensions have added."""
+    """Return the lists added by extensions."""
     return {name: value for name, value in kept.extra_.items() if isinstance(value, list)}

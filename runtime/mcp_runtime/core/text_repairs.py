@@ -1,6 +1,6 @@
-"""Repairs of the text of a message that no JSON reader takes, or that is no message of JSON-RPC.
+"""Repairs of a text which is not JSON, or not a message of JSON-RPC.
 
-Each returns the text itself where there is nothing to repair.
+Each function returns the text itself if it finds no fault.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ _dump: Final = msgspec.json.Encoder().encode
 
 
 def without_mark(text: bytes) -> bytes:
-    """Leaves out a byte order mark. Source: RFC 8259, section 8.1."""
+    """Remove a byte order mark. Source: RFC 8259, section 8.1."""
     return text.removeprefix(_MARK)
 
 
 def with_whole_characters(text: bytes) -> bytes:
-    """Replaces each escaped half of a character (a lone surrogate) by U+FFFD."""
+    """Replace each escaped half of a character (a lone surrogate) by U+FFFD."""
     if rb"\ud" not in text and rb"\uD" not in text:
         return text
     return _ESCAPE.sub(lambda at: rb"\ufffd" if at["half"] else at[0], text)
 
 
 def without_null_members(text: bytes) -> bytes:
-    """Leaves out the members of a message, or of those in a batch, whose null says they are absent.
+    """Remove null members which mean absence, from a message or each message of a batch.
 
-    That is `params`; `error` beside a result or a method; `result` beside an error or a method;
+    They are `params`; `error` beside a result or a method; `result` beside an error or a method;
     `method` beside a result or an error; and the `id` of a notification.
     """
     with suppress(*_UNREADABLE):
@@ -55,7 +55,7 @@ def without_null_members(text: bytes) -> bytes:
 
 
 def _without_nulls(text: bytes) -> bytes:
-    """As `without_null_members`, for one message."""
+    """Repair one message as `without_null_members` does."""
     with suppress(*_UNREADABLE):
         members = _object.decode(text)
         absent = {name for name, value in members.items() if _is_null(value)} & _absent(members)
@@ -65,7 +65,7 @@ def _without_nulls(text: bytes) -> bytes:
 
 
 def _names(text: bytes) -> list[str]:
-    """The members of the object itself, with those that are there twice. Raises ValueError."""
+    """Return the names of the top-level members, duplicates included. Raises ValueError."""
     last: list[str] = []
 
     def keep(pairs: list[tuple[str, object]]) -> None:
@@ -76,7 +76,7 @@ def _names(text: bytes) -> list[str]:
 
 
 def _absent(members: Mapping[str, Raw]) -> set[str]:
-    """The members that are not there if they are null."""
+    """Return the members whose null means absence."""
     given = {name for name, value in members.items() if not _is_null(value)}
     absent = {"params"}
     if given & {"result", "error"}:
@@ -99,11 +99,11 @@ TEXT_REPAIRS: Final[Mapping[str, Callable[[bytes], bytes]]] = {
     "surrogate": with_whole_characters,
     "null": without_null_members,
 }
-"""By the name of the tolerance, in the order in which they are tried."""
+"""Repairs by the name of their tolerance, in the order of their use."""
 
 
 def repaired(text: bytes) -> bytes:
-    """A text with every repair."""
+    """Apply every repair to a text."""
     for repair in TEXT_REPAIRS.values():
         text = repair(text)
     return text

@@ -1,8 +1,8 @@
-"""Tolerances: faults of real peers whose meaning is plain, repaired in what they send, and counted.
+"""Tolerances: obvious faults of real peers, repaired in received messages and counted.
 
-Every message is read exactly first. Only where that fails is it repaired and read again: its text
-(`text_repairs`), nulls that stand for absent members, members that a row of the revision's table
-names, items of a list that do not fit. docs/TOLERANCES.md says why, and how to refuse each.
+Each message is first decoded exactly. Only if that fails, it is repaired and decoded again: its
+text (`text_repairs`), nulls in place of absent members, members named in the revision's table, list
+items of a wrong type. docs/TOLERANCES.md has the reasons, and the switch of each tolerance.
 """
 
 from __future__ import annotations
@@ -47,31 +47,31 @@ from mcp_runtime.revisions import (
 )
 
 Types: TypeAlias = tuple[Any, ...]
-"""The types that may stand at one place: the arms of a union."""
+"""The possible types of a value: the arms of a union."""
 
 NULL: Final = "null"
-"""Null in place of an optional member that cannot be null."""
+"""Null in place of an optional member whose type has no null."""
 TEXT_ARGUMENT: Final = "text_argument"
-"""An argument of a tool as JSON text, where its schema takes no text."""
+"""A tool argument as JSON text, if its schema takes no text."""
 NULL_ARGUMENT: Final = "null_argument"
-"""Null for an optional argument of a tool, where its schema takes no null."""
+"""Null for an optional tool argument, if its schema takes no null."""
 ITEM: Final = "item"
-"""An item of a list in a result that does not fit its type."""
+"""An item of a result's list which does not fit its type."""
 OF_ARGUMENTS: Final = frozenset((TEXT_ARGUMENT, NULL_ARGUMENT))
-"""The tolerances that `strict_arguments` takes back."""
+"""The tolerances switched off by `strict_arguments`."""
 _LONGEST: Final = 200
-"""Characters of a peer's text that are shown."""
+"""The characters of a peer's text shown in a problem."""
 _SHOWN_PATHS: Final = 5
 
 
 def names_of_tolerances() -> frozenset[str]:
-    """What `strict` may name: the rules, and the members that rows of the tables repair."""
+    """Return the names allowed in `strict`: the rules, and the members in the revisions' tables."""
     rows = (row.member for each in ALL for row in revision(each).tolerances if not _is_items(row))
     return frozenset((*TEXT_REPAIRS, NULL, ITEM, *OF_ARGUMENTS, *rows))
 
 
 def strictness(strict: bool | Collection[str]) -> frozenset[str]:
-    """The names of the tolerances that are off. Raises ValueError for an unknown one."""
+    """Return the names of the tolerances switched off. Raises ValueError for an unknown name."""
     if isinstance(strict, bool):
         return names_of_tolerances() if strict else frozenset()
     return frozenset(texts("strict", strict, sorted(names_of_tolerances())))
@@ -79,10 +79,10 @@ def strictness(strict: bool | Collection[str]) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An item of a list that does not fit its type, and was left out.
+    """A list item left out of a result, as it does not fit its type.
 
-    `name` is its `name` or `uri` where it has one that is text; `path` and `reason` say where in
-    the result it is at fault, and why.
+    `name` is its `name` or `uri` if this is text; `path` is the place of the fault in the result,
+    and `reason` the fault.
     """
 
     method: str
@@ -96,9 +96,9 @@ class Problem:
 
 
 class Tolerances:
-    """What one role forgives one peer; `strict` names what it does not.
+    """The tolerances of one role for one peer, with counts of their use; `strict` are switched off.
 
-    Most peers need none, so what is counted is made when it is first asked for.
+    Most peers need none, so the counters are made on first use.
     """
 
     __slots__ = ("_counts", "_problems", "_reader", "_strict", "watch")
@@ -107,27 +107,27 @@ class Tolerances:
         self._counts: Counter[str] | None = None
         self._problems: dict[Problem, None] | None = None
         self.watch: Callable[[str, str, bool], object] | None = None
-        """Sees the name of each tolerance that was used, what was repaired, and whether that is new
-        for this peer: the first of its kind, or an item that was not left out before."""
+        """Called at each use, with the name of the tolerance, the place of the repair, and a flag:
+        True for the first use for this peer, or for an item not left out before."""
         self._reader = reader
         self._strict = frozenset(strict)
 
     @property
     def counts(self) -> Counter[str]:
-        """How often each tolerance was used."""
+        """The number of uses of each tolerance."""
         if self._counts is None:
             self._counts = Counter()
         return self._counts
 
     @property
     def problems(self) -> dict[Problem, None]:
-        """The items that were left out."""
+        """The items left out, in order."""
         if self._problems is None:
             self._problems = {}
         return self._problems
 
     def repair_text(self, text: bytes) -> tuple[bytes, list[str]]:
-        """The text of a message that is malformed, after repairs; and their names."""
+        """Return a malformed message after repairs of its text, and the names of the repairs."""
         repaired: list[str] = []
         for name, repair in TEXT_REPAIRS.items():
             if name not in self._strict and (fixed := repair(text)) != text:
@@ -138,7 +138,10 @@ class Tolerances:
     def decode(
         self, revision: Revision, position: Position, method: str, raw: bytes
     ) -> tuple[bytes, Any]:
-        """The body with its repairs, and its model. Raises DecodeError if nothing repairs it."""
+        """Decode a body; return its JSON after repairs, and its model.
+
+        Raises DecodeError if no repair helps.
+        """
         try:
             return raw, revision.decode(position, method, raw)
         except DecodeError as error:
@@ -151,9 +154,9 @@ class Tolerances:
         return repair.run(fault)
 
     def without_nulls(self, of: object, raw: bytes) -> bytes | None:
-        """A body of a type without the nulls of absent members; None if it has none.
+        """Remove the nulls of absent members from a body of type `of`, and count them.
 
-        They are counted. Raises DecodeError for what is not JSON.
+        None if there are none. Raises DecodeError if the body is not JSON.
         """
         if NULL in self._strict:
             return None
@@ -164,7 +167,7 @@ class Tolerances:
         return latest.encode(body)
 
     def rows(self, revision: Revision, position: Position) -> list[Tolerance]:
-        """The rows of the revision's table that apply here."""
+        """Return the rows of the revision's table for this role and position."""
         return [
             row
             for row in revision.tolerances
@@ -179,7 +182,7 @@ class Tolerances:
         self._note(name, what, is_new=not self.counts[name])
 
     def leave_out(self, problem: Problem) -> None:
-        """Remembers an item that was left out."""
+        """Record an item left out."""
         is_new = problem not in self.problems and len(self.problems) < PROBLEMS
         if is_new:
             self.problems[problem] = None
@@ -192,7 +195,7 @@ class Tolerances:
 
 
 class _Repair:
-    """One body that does not fit its type, on its way to one that does."""
+    """The repair of one body which does not fit its type."""
 
     def __init__(
         self, owner: Tolerances, revision: Revision, position: Position, method: str, raw: bytes
@@ -206,9 +209,9 @@ class _Repair:
         self._problems: list[Problem] = []
 
     def run(self, fault: DecodeError) -> tuple[bytes, Any]:
-        """Applies one repair after the other until the body fits.
+        """Apply one repair after the other until the body fits; return its JSON and its model.
 
-        Raises the DecodeError that none repairs; `fault` is that of the body as it came.
+        `fault` is the error of the original body. Raises the first DecodeError without a repair.
         """
         body = _object(self._raw)
         if body is None:
@@ -230,7 +233,7 @@ class _Repair:
         raise self._fault
 
     def _repairs(self, of: Types) -> Iterator[None]:
-        """Repairs `_body` once more each time, for as long as a `_fault` is left."""
+        """Apply the next repair to `_body` at each step, as long as a `_fault` is left."""
         if self._owner.forgives(NULL):
             self._body, paths = without_nulls(of, self._body)
             if paths:
@@ -250,9 +253,9 @@ class _Repair:
         yield from self._with_members(members)
 
     def _with_members(self, rows: list[Tolerance]) -> Iterator[None]:
-        """Sets the value of each row that names the fault; the row is used up.
+        """Set the value of each row named by the fault; each row is used once.
 
-        A null is absent here too, unless that tolerance is off; it is counted under both names.
+        A null counts as absent too, under both names, unless the tolerance of nulls is off.
         """
         nulls = self._owner.forgives(NULL)
         while row := _matching(rows, self._fault, self._body, null_is_absent=nulls):
@@ -265,7 +268,7 @@ class _Repair:
             yield
 
     def _fitting(self, of: Types, row: Tolerance) -> list[object] | None:
-        """The items of a member that fit; None if all do, or too few to say anything."""
+        """Return the fitting items of a member; None if all fit, or if too few do."""
         types, items = items_of(of, self._body, row.member), self._body.get(row.member)
         if not types or not isinstance(items, list):
             return None
@@ -282,7 +285,10 @@ class _Repair:
         return fitting
 
     def _fault_of(self, types: Types, item: Any) -> DecodeError | None:
-        """Why an item is of none of these types, by the one that its constants name if there is."""
+        """Return the error of an item none of these types accepts, else None.
+
+        If the item's constants single out one type, the error is the error of that type.
+        """
         faults: list[DecodeError] = []
         for each in types:
             try:
@@ -313,7 +319,7 @@ def _is_items(row: Tolerance) -> bool:
 
 
 def _object(raw: bytes) -> dict[str, Any] | None:
-    """The members of a body; None for what is not an object, or not JSON."""
+    """Return the members of a body; None if it is not an object, or not JSON."""
     with suppress(DecodeError):
         body = parse(raw)
         return cast("dict[str, Any]", body) if isinstance(body, dict) else None
@@ -333,7 +339,10 @@ def _matching(
     *,
     null_is_absent: bool,
 ) -> Tolerance | None:
-    """The row for an error; in an object that no type of several accepts, any may apply."""
+    """Return the row for an error.
+
+    If the error is that no type of a union accepts an object, any row may fit.
+    """
     is_whole = error.path == "$" and error.found == "object"
     near = (row for row in rows if is_whole or error.path == f"$.{row.member}")
     faults = ((row, _fault(body, row.member, null_is_absent=null_is_absent)) for row in near)
@@ -347,11 +356,11 @@ def _fault(body: Mapping[str, Any], member: str, *, null_is_absent: bool) -> str
     return "negative" if isinstance(value, (int, float)) and value < 0 else None
 
 
-# ---- what the generated types say of parsed JSON
+# ---- parsed JSON by its generated types
 
 
 class Member(NamedTuple):
-    """A member that a class declares. `const` is its only value, if it has but one."""
+    """A declared member of a class. `const` is its value if its type has only one."""
 
     types: Types
     is_optional: bool
@@ -360,10 +369,10 @@ class Member(NamedTuple):
 
 
 def without_nulls(of: Types, value: Any, path: str = "$") -> tuple[Any, list[str]]:
-    """`value` without each null that stands for an optional member which cannot be null.
+    """Remove the nulls of absent members from `value`; return it and the paths of the nulls.
 
-    An entry of a map is optional too. Also the paths of those nulls. Unknown members, and what any
-    JSON may stand for, stay as they are; so does a null in a union one arm of which takes it.
+    Members are optional members whose type has no null, and entries of maps. Unknown members, and
+    members of type Any, keep their null; so does a member of a union one arm of which takes null.
     """
     if value.__class__ is list:
         items = _inside(of, list)
@@ -388,25 +397,25 @@ def without_nulls(of: Types, value: Any, path: str = "$") -> tuple[Any, list[str
 
 
 def declares(of: Types, name: str) -> bool:
-    """Whether a class that may stand there declares a member."""
+    """True if one of the classes declares a member with this name."""
     return any(name in _table(arm) for arm in _arms_of(of))
 
 
 def items_of(of: Types, body: Mapping[str, Any], name: str) -> Types:
-    """The types of the items of a member of `body` that is an array: each arm on its own."""
+    """Return the item types of an array member of `body`, each arm of a union on its own."""
     declared = [each[name] for each in _members(of, body) if name in each]
     return tuple(_arms_of(_inside(tuple(t for each in declared for t in each.types), list)))
 
 
 def _means_absent(declared: list[Member], values: Types) -> bool:
-    """Whether null is no value of a member, or of a map's entry where no class declares it."""
+    """True if null is no valid value of a member, or of a map's entry."""
     if not declared:
         return bool(values) and not any(map(_takes_null, _arms_of(values)))
     return all(each.is_optional and not each.takes_null for each in declared)
 
 
 def _members(of: Types, value: Mapping[str, Any]) -> list[Mapping[str, Member]]:
-    """The members of each class that an object may be of, by the constants that it has."""
+    """Return the members of each class whose constants match the object."""
     tables = [table for arm in _arms_of(of) if (table := _table(arm))]
     return [table for table in tables if _may_be(table, value)]
 
@@ -420,7 +429,7 @@ def _may_be(table: Mapping[str, Member], value: Mapping[str, Any]) -> bool:
 
 
 def _inside(of: Types, container: type) -> Types:
-    """The types of the items of an array, or of the values of an object without declared names."""
+    """Return the types of an array's items, or of the values of a map."""
     arms = (arm for arm in _arms_of(of) if get_origin(arm) is container)
     return tuple(get_args(arm)[-1] for arm in arms)
 
@@ -432,7 +441,7 @@ def _arms_of(of: Types) -> Iterator[Any]:
 
 @cache
 def _arms(annotation: Any) -> tuple[Any, ...]:
-    """The arms of a type: those of unions in it too, without annotations around them."""
+    """Return the arms of a type, those of nested unions included, without annotations."""
     plain = unmarked(annotation)
     origin = get_origin(plain)
     if origin is Annotated:
@@ -444,7 +453,7 @@ def _arms(annotation: Any) -> tuple[Any, ...]:
 
 @cache
 def _table(cls: Any) -> Mapping[str, Member]:
-    """The declared members of a class by wire name; none for what is no class of the bindings."""
+    """Return the declared members of a class by wire name; none for any other type."""
     if not isinstance(cls, type):
         return {}
     return {wire: _member(annotation) for wire, annotation in model_members(cls).items()}

@@ -1,6 +1,6 @@
-"""Translates bodies between the revision that the peer speaks and the one that handlers use.
+"""Translates bodies between the peer's revision and the handlers' revision.
 
-A received body is validated by the peer's revision first, so that errors have its paths; then the
+A received body is first validated by the peer's revision, so that errors have its paths; then the
 steps between the revisions convert it.
 """
 
@@ -37,11 +37,11 @@ _parse: Final = msgspec.json.decode
 
 
 class Translation:
-    """Translates the bytes of one peer's `revision` to models that handlers use, and back.
+    """Translates the bytes of one peer's `revision` to the handlers' models, and back.
 
-    A method that the handlers' revision does not have is read and written with the peer's models,
-    and as JSON objects if the peer's revision does not have it either. Reading raises DecodeError,
-    writing EncodeError; both raise StepError for what the other revision cannot express.
+    A method unknown to the handlers' revision is read and written with the peer's models, and as
+    JSON objects if the peer's revision does not know it either. Reading raises DecodeError, writing
+    EncodeError; both raise StepError for a value with no equivalent in the other revision.
     """
 
     # Each session has one, so its size counts for every idle stream.
@@ -59,19 +59,19 @@ class Translation:
 
     def __init__(self, revision: Revision, context: Context, tolerances: Tolerances) -> None:
         self.extensions: Sequence[Extension] = ()
-        """Those that both sides declare."""
+        """The extensions declared by both sides."""
         self.revision = revision
         self.context = context
         self.tolerances = tolerances
         self.methods = revision.methods
         self.admitted: dict[str, object] = {}
-        """The methods whose requests go to handlers, each with the offer by which they do."""
+        """The methods served by handlers, each with the offer by which it was admitted."""
         self._same = revision.name == HANDLERS
         self._repeated = RepeatedMeta(revision.name)
         self._steps: dict[tuple[Position, str, bool], Callable[[Any, Trip], Any] | None] = {}
 
     def read(self, position: Position, method: str, raw: bytes) -> Any:
-        """The body of a message from the peer; UNSET where there is none."""
+        """Decode the body of a message of the peer to a model; UNSET if it has none."""
         if method not in self.revision.methods:
             return _object(raw) if raw else UNSET
         if position == "result" or not raw:
@@ -94,7 +94,7 @@ class Translation:
         return self._handled(position, method, raw, native)
 
     def _handled(self, position: Position, method: str, raw: bytes, native: Any) -> Any:
-        """The handlers' model of a body that was read as the peer's."""
+        """Convert a body decoded as the peer's to the handlers' model."""
         step = None if self._same else self._step(position, method, up=True)
         if step is None:
             return native
@@ -104,7 +104,7 @@ class Translation:
         return latest.from_wire(_HANDLED.type_of(position, method), value)
 
     def write(self, position: Position, method: str, value: Any) -> bytes:
-        """JSON; empty for UNSET."""
+        """Encode a model as JSON for the peer; empty for UNSET."""
         if value is UNSET:
             return b""
         step = None if self._same else self._step(position, method, up=False)
@@ -116,7 +116,7 @@ class Translation:
     def _step(
         self, position: Position, method: str, *, up: bool
     ) -> Callable[[Any, Trip], Any] | None:
-        """None where the handlers' revision does not have the method, or nothing is to be done."""
+        """Return the conversion of a body; None if none is needed or the method has none."""
         key = position, method, up
         if key not in self._steps:
             here, there = (self.revision.name, HANDLERS) if up else (HANDLERS, self.revision.name)
@@ -126,7 +126,7 @@ class Translation:
 
 
 class ExtendedTranslation(Translation):
-    """Reads and writes also what `ours` add, of which the peer has declared `shared`."""
+    """Reads and writes messages of extensions too: `ours`, of which the peer declares `shared`."""
 
     __slots__ = ("_ours", "_owners")
 
@@ -156,7 +156,7 @@ class ExtendedTranslation(Translation):
         return self._with_kept(method, super().read(position, method, raw), raw)
 
     def _read_patiently(self, read: Callable[[bytes], Any], of: object, raw: bytes) -> Any:
-        """A body of an extension's type; if that fails, without the nulls of absent members."""
+        """Decode a body of an extension's type, if need be without the nulls of absent members."""
         try:
             return read(raw)
         except DecodeError:
@@ -166,7 +166,7 @@ class ExtendedTranslation(Translation):
             return read(fixed)
 
     def _with_kept(self, method: str, params: Any, raw: bytes) -> Any:
-        """Params of an older revision with the members that the steps leave out."""
+        """Add to params the members needed by an extension and dropped by the steps."""
         names = () if self._same or not raw else self._ours.kept.get(method, ())
         sent: dict[str, Any] = _parse(raw) if names else {}
         kept = {name: sent[name] for name in names if name in sent}
@@ -186,7 +186,7 @@ class ExtendedTranslation(Translation):
 
 
 def _read_widened(widening: Sequence[Extension], method: str, raw: bytes) -> Any:
-    """The result of a method of the core, of a type of an extension. Raises DecodeError."""
+    """Decode a core method's result as a type of an extension. Raises DecodeError."""
     for one in widening[:-1]:
         with suppress(DecodeError):
             return one.read_widened(method, raw)
@@ -198,7 +198,7 @@ class _Result(msgspec.Struct):
 
 
 def _type_of(raw: bytes) -> object:
-    """The `resultType` of a result; "complete" for what is not an object."""
+    """Return the `resultType` of a result; "complete" if it is not an object."""
     with suppress(msgspec.ValidationError):
         return _result.decode(raw).result_type
     return "complete"
@@ -215,7 +215,10 @@ def translation(
     ours: Extensions,
     theirs: Mapping[str, Any],
 ) -> Translation:
-    """The translation for a peer with the capabilities `theirs`, where we have extensions."""
+    """Return the translation for a peer with the capabilities `theirs`.
+
+    `ours` are our extensions.
+    """
     if not ours:
         return Translation(revision, context, tolerances)
     shared = ours.shared(revision.name, theirs)
@@ -223,9 +226,9 @@ def translation(
 
 
 class Translations:
-    """Translations for revisions without a handshake, whose messages carry all that others need.
+    """A cache of translations for revisions without a handshake; sessions may share it.
 
-    Sessions may share one.
+    In these revisions a translation needs no state of its peer: each message names its own terms.
     """
 
     __slots__ = ("_known", "tolerances")
@@ -235,7 +238,7 @@ class Translations:
         self._known: dict[tuple[str, Sequence[Extension]], Translation] = {}
 
     def of(self, version: str, ours: Extensions, theirs: Mapping[str, Any]) -> Translation:
-        """As `translation`, made once. Raises KeyError for an unknown revision."""
+        """Return the cached translation. Raises KeyError for an unknown revision."""
         key = version, ours.shared(version, theirs) if ours else ()
         if key not in self._known:
             spoken, tolerances = revision(version), self.tolerances
@@ -244,10 +247,10 @@ class Translations:
 
 
 class Terms(msgspec.Struct, frozen=True):
-    """How messages are read and answered, agreed in a handshake or named by each request.
+    """The terms of a request: agreed in a handshake, or named by the request.
 
-    `info` and `capabilities` are the peer's, as parsed JSON; `token` is for progress. Each result
-    ends in `signature` where the revision wants that.
+    `info` and `capabilities` are the peer's, as parsed JSON; `token` is its progress token.
+    `signature` is the end of each result's JSON in the per-request era, else empty.
     """
 
     translation: Translation
@@ -259,7 +262,7 @@ class Terms(msgspec.Struct, frozen=True):
 
 
 def _object(raw: bytes) -> dict[str, Any]:
-    """Raises DecodeError."""
+    """Parse a JSON object. Raises DecodeError."""
     body = parse(raw)
     if not isinstance(body, dict):
         raise DecodeError("$", "object", type(body).__name__)
