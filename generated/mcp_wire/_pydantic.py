@@ -5,7 +5,7 @@
 Annotations are not text here: pydantic would compile it again for every model.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -14,22 +14,27 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     TypeAdapter,
     ValidationError,
+    model_validator,
 )
 from pydantic_core import (
+    PydanticCustomError,
     PydanticSerializationError,
     SchemaSerializer,
+    core_schema,
 )
 
 from ._constructor_pydantic import MAKERS, completed, wires
 from ._types_pydantic import UNSET
+from ._wire.bounds import matches
 from ._wire.faults import DecodeError, EncodeError, fault, unending
 from ._wire.readers import check_json
 from ._wire.text import check_depth, dump, parse
 from ._wire.values import EMPTY, GIVEN, MAX_DEPTH, MAX_DIGITS, Json
 
-__all__ = ["Model"]
+__all__ = ["KeyedModel", "Model"]
 
 
 @cache
@@ -182,6 +187,69 @@ class Model(_Base, frozen=True):
         members = [(n, getattr(self, n, UNSET)) for n in wires(type(self))]
         unknown = [("extra_", self.extra_)] if self.extra_ else []
         return [*((n, value) for n, value in members if value is not UNSET), *unknown]
+
+
+class KeyedModel(Model, frozen=True):
+    """A model whose unknown members have types by what their names match.
+
+    `keyed_` returns for each pattern: how JSON Schema writes it and how Python does, how long a
+    name may be, the type; last the type of the other names, for the pattern None.
+    """
+
+    keyed_: ClassVar[Callable[[], Iterable[tuple[str | None, str | None, int | None, Any]]]]
+
+    if not TYPE_CHECKING:
+
+        @model_validator(mode="after")
+        def _check_keyed(self) -> "KeyedModel":
+            members = self.__pydantic_extra__ or {}
+            *keyed, (_, _, rest) = _keyed(type(self))
+            for name, value in [*members.items()]:
+                named = [
+                    read
+                    for pattern, longest, read in keyed
+                    if _is_name(pattern, longest, name)
+                ]
+                values = [read(value) for read in named or [rest]]
+                members[name] = values[0]
+            return self
+
+        @classmethod
+        def __get_pydantic_json_schema__(
+            cls, schema: Any, handler: GetJsonSchemaHandler
+        ) -> dict[str, Any]:
+            made = handler(schema)
+            own = handler.resolve_ref_schema(made)
+            *keyed, (_, _, _, rest) = cls.keyed_()
+
+            def of(T: Any) -> Any:
+                # Asked for alone, the bounds around a type would be left out.
+                return handler(core_schema.list_schema(_core(T))).get("items", True)
+
+            own["patternProperties"] = {p: of(T) for p, _, _, T in keyed}
+            own["additionalProperties"] = True if rest is Any else of(rest)
+            if longest := [most for _, _, most, _ in keyed if most is not None]:
+                own["propertyNames"] = {"maxLength": min(longest)}
+            return made
+
+
+def _core(T: Any) -> Any:
+    """How pydantic reads a type."""
+    return T.__pydantic_core_schema__ if _is_model(T) else _adapter(T).core_schema
+
+
+@cache
+def _keyed(cls: "type[KeyedModel]") -> tuple[tuple[Any, int | None, Any], ...]:
+    """By pattern what reads a value: it raises ValidationError."""
+    rows = cls.keyed_()
+    return tuple((p, longest, validator(T).validate_python) for _, p, longest, T in rows)
+
+
+def _is_name(pattern: str, longest: int | None, name: str) -> bool:
+    if longest is not None and len(name) > longest:
+        words = "Input should have names of at most {longest} characters"
+        raise PydanticCustomError("name_too_long", words, {"longest": longest})
+    return matches(pattern, name)
 
 
 _CONFIG: Final = ConfigDict(strict=True, allow_inf_nan=False)

@@ -341,7 +341,10 @@ def name_unions(module: dict[str, Any], tags: Mapping[str, str]) -> None:
     The tag, if there is one, is the member by which the models among the arms are told apart.
     """
     for name, tag in tags.items():
-        arms = get_args(module[name])
+        alias = module[name]
+        if get_origin(alias) is Annotated:  # its type takes less than its annotation says
+            alias = alias.__origin__
+        arms = get_args(alias)
         union = module[name] = _Union(name, arms, _marked(arms, tag))
         union.__module__ = module["__name__"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import re
 import shutil
@@ -20,6 +21,10 @@ CORPUS: Final = Path(__file__).parents[1] / "corpus" / "acme"
 CORE: Final = "2026-07-28"
 FLAVOURS: Final = ("dataclass", "pydantic", "msgspec")
 
+META: Final = (
+    '{"io.modelcontextprotocol/protocolVersion":"2026-07-28",'
+    '"io.modelcontextprotocol/clientCapabilities":{}}'
+)
 QUEUED: Final = (
     '{"resultType":"queued","ticket":"t","note":{"block":{"type":"text","text":"wait"},'
     '"at":{"ahead":2}}}'
@@ -120,21 +125,37 @@ def test_the_tables_say_what_the_rows_say(calls: Any, models: Any, package: str)
     ways = {name: each.direction for name, each in methods.METHODS.items()}
     assert ways == {
         "acme/position": "client-to-server",
+        "acme/waiting": "client-to-server",
         "notifications/acme/moved": "server-to-client",
+        "notifications/acme/done": "server-to-client",
     }
     assert methods.WIDENED == {"tools/call": ("QueuedResult",)}
     assert methods.MEMBERS == {("Tool", "_meta", "queue"): "QueueHints"}
     assert {("Tool", "_meta", "queue"): models.QueueHints} == calls.MEMBERS
     assert set(calls.PARAMS) == {*ways}
-    assert set(calls.RESULTS) == {"acme/position", "tools/call"}
+    assert set(calls.RESULTS) == {"acme/position", "acme/waiting", "tools/call"}
+
+
+def test_params_and_results_may_be_types_of_the_core(calls: Any, models: Any, core: Any) -> None:
+    tool = '{"name":"t","inputSchema":{"type":"object"}}'
+    page = f'{{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{tool}]}}'
+    bodies = {
+        calls.RESULTS["acme/waiting"]: page,
+        calls.PARAMS["notifications/acme/done"]: '{"resultType":"complete","content":[]}',
+    }
+    assert {T.__module__ for T in bodies} == {core.__name__}
+    for type, body in bodies.items():
+        for made in (models.decode(type, body), models.from_wire(type, json.loads(body))):
+            assert made == core.decode(type, body)
+            assert json.loads(models.encode(made)) == models.to_wire(made) == json.loads(body)
+        with pytest.raises(models.DecodeError, match="object"):
+            models.decode(type, "1")
+    with pytest.raises(TypeError, match="not a type of this module"):
+        models.decode(int, "1")
 
 
 def test_requests_may_have_the_meta_that_the_core_demands(calls: Any, core: Any) -> None:
-    meta = (
-        '{"io.modelcontextprotocol/protocolVersion":"2026-07-28",'
-        '"io.modelcontextprotocol/clientCapabilities":{}}'
-    )
-    with_meta = calls.decode_params("acme/position", f'{{"ticket":"t","_meta":{meta}}}')
+    with_meta = calls.decode_params("acme/position", f'{{"ticket":"t","_meta":{META}}}')
     assert isinstance(with_meta.meta, core.RequestMetaObject)
     without = calls.decode_params("acme/position", '{"ticket":"t"}')
     assert calls.encode(without) == b'{"ticket":"t"}'
@@ -172,8 +193,8 @@ def test_without_rows_each_is_asked_for_with_its_place(files: Path) -> None:
     args = [each for each in command(files) if each != "--decisions"]
     args.remove(files / "decisions.toml")
     asked = invoke(*args, "--revision", "acme@1.0").stderr
-    assert "4 rows are missing" in asked
-    assert f"{files / 'schema.ts'}:5:1: `acme/position`: which way does it travel?" in asked
+    assert "6 rows are missing" in asked
+    assert f"{files / 'schema.ts'}:11:1: `acme/position`: which way does it travel?" in asked
     row = '[[method]]\nrevisions = ["acme@1.0"]\npath = "acme/position"\ndirection = '
     assert row in asked
     assert "`QueuedResult` answers no method" in asked
@@ -293,7 +314,7 @@ def test_an_import_that_is_not_mapped_is_refused(files: Path) -> None:
 
 
 def test_a_core_that_lacks_an_imported_name_is_refused(files: Path) -> None:
-    edit(files / "schema.ts", "import type { JSONRPCRequest,", "import type { InputRequests,")
+    edit(files / "schema.ts", "  CallToolResult,", "  InputRequests,")
     args = [str(each).replace(f"core={CORE}", "core=2025-11-25") for each in command(files)]
     args[args.index(CORE)] = "2025-11-25"
     refused = invoke(*args)

@@ -28,6 +28,8 @@ ELSEWHERE: Final = {
 SPECIAL: Final = {
     "member_added_required_told": "the same the other way: it is the server that breaks",
     "method_direction_inside": "a request that now travels inside a result",
+    "keyed_added": "the index signature is by template",
+    "keyed_removed": "the index signature is by template",
 }
 """Second cases of a rule, with what is special about them."""
 

@@ -54,6 +54,7 @@ from mcp_bindgen.ir.model import (
 from mcp_bindgen.ir.names import identifier
 from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.values.accepts import accepts
+from mcp_bindgen.ir.values.unlisted import types_of
 from mcp_bindgen.ir.walk import (
     alias_of,
     children,
@@ -264,7 +265,8 @@ class Ways:
 
     def _admitted(self, s: Struct, t: Struct, f: Field) -> bool:
         """Whether the target takes a member that it does not declare."""
-        return t.index is None or self.way(f.type, t.index, f"{t.name}.{f.wire}") == CARRY
+        types = types_of(t, f.wire)
+        return all(self.way(f.type, type, f"{t.name}.{f.wire}") == CARRY for type in types)
 
     def _both(self, s: Struct, t: Struct, f: Field, g: Field) -> Iterator[Member]:
         newer = (t, g) if self.name == UP else (s, f)
@@ -384,10 +386,27 @@ class Ways:
 
     def _rest(self, s: Struct, t: Struct) -> Way:
         """The way of unlisted members, where both sides give them a type."""
+        self._require_alike(s, t)
         if t.index is None or is_any(self.target, t.index):
             return CARRY
         place = f"{t.name}.*"
         return self.required(s.index or Prim("unknown"), t.index, place)
+
+    def _require_alike(self, s: Struct, t: Struct) -> None:
+        """Demands a row where members by template need more than to be carried."""
+        twins = {keyed.pattern: keyed.type for keyed in s.keyed}
+        listed = {keyed.pattern for keyed in t.keyed}
+        pairs = [
+            (keyed.key, twins.get(keyed.pattern) or s.index or Prim("unknown"), keyed.type)
+            for keyed in t.keyed
+        ]
+        if t.index is not None:
+            pairs += [(k.key, k.type, t.index) for k in s.keyed if k.pattern not in listed]
+        for key, source, target in pairs:
+            place = f"{t.name}.{key}"
+            if self.way(source, target, place) != CARRY:
+                question = "members of these names are carried only as they are"
+                self.rows.demand(self.name, (place,), ("degrade",), question, (self.source, 0))
 
 
 def each(make: type[Each | Values], way: Way | None) -> Way | None:

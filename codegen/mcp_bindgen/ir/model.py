@@ -6,6 +6,7 @@ names a Struct or an Alias of the same schema.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
@@ -22,6 +23,7 @@ __all__ = [
     "Extension",
     "Fault",
     "Field",
+    "Keyed",
     "Kind",
     "Limits",
     "Lit",
@@ -171,10 +173,25 @@ class Field:
         return self.type.value if self.required and isinstance(self.type, Lit) else None
 
 
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """The type of unlisted members by their name: `` [key: `x-${string}`]: T ``.
+
+    It holds for each name that `pattern` matches, a regular expression as JSON Schema writes them;
+    a name has at most `longest` characters, if that is not None. `key` is as TypeScript writes it.
+    """
+
+    key: str
+    pattern: str
+    longest: int | None
+    type: Type
+
+
 @dataclass(frozen=True)
 class Struct:
     """An object with members. `index` is the type of unlisted members, None where it says nothing.
 
+    Those whose name matches one of `keyed` have the types of all that it matches instead.
     `place` is the path at which an anonymous shape is written, empty for declared ones. `bases` are
     the declarations it extends, as written.
     """
@@ -189,6 +206,7 @@ class Struct:
     internal: bool = False
     category: str = ""
     at: int = 0
+    keyed: tuple[Keyed, ...] = ()
 
     def field(self, wire: str) -> Field | None:
         return next((f for f in self.fields if f.wire == wire), None)
@@ -200,7 +218,20 @@ class Struct:
     @property
     def open(self) -> bool:
         """Whether the schema itself says that other members may stand here."""
-        return self.index is not None
+        return bool(self.unlisted)
+
+    def keyed_twins(self, other: Struct) -> Iterator[tuple[Keyed, Keyed]]:
+        """The pairs of types of this struct and another that are for the same names."""
+        theirs = {keyed.pattern: keyed for keyed in other.keyed}
+        for keyed in self.keyed:
+            if keyed.pattern in theirs:
+                yield keyed, theirs[keyed.pattern]
+
+    @property
+    def unlisted(self) -> tuple[Type, ...]:
+        """The types that members may have which are not listed; none where nothing says so."""
+        types = tuple(keyed.type for keyed in self.keyed)
+        return types if self.index is None else (self.index, *types)
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,9 @@ def own_members(schema: Schema, leaf: Type, other: Type) -> tuple[str, ...]:
     the plainer arm.
     """
     struct, plainer = struct_of(schema, leaf), struct_of(schema, other)
-    if struct is None or plainer is None or struct.index != plainer.index:
+    if struct is None or plainer is None:
+        return ()
+    if (struct.index, struct.keyed) != (plainer.index, plainer.keyed):
         return ()
     for theirs in plainer.fields:
         mine = struct.field(theirs.wire)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -47,20 +48,24 @@ Present: TypeAlias = Callable[[Any], dict[str, Json]]
 
 @dataclass(frozen=True)
 class Binding:
-    """The readers and the writers of a flavour, by type; `checked` in the order of CHECKED."""
+    """The readers and the writers of a flavour, by type; `checked` in the order of CHECKED.
+
+    `lent` has the readers of an extension's core.
+    """
 
     readers: dict[object, Reader]
     writers: Writers
     checked: list[Reader]
     functions: dict[str, Any]
     types: dict[str, Any]
+    lent: Mapping[object, Reader]
 
 
 BINDINGS: Final[dict[tuple[str, str], Binding]] = {}
 """The bindings that were made, by the codec and the flavour's module."""
 
 
-_NONE: Final = Binding({}, {}, [], {}, {})
+_NONE: Final = Binding({}, {}, [], {}, {}, {})
 
 
 class Borrowed:
@@ -88,7 +93,7 @@ def bind(
     """
     given = vars(codec)
     flavour = models["__name__"].rpartition(".")[2]
-    lent = BINDINGS[given["CORE"], flavour] if "CORE" in given else _NONE
+    lent = _of_core(given["CORE"], flavour) if "CORE" in given else _NONE
     types = {name: models[name] for name in given["READERS"]}
     known = {**lent.types, **types}
     names: dict[str, Any] = {**given, "__name__": models["__name__"], **known, **own}
@@ -118,9 +123,15 @@ def bind(
     TABLES[models["__name__"]] = made["takes"]
     readers = {types[name]: read for name, read in names["READERS"].items()}
     checked: list[Any] = [made.get(f.__name__, f) for f in given["CHECKED"]]
-    binding = Binding(readers, writers, checked, made, types)
+    binding = Binding(readers, writers, checked, made, known, lent.readers)
     BINDINGS[codec.__name__, flavour] = binding
     return binding
+
+
+def _of_core(codec: str, flavour: str) -> Binding:
+    if (codec, flavour) not in BINDINGS:
+        import_module(f"{codec.rpartition('.')[0]}.{flavour}")
+    return BINDINGS[codec, flavour]
 
 
 def _from_members(write: Writer, present: Present) -> Writer:

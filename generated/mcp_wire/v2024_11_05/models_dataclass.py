@@ -1347,5 +1347,5 @@ def _reader(T: object) -> Reader:
 
 
 _CODEC: Final = bind(codec, globals())
-_READERS: Final = _CODEC.readers
+_READERS: Final[dict[object, Reader]] = {**_CODEC.lent, **_CODEC.readers}
 _WRITERS: Final = _CODEC.writers

@@ -1,4 +1,10 @@
-import type { JSONRPCRequest, JSONRPCNotification, Result } from "core";
+import type {
+  CallToolResult,
+  JSONRPCRequest,
+  JSONRPCNotification,
+  PaginatedRequest,
+  Result,
+} from "core";
 import type { Note, Position } from "./common";
 
 /** Asks for the place of a call in the queue. */
@@ -22,4 +28,15 @@ export type MovedNotification = JSONRPCNotification & {
 /** How a tool is queued. */
 export interface QueueHints {
   priority?: number;
+}
+
+/** Asks which tools have calls that wait, page by page. */
+export interface ListWaitingRequest extends PaginatedRequest {
+  method: "acme/waiting";
+}
+
+/** A call that waited is done. */
+export interface DoneNotification {
+  method: "notifications/acme/done";
+  params: CallToolResult;
 }

@@ -8,8 +8,10 @@ Declarations that are paired are taken as agreeing: their own differences are fo
 
 from __future__ import annotations
 
+import re
 from functools import partial
-from typing import Any, Final, TypeAlias
+from itertools import starmap
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from mcp_bindgen.compare.changes.bounds import concerning, limits_of, tighter
 from mcp_bindgen.ir.model import (
@@ -18,6 +20,7 @@ from mcp_bindgen.ir.model import (
     Bounded,
     Element,
     Field,
+    Keyed,
     Limits,
     Lit,
     Map,
@@ -30,6 +33,7 @@ from mcp_bindgen.ir.model import (
     Uni,
 )
 from mcp_bindgen.ir.values.accepts import accepts
+from mcp_bindgen.ir.values.unlisted import takes
 from mcp_bindgen.ir.walk import alias_of, children, head, is_any, kinds, unaliased
 
 __all__ = ["PARTIAL", "Pairs", "Relation", "apart", "is_partial", "leaves", "named"]
@@ -207,7 +211,8 @@ class Relation:
         mine, theirs = _members(self.writer, sent), _members(self.reader, read)
         if mine is None or theirs is None:
             return False
-        (fields, index), (wanted, rest) = mine, theirs
+        fields, index = mine.members, mine.unlisted
+        wanted, rest = theirs.members, theirs.unlisted
         for wire, field in wanted.items():
             own = fields.get(wire)
             if own is None:
@@ -215,10 +220,32 @@ class Relation:
                     return False
             elif field.required > own.required or not self.holds(own.type, field.type):
                 return False
-        more = [f.type for wire, f in fields.items() if wire not in wanted]
+        more = {wire: f.type for wire, f in fields.items() if wire not in wanted}
+        if theirs.keyed or mine.keyed:
+            return self._keyed(mine, theirs, more)
         return rest is None or all(
-            self.holds(t, rest) for t in [*more, *([index] if index else [])]
+            self.holds(t, rest) for t in [*more.values(), *([index] if index else [])]
         )
+
+    def _keyed(self, mine: _Members, theirs: _Members, more: dict[str, Type]) -> bool:
+        """Whether what the reader does not list fits, where signatures are by template.
+
+        `more` are the members that the writer alone lists.
+        """
+        for wire, type in more.items():
+            named = [k.type for k in theirs.keyed if takes(k, wire)]
+            if not all(self.holds(type, t) for t in named or _some(theirs.unlisted)):
+                return False
+        twins = [(a.type, b.type) for a in mine.keyed for b in theirs.keyed if _may_share(a, b)]
+        if not all(starmap(self.holds, twins)):
+            return False
+        covered = {keyed.pattern for keyed in theirs.keyed}
+        rest = [k.type for k in mine.keyed if k.pattern not in covered] + _some(mine.unlisted)
+        if not all(self.holds(type, t) for type in rest for t in _some(theirs.unlisted)):
+            return False
+        own = {keyed.pattern for keyed in mine.keyed}
+        open_to = [keyed.type for keyed in theirs.keyed if keyed.pattern not in own]
+        return all(self.holds(type, t) for type in _some(mine.unlisted) for t in open_to)
 
 
 def _values(type: Type) -> tuple[Any, ...] | None:
@@ -238,14 +265,36 @@ def _tuple(type: Tup | Arr) -> Tup:
     return type if isinstance(type, Tup) else Tup((), type.of)
 
 
-def _members(schema: Schema, type: Type) -> tuple[dict[str, Field], Type | None] | None:
-    """The members and the type of unlisted ones; None for what is not an object type."""
+_BEGINNING: Final = re.compile(r"\^((?:[^\\\[(]|\\.)*)")
+"""The literal text, escaped, with which the pattern of a template begins."""
+
+
+def _may_share(a: Keyed, b: Keyed) -> bool:
+    """Whether a name may match both; False where their beginnings differ."""
+    mine, theirs = (_BEGINNING.findall(each.pattern)[0] for each in (a, b))
+    return bool(mine.startswith(theirs) or theirs.startswith(mine))
+
+
+def _some(type: Type | None) -> list[Type]:
+    return [] if type is None else [type]
+
+
+class _Members(NamedTuple):
+    """The members of an object type, and the types of unlisted ones."""
+
+    members: dict[str, Field]
+    unlisted: Type | None
+    keyed: tuple[Keyed, ...] = ()
+
+
+def _members(schema: Schema, type: Type) -> _Members | None:
+    """None for what is not an object type."""
     match type:
         case Ref() if isinstance(struct := schema.types[type.name], Struct):
-            return {f.wire: f for f in struct.fields}, struct.index
+            return _Members({f.wire: f for f in struct.fields}, struct.index, struct.keyed)
         case Map():
-            return {}, type.of
+            return _Members({}, type.of)
         case Prim(name="object"):
-            return {}, Prim("unknown")
+            return _Members({}, Prim("unknown"))
         case _:
             return None

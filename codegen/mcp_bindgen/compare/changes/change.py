@@ -7,7 +7,18 @@ from typing import Final, TypeAlias
 
 from mcp_bindgen.ir.model import Type
 
-__all__ = ["ITEM", "NOTHING", "VALUE", "Change", "Key", "Owner", "Place", "Spot"]
+__all__ = [
+    "ITEM",
+    "NOTHING",
+    "VALUE",
+    "Change",
+    "Key",
+    "Owner",
+    "Place",
+    "Spot",
+    "dotted",
+    "value_of",
+]
 
 Key: TypeAlias = tuple[str, str, str]
 """Subject, what happened to it, and how: the key of its rule."""
@@ -16,6 +27,17 @@ Owner: TypeAlias = tuple[str, str]
 
 ITEM: Final = "[]"
 VALUE: Final = "{}"
+
+
+def value_of(key: str) -> str:
+    """The step to the members of an index signature by template: ``{`x-${string}`}``."""
+    return f"{VALUE[0]}{key}{VALUE[1]}"
+
+
+def dotted(step: str) -> str:
+    """A step as it stands in a path."""
+    inside = step == ITEM or (step.startswith(VALUE[0]) and step.endswith(VALUE[1]))
+    return step if inside else f".{step}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +58,8 @@ class Change:
 
     `path` is in wire names, as the new schema writes it; `was` is the old path where that differs.
     `old` and `new` are what stands there, or the arm in question. `steps` lead from the owner to
-    the place (wire names, ITEM, VALUE). `heirs` are other owners with the same change, inherited.
-    `root` is `result` for what lies in a method's result itself.
+    the place (wire names, ITEM, VALUE, `value_of`). `heirs` are other owners with the same change,
+    inherited. `root` is `result` for what lies in a method's result itself.
     """
 
     key: Key
@@ -67,10 +89,8 @@ class Place:
     root: str = ""
 
     def below(self, step: str) -> Place:
-        dotted = step if step in (ITEM, VALUE) else f".{step}"
-        return replace(
-            self, path=self.path + dotted, was=self.was + dotted, steps=(*self.steps, step)
-        )
+        path, was = self.path + dotted(step), self.was + dotted(step)
+        return replace(self, path=path, was=was, steps=(*self.steps, step))
 
     def change(self, key: Key, old: Spot = NOTHING, new: Spot = NOTHING) -> Change:
         return Change(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from mcp_bindgen.compare.changes.change import VALUE, Change, Place
+from mcp_bindgen.compare.changes.change import VALUE, Change, Place, value_of
 from mcp_bindgen.compare.changes.pairing import Pairing, is_inline
 from mcp_bindgen.compare.changes.shown_paths import places
 from mcp_bindgen.compare.changes.type_changes import TypeComparison
@@ -77,6 +77,21 @@ class DeclarationComparison:
         elif x.index is not None or y.index is not None:
             what = "added" if x.index is None else "removed"
             yield self.types.change(here, ("index", what, ""), x.index, y.index)
+        yield from self._keyed(at, x, y)
+
+    def _keyed(self, at: Place, x: Struct, y: Struct) -> Iterator[Change]:
+        """The index signatures by template."""
+        both = {keyed.pattern: other for keyed, other in x.keyed_twins(y)}
+        for keyed in x.keyed:
+            here = at.below(value_of(keyed.key))
+            if keyed.pattern in both:
+                yield from self.types.changes(here, keyed.type, both[keyed.pattern].type)
+            else:
+                yield self.types.change(here, ("index", "removed", ""), keyed.type, None)
+        for keyed in y.keyed:
+            if keyed.pattern not in both:
+                here = at.below(value_of(keyed.key))
+                yield self.types.change(here, ("index", "added", ""), None, keyed.type)
 
 
 def _body(declaration: Struct | Alias) -> Type:

@@ -180,6 +180,8 @@ def _places(pairing: Pairing) -> Iterator[tuple[str, str]]:
                     yield from _twins(pairing, mine.type, theirs.type)
             if x.index is not None and y.index is not None:
                 yield from _twins(pairing, x.index, y.index)
+            for keyed, other in x.keyed_twins(y):
+                yield from _twins(pairing, keyed.type, other.type)
         elif isinstance(x, Alias) and isinstance(y, Alias):
             yield from _twins(pairing, x.type, y.type)
 

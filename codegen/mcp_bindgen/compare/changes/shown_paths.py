@@ -48,8 +48,8 @@ def _shapes_below(schema: Schema, name: str, path: str) -> Iterator[tuple[str, s
         return
     for field in declaration.fields:
         yield from _inside(schema, field.type, f"{path}.{field.wire}")
-    if declaration.index is not None:
-        yield from _inside(schema, declaration.index, path + VALUE)
+    for type in declaration.unlisted:
+        yield from _inside(schema, type, path + VALUE)
 
 
 def _inside(schema: Schema, type: Type, path: str) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from mcp_bindgen.compare.changes.assignable import Relation, apart, is_partial, leaves, named
 from mcp_bindgen.compare.changes.bounds import concerning, limits_of, normal, tighter
-from mcp_bindgen.compare.changes.change import ITEM, VALUE, Change, Key, Place, Spot
+from mcp_bindgen.compare.changes.change import ITEM, VALUE, Change, Key, Place, Spot, value_of
 from mcp_bindgen.compare.changes.pairing import Pairing, unmatched
 from mcp_bindgen.compare.changes.typescript import spelled
 from mcp_bindgen.compare.changes.unmatched_members import OneSided, default_note
@@ -128,6 +128,8 @@ class TypeComparison:
                 yield self.added.change(at, member, x)
         if x.index is not None and y.index is not None:
             yield from self.changes(at.below(VALUE), x.index, y.index)
+        for keyed, other in x.keyed_twins(y):
+            yield from self.changes(at.below(value_of(keyed.key)), keyed.type, other.type)
 
     def member(self, at: Place, a: Field, b: Field) -> Iterator[Change]:
         """Whether a member must be there, and what it is."""

@@ -36,6 +36,8 @@ def _named(schema: Schema, name: str, depth: int) -> str:
     members = [_member(schema, field, depth + 1) for field in struct.fields]
     if struct.index is not None:
         members.append(f"[key: string]: {spelled(schema, struct.index, depth + 1)}")
+    for keyed in struct.keyed:
+        members.append(f"[key: {keyed.key}]: {spelled(schema, keyed.type, depth + 1)}")
     return f"{{ {'; '.join(members)} }}" if members else "{}"
 
 

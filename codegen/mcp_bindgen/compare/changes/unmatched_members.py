@@ -9,6 +9,7 @@ from mcp_bindgen.compare.changes.change import NOTHING, Change, Place, Spot
 from mcp_bindgen.compare.changes.envelope import ENVELOPE_MEMBERS, envelopes
 from mcp_bindgen.compare.changes.typescript import spelled
 from mcp_bindgen.ir.model import Field, Struct
+from mcp_bindgen.ir.values.unlisted import types_of
 
 __all__ = ["OneSided", "default_note"]
 
@@ -42,7 +43,8 @@ class OneSided:
         return replace(here.change(key, NOTHING, spot), note=default_note(field))
 
     def _manner(self, field: Field, other: Struct) -> str:
-        refused = other.index is not None and not self.relation.holds(field.type, other.index)
+        types = types_of(other, field.wire)
+        refused = not all(self.relation.holds(field.type, type) for type in types)
         if field.required:
             alone = "required" if field.const is None else "const"
             return "required closed" if refused else alone

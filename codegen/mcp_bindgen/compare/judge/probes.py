@@ -14,12 +14,13 @@ from typing import Any, Final
 
 from mcp_bindgen.compare.changes.assignable import leaves
 from mcp_bindgen.compare.changes.bounds import limits_of
-from mcp_bindgen.compare.changes.change import ITEM, VALUE
-from mcp_bindgen.compare.judge.samples import Samples, UnmakeableError, weight
+from mcp_bindgen.compare.changes.change import ITEM, VALUE, value_of
+from mcp_bindgen.compare.judge.samples import Samples, UnmakeableError, sample_name, weight
 from mcp_bindgen.compare.messages.directions import Step
 from mcp_bindgen.compare.messages.message_paths import item_at
 from mcp_bindgen.ir.model import Arr, Field, Map, Ref, Struct, Tup, Type, Uni
 from mcp_bindgen.ir.values.accepts import Path, accepts
+from mcp_bindgen.ir.values.unlisted import takes
 from mcp_bindgen.ir.walk import stripped, unaliased
 
 __all__ = ["Hole", "Messages", "Pair"]
@@ -147,12 +148,20 @@ class Messages:
         rest = other.index if other else None
         if step in own:
             inner = Pair(own[step].type, known[step].type if step in known else rest)
-            return hole.below(inner, step, lambda value: {**base, step: value}, sound)
+            return self._under(hole, inner, step, base, sound)
         if step == VALUE and struct.index is not None:
             name = next(name for name in _names() if name not in own and name not in known)
-            inner = Pair(struct.index, rest)
-            return hole.below(inner, name, lambda value: {**base, name: value}, sound)
+            return self._under(hole, Pair(struct.index, rest), name, base, sound)
+        for keyed in struct.keyed:
+            sample = sample_name(keyed)
+            if step == value_of(keyed.key) and sample is not None:
+                twins = (k.type for k in (other.keyed if other else ()) if takes(k, sample))
+                inner = Pair(keyed.type, next(twins, rest))
+                return self._under(hole, inner, sample, base, sound)
         raise UnmakeableError
+
+    def _under(self, hole: Hole, inner: Pair, name: str, base: dict[str, Any], sound: bool) -> Hole:
+        return hole.below(inner, name, lambda value: {**base, name: value}, sound)
 
     def plain_object(self, hole: Hole) -> dict[str, Any] | None:
         """The plainest object in the hole, where both sides have a shape for it and it can be

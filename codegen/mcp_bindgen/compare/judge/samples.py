@@ -14,6 +14,7 @@ from mcp_bindgen.compare.changes.assignable import leaves
 from mcp_bindgen.ir.model import (
     Arr,
     Bounded,
+    Keyed,
     Limits,
     Lit,
     Map,
@@ -27,10 +28,11 @@ from mcp_bindgen.ir.model import (
 )
 from mcp_bindgen.ir.values.accepts import accepts
 from mcp_bindgen.ir.values.pattern_samples import words
+from mcp_bindgen.ir.values.unlisted import takes
 from mcp_bindgen.ir.walk import kinds, stripped, unaliased
 from mcp_bindgen.json_values import list_of, object_of
 
-__all__ = ["Samples", "UnmakeableError", "smallest", "weight"]
+__all__ = ["Samples", "UnmakeableError", "sample_name", "smallest", "weight"]
 
 _DEEPEST: Final = 12
 _LONGEST: Final = 10_000
@@ -212,6 +214,11 @@ class Samples:
         if struct.index is not None:
             for value in self.variants(struct.index, depth - 1):
                 yield {**base, "key": value}
+        for keyed in struct.keyed:
+            name = sample_name(keyed)
+            if name is not None and name not in base:
+                for value in self.variants(keyed.type, depth - 1):
+                    yield {**base, name: value}
 
     def _tuples(self, type: Tup, depth: int) -> Iterator[Any]:
         full = [self.smallest(element.type) for element in type.of]
@@ -221,6 +228,11 @@ class Samples:
                 yield [*full[:number], value, *full[number + 1 :]]
         if type.rest is not None:
             yield from ([*full, value] for value in self.variants(type.rest, depth - 1))
+
+
+def sample_name(keyed: Keyed) -> str | None:
+    """A name that an index signature by template is about; None where none is easily found."""
+    return next((name for name in words(keyed.pattern) if takes(keyed, name)), None)
 
 
 def _edge_numbers(limits: Limits) -> Iterator[int | float]:

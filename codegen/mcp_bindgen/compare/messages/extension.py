@@ -162,7 +162,7 @@ def _reached(schema: Schema, type: Type) -> set[str]:
                 queue.append(declared.type)
             else:
                 queue += [field.type for field in declared.fields]
-                queue += [] if declared.index is None else [declared.index]
+                queue += declared.unlisted
     return names
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from mcp_bindgen.compare.changes.assignable import Relation, is_partial, leaves, named
-from mcp_bindgen.compare.changes.change import ITEM, VALUE, Owner
+from mcp_bindgen.compare.changes.change import ITEM, VALUE, Owner, value_of
 from mcp_bindgen.compare.changes.envelope import envelopes
 from mcp_bindgen.compare.changes.pairing import Pairing
 from mcp_bindgen.compare.messages.directions import Route, roots
@@ -122,6 +122,8 @@ class _Walk:
                 yield field.type, twin.type, route.below(field.wire, field.required, twin.required)
         if x.index is not None and y.index is not None:
             yield x.index, y.index, route.below(VALUE)
+        for keyed, other in x.keyed_twins(y):
+            yield keyed.type, other.type, route.below(value_of(keyed.key))
 
     def _is_typed_by_method(self, route: Route, wire: str) -> bool:
         """Whether a member of the envelope is what the method's own declarations are about."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, Literal, TypeAlias
 
-from mcp_bindgen.compare.changes.change import ITEM, VALUE
+from mcp_bindgen.compare.changes.change import ITEM, VALUE, dotted
 from mcp_bindgen.compare.changes.pairing import is_inline, pair
 from mcp_bindgen.compare.changes.shown_paths import places
 from mcp_bindgen.compare.judge.verdicts import (
@@ -284,7 +284,7 @@ def _inside(row: Row, number: int, finding: Finding) -> str:
         head = row.cells[side].path
         if head and _lies_in(path, head):
             return path[len(head) :]
-    return "".join(s if s in (ITEM, VALUE) else f".{s}" for s in change.steps)
+    return "".join(map(dotted, change.steps))
 
 
 def _deepest(known: Mapping[str, _Track], inside: str) -> str | None:

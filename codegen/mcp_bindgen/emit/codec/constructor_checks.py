@@ -10,6 +10,7 @@ from mcp_bindgen.emit.codec.shapes import Shapes
 from mcp_bindgen.emit.text.layout import STEP, Code, Group, as_tuple, call, headed, lay, literal
 from mcp_bindgen.ir.model import Alias, Arr, Map, Prim, Ref, Struct, Tup, Type, Uni
 from mcp_bindgen.ir.unions import arms
+from mcp_bindgen.ir.values.patterns import python_pattern
 from mcp_bindgen.ir.walk import alias_of, holds_struct, is_any, stripped, unaliased
 
 __all__ = ["Takes"]
@@ -46,10 +47,19 @@ class Takes:
     def _others(self, struct: Struct) -> Code:
         # others(_Root_members)
         members = f"_{struct.name}_members"
-        if struct.index is None or is_any(self.schema, struct.index):
-            return call(self.use("others"), members)
-        of = self.take(struct.index, f"{struct.name}_extra")
-        return call(self.use("others"), members, of)
+        of: Code = ""
+        if struct.index is not None and not is_any(self.schema, struct.index):
+            of = self.take(struct.index, f"{struct.name}_extra")
+        if struct.keyed:
+            keyed = as_tuple(self._keyed(struct))
+            return call(self.use("others"), members, of or "None", keyed)
+        return call(self.use("others"), members, *([of] if of else []))
+
+    def _keyed(self, struct: Struct) -> Iterator[Code]:
+        # ("^x\\-", None, like(_read_Root_extra_1))
+        for number, keyed in enumerate(struct.keyed, 1):
+            of = self.take(keyed.type, f"{struct.name}_extra_{number}")
+            yield as_tuple([literal(python_pattern(keyed.pattern)), str(keyed.longest), of])
 
     def take(self, type: Type, place: str) -> Code:
         # STRING

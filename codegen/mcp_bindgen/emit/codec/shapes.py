@@ -78,6 +78,7 @@ class Shapes:
             struct.name in self.open
             and struct.index is not None
             and is_any(self.schema, struct.index)
+            and not struct.keyed
             and not any(f.required and f.const is None for f in struct.fields)
             and not any(holds_struct(self.schema, f.type) for f in struct.fields)
         )
@@ -117,7 +118,9 @@ class Shapes:
 
     def unions(self) -> Iterator[Uni]:
         """Every union of the schema, named or not."""
-        queue: list[Type] = [f.type for s in self.schema.structs.values() for f in s.fields]
+        structs = self.schema.structs.values()
+        queue: list[Type] = [f.type for s in structs for f in s.fields]
+        queue += [type for s in structs for type in s.unlisted]
         queue += [unaliased(self.schema, Ref(name)) for name in self.schema.types]
         while queue:
             type = queue.pop()
@@ -133,9 +136,7 @@ class Shapes:
             return True
         if any(_NO_NAME.search(f.wire) for f in struct.fields):
             return True
-        if struct.index is not None and (
-            struct.name not in bodies or not is_any(self.schema, struct.index)
-        ):
+        if not all(struct.name in bodies and is_any(self.schema, t) for t in struct.unlisted):
             return True
         return any(self._is_rare(f.type) for f in struct.fields)
 

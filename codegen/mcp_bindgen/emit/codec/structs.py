@@ -9,8 +9,9 @@ from mcp_bindgen.emit.codec.shapes import Shapes
 from mcp_bindgen.emit.codec.unions import UnionReaders
 from mcp_bindgen.emit.text.annotate import expected
 from mcp_bindgen.emit.text.imports import Imports
-from mcp_bindgen.emit.text.layout import Code, call, literal
+from mcp_bindgen.emit.text.layout import Code, as_tuple, call, literal
 from mcp_bindgen.ir.model import Field, Struct, Type
+from mcp_bindgen.ir.values.patterns import python_pattern
 from mcp_bindgen.ir.walk import is_any, is_never, kinds
 
 __all__ = ["StructReaders"]
@@ -155,10 +156,21 @@ class StructReaders(UnionReaders):
             yield Line(0, "", call(self.use(look), "o", keys, PLACE))
             return
         extra: Code = call(self.use("extras"), "o", keys, PLACE)
+        read: str | None = None
         if struct.index is not None and not is_any(self.schema, struct.index):
             read = self.reader(struct.index, f"{struct.name}_extra")
+        if struct.keyed:
+            keyed = as_tuple(self._keyed(struct))
+            extra = call(self.use("read_keyed"), keyed, read or "None", extra, PLACE)
+        elif read is not None:
             extra = call(self.use("read_map"), read, extra, PLACE)
         if self.shapes.is_native(struct):
             yield Line(0, f"held[{self.use('EXTRA')}] = ", call(self.use("hold"), extra))
         else:
             yield Line(0, 'held["extra_"] = ', extra)
+
+    def _keyed(self, struct: Struct) -> Iterator[Code]:
+        # ("^x\\-", None, _read_Root_extra_1)
+        for number, keyed in enumerate(struct.keyed, 1):
+            read = self.reader(keyed.type, f"{struct.name}_extra_{number}")
+            yield as_tuple([literal(python_pattern(keyed.pattern)), str(keyed.longest), read])

@@ -34,7 +34,7 @@ def codec_view(shapes: Shapes, flavours: Collection[str]) -> dict[str, Any]:
     rows = [line for s in schema.own_structs for line in takes.rows(s)]
     borrowed = sorted(readers.borrowed | writers.borrowed)
     imports.add(".._wire", (*_WIRE, "Borrowed") if borrowed else _WIRE)
-    use_core(schema, imports, "codec")
+    core = use_core(schema, imports, "codec")
     imports.add("typing", ("TYPE_CHECKING", "Final") if schema.own_structs else ("Final",))
     flavour = next((f for f in _SHARED_BY if f in flavours), _SHARED_BY[0])
     models = imports_of(schema)
@@ -45,6 +45,7 @@ def codec_view(shapes: Shapes, flavours: Collection[str]) -> dict[str, Any]:
         "title": titled(schema),
         "imports": imports.lines,
         "models": models.indented(STEP),
+        "core": core,
         "borrowed": [f"{name}: Final = Borrowed({literal(name)})" for name in borrowed],
         "members": [line for s in schema.own_structs for line in _members(s)],
         "functions": [*readers.texts.values(), *writers.texts.values()],

@@ -71,7 +71,7 @@ class Writers(Functions):
                 yield from deeper(self._assigned(field))
         if self.shapes.keeps(struct):
             members = f"_{struct.name}_members"
-            values = Map(struct.index or Prim("unknown"))
+            values = Map(Uni(struct.unlisted) if struct.open else Prim("unknown"))
             extra = self._written(values, 'held["extra_"]')
             yield Line(0, 'if "extra_" in held:')
             yield Line(1, "", call(self.use("merge"), "o", extra, members))

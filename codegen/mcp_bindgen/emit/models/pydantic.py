@@ -17,6 +17,7 @@ from mcp_bindgen.emit.text.layout import (
     Code,
     Group,
     Or,
+    as_tuple,
     call,
     docstring,
     flat,
@@ -24,7 +25,7 @@ from mcp_bindgen.emit.text.layout import (
     literal,
     member,
 )
-from mcp_bindgen.emit.text.packages import imports_of
+from mcp_bindgen.emit.text.packages import imports_of, use_core
 from mcp_bindgen.ir.model import (
     Alias,
     Bounded,
@@ -60,6 +61,7 @@ _BOUNDS: Final = {
     "multiple_of": "multipleOf",
 }
 """A limit's name in JSON Schema, which is what the mark `Bounds` takes."""
+_NOT_OURS: Final = 'raise TypeError(f"{T!r} is not a type of this module")'
 _EXTRA: Final = {"keep": "allow", "drop": "ignore", "reject": "forbid"}
 
 
@@ -184,6 +186,7 @@ def pydantic_view(shapes: Shapes) -> dict[str, Any]:
     used.imports.add(".._pydantic", _PYDANTIC)
     used.imports.add(".._types_pydantic", _TYPES)
     used.imports.add(".._wire", _WIRE)
+    core = use_core(schema, used.imports, "models_pydantic")
     plainer = [*_plainer(used, shapes)]
     if plainer:
         used.types("plainer")
@@ -194,6 +197,8 @@ def pydantic_view(shapes: Shapes) -> dict[str, Any]:
         "imports": used.imports.lines,
         "plainer": plainer,
         "unions": unions,
+        "decode_other": "return core.decode(T, data)" if core else _NOT_OURS,
+        "read_other": "return core.from_wire(T, obj)" if core else _NOT_OURS,
         "named": [f"{STEP}{name}: {literal(name)}," for name in (d.name for d in schema.own_types)],
     }
 
@@ -227,7 +232,8 @@ def _unions(used: _Annotator) -> Iterator[str]:
 def _class(used: _Annotator, shapes: Shapes, struct: Struct, later: set[str]) -> Iterator[str]:
     """The lines of a class; `later` has the names that are defined below it, and itself."""
     unknown = later | {field.name for field in struct.fields}
-    yield from lay("", "", Group(f"class {struct.name}(", ("Model", "frozen=True"), ")"), ":")
+    base = used.imports.use(".._pydantic", "KeyedModel") if struct.keyed else "Model"
+    yield from lay("", "", Group(f"class {struct.name}(", (base, "frozen=True"), ")"), ":")
     body = [*opening(struct), *_config(used, shapes, struct, unknown)]
     body += [line for field in ordered(struct) for line in _field(used, field, unknown)]
     yield from body_lines(body)
@@ -237,7 +243,9 @@ def _config(used: _Annotator, shapes: Shapes, struct: Struct, unknown: set[str])
     extra = "allow" if struct.open else _EXTRA[shapes.unknown]
     if extra != "allow":
         yield f"{STEP}model_config = {used.library('ConfigDict')}(extra={literal(extra)})"
-    index = struct.index
+    index = None if struct.keyed else struct.index
+    if struct.keyed:
+        yield from _keyed(used, struct)
     if extra == "allow" and index is not None and used.code(index) != "Any":
         value = _quoted(Group("dict[", ("str", used.code(index)), "]"), unknown)
         init = call(used.library("Field"), "init=False")
@@ -249,6 +257,18 @@ def _config(used: _Annotator, shapes: Shapes, struct: Struct, unknown: set[str])
         used.imports.use("collections.abc", "Mapping")
         used.imports.use("typing", "ClassVar")
         yield from member(STEP, "const_", "ClassVar[Mapping[str, object]]", Group("{", pairs, "}"))
+
+
+def _keyed(used: _Annotator, struct: Struct) -> Iterator[str]:
+    """The types of unknown members, by what their names match; the last of all others."""
+    rows: list[Code] = []
+    for keyed in struct.keyed:
+        patterns = map(literal, (keyed.pattern, python_pattern(keyed.pattern)))
+        rows.append(as_tuple([*patterns, str(keyed.longest), used.code(keyed.type)]))
+    rest = used.any() if struct.index is None else used.code(struct.index)
+    rows.append(as_tuple(["None", "None", "None", rest]))
+    table = Group("lambda: (", tuple(rows), ")")
+    yield from lay(STEP, "keyed_ = ", Group("staticmethod(", (table,), ")"), "")
 
 
 def _field(used: _Annotator, field: Field, unknown: set[str]) -> Iterator[str]:

@@ -36,6 +36,7 @@ from mcp_bindgen.ir.model import (
     Uni,
 )
 from mcp_bindgen.ir.unions import arms
+from mcp_bindgen.ir.values.patterns import python_pattern
 from mcp_bindgen.ir.walk import is_any, kinds
 
 __all__ = ["Admits", "both", "when"]
@@ -147,12 +148,32 @@ class Admits:
                 yield from _unless(STEP, both(absent, refusal, "or"))
             else:
                 yield from _unless(STEP, both(absent, refusal))
-        if struct.index is not None:
-            known = ", ".join(literal(f.wire) for f in struct.fields)
-            refusal = self.refuses(struct.index, "value", f"{struct.name}_extra")
+        yield from self._unlisted(struct)
+
+    def _unlisted(self, struct: Struct) -> Iterator[str]:
+        """The members that index signatures are about."""
+        known = "".join(f"{literal(f.wire)}, " for f in struct.fields)
+        conditions: list[Code] = []
+        for number, keyed in enumerate(struct.keyed, 1):
+            refusal = self.refuses(keyed.type, "value", f"{struct.name}_extra_{number}")
+            matched = f"matches({literal(python_pattern(keyed.pattern))}, key)"
+            if keyed.longest is not None:
+                conditions.append(f"len(key) > {keyed.longest}")
             if refusal is not None:
-                yield f"{STEP}for key, value in x.items():"
-                yield from _unless(STEP * 2, both(f"key not in ({known},)", refusal))
+                conditions.append(both(matched, refusal))
+        refusal = None
+        if struct.index is not None:
+            refusal = self.refuses(struct.index, "value", f"{struct.name}_extra")
+        if refusal is not None:
+            patterns = ", ".join(literal(python_pattern(k.pattern)) for k in struct.keyed)
+            if patterns:
+                unmatched = f"not any(matches(each, key) for each in ({patterns},))"
+                refusal = both(unmatched, refusal)
+            conditions.append(refusal)
+        if conditions:
+            yield f"{STEP}for key, value in x.items():"
+            for condition in conditions:
+                yield from _unless(STEP * 2, both(f"key not in ({known})", condition))
 
     def _all(self, items: str, of: Type, place: str) -> Iterator[str]:
         refusal = self.refuses(of, "item", f"{place}_item")

@@ -74,6 +74,11 @@ def _declaration(declaration: Declaration) -> _Json:
             body["fields"] = [_field(f) for f in declaration.fields]
             if declaration.index is not None:
                 body["index"] = _type(declaration.index)
+            if declaration.keyed:
+                body["keyed"] = [
+                    {"key": k.key, "pattern": k.pattern, "type": _type(k.type)}
+                    for k in declaration.keyed
+                ]
             body |= _present({"bases": list(declaration.bases), "place": declaration.place})
     return (
         body

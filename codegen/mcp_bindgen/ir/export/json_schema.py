@@ -7,6 +7,7 @@ Numbers stay numbers, null stays, open literals keep their strings, and index si
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
@@ -28,6 +29,7 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
+from mcp_bindgen.ir.values.patterns import escaped, python_pattern
 
 __all__ = ["DIALECT", "json_schema"]
 
@@ -77,8 +79,27 @@ def _struct(struct: Struct) -> dict[str, Any]:
         "type": "object",
         **({"properties": {f.wire: _member(f) for f in struct.fields}} if struct.fields else {}),
         **({"required": required} if required else {}),
+        **_keyed(struct),
         **({} if struct.index is None else {"additionalProperties": _type(struct.index)}),
     }
+
+
+def _keyed(struct: Struct) -> dict[str, Any]:
+    """The types of members that are not listed, by what their names match."""
+    if not struct.keyed:
+        return {}
+    types = {_unlisted(keyed.pattern, struct): _type(keyed.type) for keyed in struct.keyed}
+    most = [keyed.longest for keyed in struct.keyed if keyed.longest is not None]
+    names = {"propertyNames": {"maxLength": min(most)}} if most else {}
+    return {"patternProperties": types, **names}
+
+
+def _unlisted(pattern: str, struct: Struct) -> str:
+    """A pattern, which begins with `^`, without the names that it matches and that are listed."""
+    expression = re.compile(python_pattern(pattern))
+    names = (f.wire for f in struct.fields if expression.search(f.wire))
+    aside = "".join(f"(?!{escaped(name)}$)" for name in names)
+    return f"^{aside}{pattern[1:]}"
 
 
 def _member(field: Field) -> _Node:

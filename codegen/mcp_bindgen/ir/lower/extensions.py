@@ -142,8 +142,7 @@ def _with_needed(schema: Schema, resolver: Resolver) -> Schema:
 def _mentioned(declaration: Declaration) -> Iterator[str]:
     match declaration:
         case Struct():
-            types = [f.type for f in declaration.fields]
-            for type in types if declaration.index is None else (*types, declaration.index):
+            for type in (*(f.type for f in declaration.fields), *declaration.unlisted):
                 yield from references(type)
         case Alias():
             yield from references(declaration.type)

@@ -22,7 +22,7 @@ from mcp_bindgen.ir.lower.methods import methods
 from mcp_bindgen.ir.lower.name_table import NameTable
 from mcp_bindgen.ir.lower.narrow import narrow
 from mcp_bindgen.ir.lower.pairs import message_shape, pairs
-from mcp_bindgen.ir.lower.places import Place, places, told_apart
+from mcp_bindgen.ir.lower.places import Place, places, step_of, told_apart
 from mcp_bindgen.ir.lower.recursion import json_aliases, require_no_circles
 from mcp_bindgen.ir.lower.tags import Tags
 from mcp_bindgen.ir.model import (
@@ -33,6 +33,7 @@ from mcp_bindgen.ir.model import (
     Declaration,
     Element,
     Field,
+    Keyed,
     Limits,
     Lit,
     Map,
@@ -48,6 +49,7 @@ from mcp_bindgen.ir.model import (
 from mcp_bindgen.ir.names import capitalized
 from mcp_bindgen.ir.resolve.equality import distinct, is_keyword, same
 from mcp_bindgen.ir.resolve.resolver import Resolver
+from mcp_bindgen.ir.resolve.signatures import by_name, by_string, key_pattern, key_text
 from mcp_bindgen.ir.resolve.templates import pattern
 from mcp_bindgen.ir.unions import arms, disjoint
 from mcp_bindgen.ir.values.pattern_cost import timely
@@ -144,12 +146,12 @@ class _Lowering:
             shape = self.tags.closed(shape, declaration.doc, declaration.at)
             struct = self.struct(name, shape, declaration, root=name)
             made: Struct | Alias = struct
-            if not shape.members and struct.index is not None:
+            if _is_map(shape) and struct.index is not None:
                 made = Alias(name, Map(struct.index), *_head(declaration))
         else:
             opened = message_shape(self.resolver, declaration) or self.resolver.opened(ref)
             opened = self.closed(opened, declaration)
-            if isinstance(opened, syntax.Inline) and (opened.members or not opened.index):
+            if isinstance(opened, syntax.Inline) and not _is_map(opened):
                 made = self.struct(name, opened, declaration, root=name)
             else:
                 type = self.type(opened, name, Place(declaration.name))
@@ -169,15 +171,27 @@ class _Lowering:
         )
         doc, deprecated, internal, category, at = _head(declaration)
         fields = self.fields(name, shape, root)
-        index = self.index(shape, root)
-        return Struct(name, fields, index, doc, deprecated, "", bases, internal, category, at)
+        index, keyed = self.index(shape, root), self.keyed(shape, root)
+        head = (doc, deprecated, "", bases, internal, category, at)
+        return Struct(name, fields, index, *head, keyed)
 
     def index(self, shape: syntax.Inline, root: str) -> Type | None:
-        if not shape.index:
-            return None
-        index = shape.index[0]
-        type = self.type(index.type, root, self.place(index.at).at("value"))
-        return self.bounded(type, index)
+        """The type of members that are not listed."""
+        index = by_string(shape.index)
+        return None if index is None else self.indexed(index, root, self.place(index.at))
+
+    def keyed(self, shape: syntax.Inline, root: str) -> tuple[Keyed, ...]:
+        """The types of members that are not listed, by what their names match."""
+        made: list[Keyed] = []
+        for index in by_name(shape.index):
+            expression = key_pattern(index.key)
+            most = timely(Limits(pattern=expression)).max_length
+            type = self.indexed(index, root, self.place(index.at))
+            made.append(Keyed(key_text(index.key), expression, most, type))
+        return tuple(made)
+
+    def indexed(self, index: syntax.Index, root: str, place: Place) -> Type:
+        return self.bounded(self.type(index.type, root, place.at(step_of(index.key))), index)
 
     def fields(self, owner: str, shape: syntax.Inline, root: str) -> tuple[Field, ...]:
         made: dict[str, Field] = {}
@@ -301,13 +315,13 @@ class _Lowering:
         return Tup(tuple(places), rest)
 
     def union(self, type: syntax.Union, root: str, place: Place) -> Type:
-        inlines = distinct([a for a in type.of if isinstance(a, syntax.Inline) and a.members])
+        inlines = distinct([a for a in type.of if isinstance(a, syntax.Inline) and _has_name(a)])
         steps = iter(self.steps(inlines, place))
         known = set(map(id, inlines))
         arms: list[Type] = []
         for arm in type.of:
             step = next(steps) if id(arm) in known else ""
-            if isinstance(arm, syntax.Inline) and arm.members and id(arm) not in known:
+            if isinstance(arm, syntax.Inline) and _has_name(arm) and id(arm) not in known:
                 continue  # it is written twice
             made = self.type(arm, root, place.at(step) if step else place)
             arms += made.arms if isinstance(made, Uni) else (made,)
@@ -343,9 +357,8 @@ class _Lowering:
 
     def anonymous(self, type: syntax.Inline, root: str, place: Place) -> Type:
         """A map, or a struct named by its place."""
-        if not type.members and type.index:
-            value = self.type(type.index[0].type, root, place.at("value"))
-            return Map(self.bounded(value, type.index[0]))
+        if _is_map(type):
+            return Map(self.indexed(type.index[0], root, place))
         generic = bool(getattr(self.resolver.declared[place.root], "params", ()))
         name = place.name(root if generic else self.names.python[place.root])
         if self.names.is_of_another(name, type):
@@ -356,7 +369,8 @@ class _Lowering:
             path = ".".join((place.root, *place.path))
             slot = len(self.pending)
             fields = self.fields(python, type, root)
-            made = Struct(python, fields, self.index(type, root), place=path, at=type.at)
+            index, keyed = self.index(type, root), self.keyed(type, root)
+            made = Struct(python, fields, index, place=path, at=type.at, keyed=keyed)
             self.pending.insert(slot, made)
         return Ref(python)
 
@@ -403,6 +417,16 @@ class _Lowering:
                 raise self.resolver.error(
                     type.at, "a generic argument without a name", "Name it by an alias."
                 )
+
+
+def _is_map(shape: syntax.Inline) -> bool:
+    """Whether all members of a shape are of one type, whatever their names."""
+    return not shape.members and len(shape.index) == 1 and not by_name(shape.index)
+
+
+def _has_name(shape: syntax.Inline) -> bool:
+    """Whether an anonymous shape has a class of its own, beside that without members."""
+    return bool(shape.members or by_name(shape.index))
 
 
 def _head(declaration: syntax.Declaration) -> tuple[str, str | None, bool, str, int]:

@@ -172,7 +172,7 @@ def _declares(schema: Schema, struct: Struct | None, path: str) -> bool:
     if member is None or not rest:
         return member is not None
     inner = struct_of(schema, member.type)
-    return inner is None or inner.index is not None or _declares(schema, inner, rest)
+    return inner is None or inner.open or _declares(schema, inner, rest)
 
 
 def _result(schema: Schema, pair: Pair, python: Mapping[str, str], source: Source) -> Type | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
@@ -11,7 +12,9 @@ from msgspec import Struct
 from mcp_bindgen.ir import names
 from mcp_bindgen.source import syntax
 
-__all__ = ["Place", "places", "told_apart"]
+__all__ = ["Place", "places", "step_of", "told_apart"]
+
+_WORDS: Final = re.compile(r"[A-Za-z0-9]+")
 
 
 class Place(Struct, frozen=True):
@@ -52,7 +55,18 @@ def _body_places(
         yield from _type_places(member.type, place.at(member.name))
     for signature in index:
         yield signature.at, place
-        yield from _type_places(signature.type, place.at("value"))
+        yield from _type_places(signature.type, place.at(step_of(signature.key)))
+
+
+def step_of(key: syntax.Type) -> str:
+    """The step from a shape to the type of an index signature with this key."""
+    words = _words(key) if isinstance(key, syntax.Template) else ""
+    return f"{words}Value" if words else "value"
+
+
+def _words(type: syntax.Template) -> str:
+    """What a template says, as one name: `x-${string}` is XString."""
+    return "".join(map(names.capitalized, _WORDS.findall(type.text)))
 
 
 def _type_places(type: syntax.Type, place: Place) -> Iterator[tuple[int, Place]]:
@@ -132,7 +146,8 @@ def _in_full(arm: syntax.Inline) -> str:
         ("Optional" if m.optional else "") + names.capitalized(m.name) + _full_name(m.type)
         for m in arm.members
     )
-    return "".join([*members, *(f"Values{_full_name(i.type)}" for i in arm.index)])
+    values = (f"{step_of(i.key)}s{_full_name(i.type)}" for i in arm.index)
+    return "".join([*members, *map(names.capitalized, values)])
 
 
 def _type_name(type: syntax.Type) -> str:
@@ -143,6 +158,8 @@ def _type_name(type: syntax.Type) -> str:
             return f"{_type_name(type.of)}List"
         case syntax.Literal(value=bool() as value):
             return str(value)
+        case syntax.Template():
+            return _words(type)
         case _:
             return ""
 

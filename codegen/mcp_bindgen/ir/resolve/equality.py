@@ -38,8 +38,8 @@ def same(a: syntax.Type, b: syntax.Type, *, loosely: bool = False) -> bool:
         case syntax.Inline(), syntax.Inline():
             names = [(m.name, m.optional) for m in a.members]
             return names == [(m.name, m.optional) for m in b.members] and all_same(
-                [*(m.type for m in a.members), *(i.type for i in a.index)],
-                [*(m.type for m in b.members), *(i.type for i in b.index)],
+                [*(m.type for m in a.members), *(t for i in a.index for t in (i.key, i.type))],
+                [*(m.type for m in b.members), *(t for i in b.index for t in (i.key, i.type))],
                 loosely=loosely,
             )
         case _:

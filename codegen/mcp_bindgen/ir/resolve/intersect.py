@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
 from mcp_bindgen.errors import LimitExceeded
 from mcp_bindgen.ir.resolve.equality import all_same, distinct, is_keyword, same
 from mcp_bindgen.ir.resolve.scope import Resolving
+from mcp_bindgen.ir.resolve.signatures import by_name, by_string, is_same_key, matching
 from mcp_bindgen.ir.resolve.templates import pattern
 from mcp_bindgen.limits import MAX_INSTANCES
 from mcp_bindgen.source import syntax
@@ -73,14 +75,15 @@ def _alike(a: syntax.Inline, b: syntax.Inline) -> bool:
             m.optional == theirs[name].optional and same(m.type, theirs[name].type)
             for name, m in mine.items()
         )
-        and all_same([i.type for i in a.index], [i.type for i in b.index])
+        and all_same(*([t for i in each.index for t in (i.key, i.type)] for each in (a, b)))
     )
 
 
 def _merged(scope: Resolving, a: syntax.Inline, b: syntax.Inline, at: int) -> syntax.Inline | None:
-    members = {m.name: m for m in a.members}
+    members = {m.name: _typed(scope, m, b, at) for m in a.members}
     for member in b.members:
         mine = members.get(member.name)
+        member = member if mine else _typed(scope, member, a, at)
         if mine is not None:
             optional = mine.optional and member.optional
             type = meet(scope, mine.type, member.type, at)
@@ -88,11 +91,38 @@ def _merged(scope: Resolving, a: syntax.Inline, b: syntax.Inline, at: int) -> sy
                 return None
             member = replace(member, type=type or syntax.Keyword("never", at), optional=optional)
         members[member.name] = member
-    index = a.index or b.index
-    if a.index and b.index:
-        of = meet(scope, a.index[0].type, b.index[0].type, at)
-        index = (replace(a.index[0], type=of or syntax.Keyword("never", at)),)
+    index = tuple(_merged_indexes(scope, a.index, b.index, at))
     return scope.weighed(syntax.Inline(tuple(members.values()), index, at))
+
+
+def _typed(scope: Resolving, member: syntax.Member, other: syntax.Inline, at: int) -> syntax.Member:
+    """A member that the other shape does not list, with what its signatures by template say of it.
+
+    Where nothing is of both the member says what it is. So does it beside a signature by string, as
+    in `{ a: string } & { [key: string]: number }`: these types are meant so, though the compiler
+    takes no value of them.
+    """
+    if any(m.name == member.name for m in other.members):
+        return member
+    for each in matching(by_name(other.index), member.name):
+        met = None if is_keyword(each.type, "any") else meet(scope, member.type, each.type, at)
+        member = member if met is None else replace(member, type=met)
+    return member
+
+
+def _merged_indexes(
+    scope: Resolving, a: tuple[syntax.Index, ...], b: tuple[syntax.Index, ...], at: int
+) -> Iterator[syntax.Index]:
+    """The signatures of both; one for some names is met with that of the other side for all."""
+    for mine, theirs in ((a, b), (b, a)):
+        for each in mine:
+            twin = next((t for t in theirs if is_same_key(t, each)), None)
+            if twin is not None and mine is b:
+                continue
+            if isinstance(each.key, syntax.Template):
+                twin = twin or by_string(theirs)
+            of = each.type if twin is None else meet(scope, each.type, twin.type, at)
+            yield replace(each, type=of or syntax.Keyword("never", at))
 
 
 def admits(wide: syntax.Type, narrow: syntax.Type) -> bool:

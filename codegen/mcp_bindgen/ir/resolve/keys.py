@@ -8,22 +8,34 @@ from msgspec.structs import replace
 
 from mcp_bindgen.ir.resolve.equality import is_keyword
 from mcp_bindgen.ir.resolve.scope import Env, Resolving
+from mcp_bindgen.ir.resolve.signatures import by_string, is_matched, is_same_key, matching
 from mcp_bindgen.source import syntax
 from mcp_bindgen.source.text import printable
 
-__all__ = ["Keys", "indexed", "is_string", "keys_of", "mapped", "mapping", "unlisted"]
+__all__ = [
+    "Keys",
+    "indexed",
+    "is_string",
+    "keys_of",
+    "mapped",
+    "mapping",
+    "signature",
+    "unlisted",
+    "without_undefined",
+]
 
 
 class Keys:
     """String literals, each once, and whether every other string, or every number, is a key too.
 
-    As in TypeScript a literal is no key of its own beside the keyword that has it: the keys
-    `"name" | string` are all strings, and none of them is asked for.
+    As in TypeScript a literal is no key of its own beside the keyword or the template that has it:
+    the keys `"name" | string` are all strings, and none of them is asked for.
     """
 
     def __init__(self, scope: Resolving, type: syntax.Type, at: int) -> None:
         self.names: dict[str, None] = {}
         self.all: syntax.Keyword | None = None
+        self.templates: list[syntax.Template] = []
         arms = scope.arms(type)
         for arm in arms:
             match arm:
@@ -31,13 +43,26 @@ class Keys:
                     self.names[str(value)] = None
                 case syntax.Keyword(name="string" | "number"):
                     self.all = self.all if is_string(self.all) else arm
+                case syntax.Template():
+                    self.templates.append(arm)
                 case _:
                     raise scope.error(
                         at, "keys that are not string literals", "List the keys in quotes."
                     )
+        if is_string(self.all):
+            self.templates = []
         numbers = {str(a.value) for a in arms if isinstance(a, syntax.Literal) and not _is_text(a)}
         taken = self.names if is_string(self.all) else numbers if self.all else ()
-        self.names = {name: None for name in self.names if name not in taken}
+        self.names = {
+            name: None
+            for name in self.names
+            if name not in taken and not any(is_matched(t, name) for t in self.templates)
+        }
+
+    @property
+    def open(self) -> tuple[syntax.Keyword | syntax.Template, ...]:
+        """The keys that are no names, each of an index signature of its own."""
+        return (*([self.all] if self.all else []), *self.templates)
 
 
 def is_string(type: syntax.Type | None) -> bool:
@@ -52,10 +77,8 @@ def mapping(scope: Resolving, type: syntax.Type, value: syntax.Type, at: int) ->
     """`Record<type, value>`."""
     keys = Keys(scope, type, at)
     members = [syntax.Member(n, value, False, False, False, None, at) for n in keys.names]
-    index = (
-        (syntax.Index("key", keys.all, value, False, None, at, mapped=True),) if keys.all else ()
-    )
-    return scope.weighed(syntax.Inline(tuple(members), index, at))
+    index = [syntax.Index("key", k, value, False, None, at, mapped=True) for k in keys.open]
+    return scope.weighed(syntax.Inline(tuple(members), tuple(index), at))
 
 
 def keys_of(scope: Resolving, type: syntax.Type, at: int) -> syntax.Type:
@@ -65,12 +88,12 @@ def keys_of(scope: Resolving, type: syntax.Type, at: int) -> syntax.Type:
     of `Record` and other mapped types it is the key that they were given.
     """
     shape = scope.shape(type, at)
-    number = syntax.Keyword("number", at)
-    if shape.index and is_string(shape.index[0].key):
-        string = syntax.Keyword("string", at)
-        return string if shape.index[0].mapped else syntax.Union((string, number), at)
+    whole = by_string(shape.index)
+    if whole is not None and is_string(whole.key):
+        string, number = syntax.Keyword("string", at), syntax.Keyword("number", at)
+        return string if whole.mapped else syntax.Union((string, number), at)
     names: list[syntax.Type] = [syntax.Literal(m.name, at) for m in shape.members]
-    return scope.joined([*names, *([number] if shape.index else [])], at)
+    return scope.joined([*names, *(each.key for each in shape.index)], at)
 
 
 # ---- T[K]
@@ -91,8 +114,7 @@ def _picked(
         yield from _items(scope, owner, keys, at)
         return
     shape = scope.part(owner, at, keys.names.__contains__)
-    if keys.all:
-        yield unlisted(scope, shape, keys.all.name, at)
+    yield from (signature(scope, shape, each, at).type for each in keys.open)
     for key in keys.names:
         member = next((m for m in shape.members if m.name == key), None)
         yield unlisted(scope, shape, key, at) if member is None else member.type
@@ -101,10 +123,26 @@ def _picked(
 
 
 def unlisted(scope: Resolving, shape: syntax.Inline, key: str, at: int) -> syntax.Type:
-    """What a member is that only an index signature admits. Raises SchemaMeaningError."""
-    if shape.index:
-        return shape.index[0].type
-    raise scope.error(at, f"there is no member `{printable(key)}`", "Name a member of the type.")
+    """The type of a member that only index signatures admit. Raises SchemaMeaningError."""
+    whole = by_string(shape.index)
+    types = [each.type for each in matching(shape.index, key)] or ([whole.type] if whole else [])
+    if not types:
+        message = f"there is no member `{printable(key)}`"
+        raise scope.error(at, message, "Name a member of the type.")
+    return types[0] if len(types) == 1 else scope.resolve(syntax.Intersection(tuple(types), at))
+
+
+def signature(
+    scope: Resolving, shape: syntax.Inline, key: syntax.Keyword | syntax.Template, at: int
+) -> syntax.Index:
+    """The index signature that has a key which is no name. Raises SchemaMeaningError."""
+    wanted = syntax.Index("key", key, key, False, None, at)
+    own = next((each for each in shape.index if is_same_key(each, wanted)), by_string(shape.index))
+    if own is None:
+        words = key.text if isinstance(key, syntax.Template) else f"[{key.name}]"
+        message = f"there is no index signature for `{printable(words)}`"
+        raise scope.error(at, message, "Name a member of the type.")
+    return own
 
 
 def _items(
@@ -136,18 +174,18 @@ def mapped(scope: Resolving, type: syntax.Mapped, env: Env) -> syntax.Type:
     """
     keys = Keys(scope, scope.resolve(type.keys, env), type.at)
     source = _source(scope, type, env)
-    index: tuple[syntax.Index, ...] = ()
-    if keys.all:
-        of = scope.resolve(type.of, {**env, type.param: keys.all})
+    index: list[syntax.Index] = []
+    for key in keys.open:
+        of = scope.resolve(type.of, {**env, type.param: key})
         flag = bool(type.readonly)
-        index = (syntax.Index(type.param, keys.all, of, flag, None, type.at, mapped=True),)
-    names = source if keys.all else keys.names
+        index.append(syntax.Index(type.param, key, of, flag, None, type.at, mapped=True))
+    names = source if keys.open else keys.names
     members: list[syntax.Member] = []
     for name in names:
         members.append(_member(scope, type, env, name, source.get(name)))
         if len(members).bit_count() == 1:  # so that too many nodes are refused early
             scope.weighed(syntax.Inline(tuple(members), (), type.at))
-    return scope.weighed(syntax.Inline(tuple(members), index, type.at))
+    return scope.weighed(syntax.Inline(tuple(members), tuple(index), type.at))
 
 
 def _source(scope: Resolving, type: syntax.Mapped, env: Env) -> dict[str, syntax.Member]:

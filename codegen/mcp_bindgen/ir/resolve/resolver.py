@@ -17,6 +17,7 @@ from mcp_bindgen.ir.resolve.equality import all_same, is_keyword, same
 from mcp_bindgen.ir.resolve.intersect import meet
 from mcp_bindgen.ir.resolve.keys import indexed, keys_of, mapped
 from mcp_bindgen.ir.resolve.scope import Env
+from mcp_bindgen.ir.resolve.signatures import is_same_key
 from mcp_bindgen.ir.resolve.templates import template
 from mcp_bindgen.ir.resolve.utilities import utility
 from mcp_bindgen.limits import MAX_DEPTH, MAX_UNIONS, MAX_WEIGHT
@@ -27,6 +28,7 @@ __all__ = ["Resolver"]
 
 _NOTHING: Final[Env] = {}
 _STRING_KEY: Final = ("string", "number")
+_AS_KEY: Final = "Use [key: string], or name the members; JSON has no symbols."
 _LEAVES: Final = (syntax.Keyword, syntax.Literal, syntax.Template, syntax.Array, syntax.Tuple)
 """What an alias is opened for; a name of an object stays."""
 _CYCLE: Final = (
@@ -205,10 +207,7 @@ class Resolver:
     def _inline(self, type: syntax.Inline, env: Env) -> syntax.Inline:
         self._require_once(type.members)
         members = tuple(replace(m, type=self.resolve(m.type, env)) for m in type.members)
-        index = tuple(self._index(i, env) for i in type.index)
-        if len(index) > 1:
-            raise self.error(type.index[1].at, "a second index signature", "Leave one out.")
-        return self.weighed(syntax.Inline(members, index, type.at))
+        return self.weighed(syntax.Inline(members, self._indexes(type.index, env), type.at))
 
     def _own(self, declaration: syntax.Interface, env: Env) -> syntax.Inline:
         """The members that the declarations of one name have, each once."""
@@ -224,18 +223,24 @@ class Resolver:
                     "the same in each",
                     "Declare the member once.",
                 )
-        index = tuple(self._index(i, env) for i in declaration.index)
-        if len(index) > 1:
-            raise self.error(declaration.index[1].at, "a second index signature", "Leave one out.")
+        index = self._indexes(declaration.index, env)
         return self.weighed(syntax.Inline(tuple(members.values()), index, declaration.at))
 
-    def _index(self, index: syntax.Index, env: Env) -> syntax.Index:
-        key = self.bare(self.resolve(index.key, env))
-        if not (isinstance(key, syntax.Keyword) and key.name in _STRING_KEY):
-            raise self.error(
-                index.at, "an index signature that is not by string", "Use [key: string]."
-            )
-        return replace(index, key=key, type=self.resolve(index.type, env))
+    def _indexes(self, written: tuple[syntax.Index, ...], env: Env) -> tuple[syntax.Index, ...]:
+        """The index signatures, one for each arm of their keys."""
+        made: list[syntax.Index] = []
+        for index in written:
+            type = self.resolve(index.type, env)
+            for key in self.arms(self.resolve(index.key, env)):
+                if not (isinstance(key, syntax.Template) or is_keyword(key, *_STRING_KEY)):
+                    message = "an index signature that is not by string, number or template"
+                    raise self.error(index.at, message, _AS_KEY)
+                each = replace(index, key=key, type=type)
+                if any(is_same_key(each, other) for other in made):
+                    message = "a second index signature for the same names"
+                    raise self.error(index.at, message, "Leave one out.")
+                made.append(each)
+        return tuple(made)
 
     def weighed(self, shape: syntax.Inline) -> syntax.Inline:
         """`shape`, unless it comes to more than MAX_WEIGHT nodes."""
@@ -381,7 +386,8 @@ class Resolver:
         index = own.index
         for base in declaration.extends:
             shape = self.shape(self.resolve(base, env), base.at)
-            index = index or tuple(replace(each, mapped=False) for each in shape.index)
+            theirs = (replace(each, mapped=False) for each in shape.index)
+            index += tuple(t for t in theirs if not any(is_same_key(t, mine) for mine in index))
             for member in shape.members:
                 mine = members.setdefault(member.name, member)
                 if mine not in own.members and not same(mine.type, member.type):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import product
 from typing import Final
 
@@ -10,21 +9,17 @@ from msgspec.structs import replace
 
 from mcp_bindgen.ir.resolve.scope import Resolving
 from mcp_bindgen.ir.values.pattern_cost import longest
+from mcp_bindgen.ir.values.patterns import ANY_NUMBER, ANY_TEXT, escaped
 from mcp_bindgen.limits import MAX_LITERALS
 from mcp_bindgen.source import syntax
 
 __all__ = ["pattern", "template"]
 
-_SPECIAL: Final = re.compile(r"[\\^$.|?*+()\[\]{}/]")
-_DECIMAL: Final = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-_NUMBER: Final = f"{_DECIMAL}|0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+"
-"""What JavaScript's `Number` takes, as the compiler does for `${number}`; spaces around it too,
-which are left out here: nobody means them, and they make long texts costly to match."""
 _KEYWORDS: Final = {
-    "string": r"[\s\S]*",
-    "any": r"[\s\S]*",
-    "unknown": r"[\s\S]*",
-    "number": f"(?:{_NUMBER})",
+    "string": ANY_TEXT,
+    "any": ANY_TEXT,
+    "unknown": ANY_TEXT,
+    "number": ANY_NUMBER,
     "boolean": "(?:true|false)",
     "null": "null",
     "undefined": "undefined",
@@ -76,7 +71,7 @@ def _text(value: syntax.LiteralValue) -> str:
 
 def _pattern(scope: Resolving, part: str | syntax.Type, at: int) -> str:
     if isinstance(part, str):
-        return _SPECIAL.sub(r"\\\g<0>", part)
+        return escaped(part)
     arms = [_arm(scope, arm, at) for arm in scope.arms(part)]
     return arms[0] if len(arms) == 1 else f"(?:{'|'.join(arms)})"
 
@@ -84,7 +79,7 @@ def _pattern(scope: Resolving, part: str | syntax.Type, at: int) -> str:
 def _arm(scope: Resolving, arm: syntax.Type, at: int) -> str:
     match arm:
         case syntax.Literal(value=value):
-            return _SPECIAL.sub(r"\\\g<0>", _text(value))
+            return escaped(_text(value))
         case syntax.Keyword(name=name) if name in _KEYWORDS:
             return _KEYWORDS[name]
         case syntax.Template(parts=(str() as body,)):

@@ -11,8 +11,16 @@ from msgspec.structs import replace
 from mcp_bindgen.errors import counted
 from mcp_bindgen.ir.resolve.equality import is_keyword, same
 from mcp_bindgen.ir.resolve.intersect import admits
-from mcp_bindgen.ir.resolve.keys import Keys, is_string, mapping, unlisted, without_undefined
+from mcp_bindgen.ir.resolve.keys import (
+    Keys,
+    is_string,
+    mapping,
+    signature,
+    unlisted,
+    without_undefined,
+)
 from mcp_bindgen.ir.resolve.scope import Resolving
+from mcp_bindgen.ir.resolve.signatures import is_matched, is_same_key, matching
 from mcp_bindgen.ir.resolve.undeclared import undeclared
 from mcp_bindgen.limits import MAX_DEPTH
 from mcp_bindgen.source import syntax
@@ -93,23 +101,37 @@ def _record(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -
 def _pick(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
     keys = Keys(scope, args[1], type.at)
     shape = scope.part(args[0], type.at, keys.names.__contains__)
-    members = tuple(m for m in shape.members if m.name in keys.names)
+    members = [m for m in shape.members if m.name in keys.names]
+    known = {m.name for m in members}
     for key in keys.names:
-        if key not in {m.name for m in members}:
-            unlisted(scope, shape, key, type.at)
-    index = shape.index if keys.all else ()
-    return scope.weighed(replace(shape, members=members, index=index, at=type.at))
+        if key not in known:
+            of = unlisted(scope, shape, key, type.at)
+            members.append(syntax.Member(key, of, False, False, False, None, type.at))
+    picked = [replace(signature(scope, shape, key, type.at), key=key) for key in keys.open]
+    return scope.weighed(replace(shape, members=tuple(members), index=tuple(picked), at=type.at))
 
 
 def _omit(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
-    """All keys of a type with an index signature are `string`: its members go with `keyof`."""
+    """All keys of a type with an index signature are `string`: its members go with `keyof`.
+
+    So do those whose name a signature by template has.
+    """
     keys = Keys(scope, args[1], type.at)
     shape = scope.part(args[0], type.at, lambda name: name not in keys.names)
     none = is_string(keys.all)
-    members = tuple(m for m in shape.members if m.name not in keys.names and not none)
-    kept = () if shape.index else members
-    index = () if keys.all else shape.index
-    return scope.weighed(replace(shape, members=kept, index=index, at=type.at))
+    members = tuple(
+        m
+        for m in shape.members
+        if m.name not in keys.names
+        and not none
+        and not any(matching(shape.index, m.name))
+        and not any(is_matched(template, m.name) for template in keys.templates)
+    )
+    taken = [syntax.Index("key", key, key, False, None, type.at) for key in keys.open]
+    index = tuple(
+        each for each in shape.index if not (none or any(is_same_key(each, key) for key in taken))
+    )
+    return scope.weighed(replace(shape, members=members, index=index, at=type.at))
 
 
 def _flagging(optional: bool | None = None, readonly: bool | None = None) -> _Apply:

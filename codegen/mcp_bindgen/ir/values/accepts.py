@@ -31,6 +31,7 @@ from mcp_bindgen.ir.model import (
     Uni,
 )
 from mcp_bindgen.ir.values.patterns import python_pattern
+from mcp_bindgen.ir.values.unlisted import types_of
 
 __all__ = ["Fault", "Path", "accepts", "fault", "faults"]
 
@@ -105,10 +106,21 @@ def _struct(schema: Schema, struct: Struct, value: Any, path: Path) -> Iterator[
             yield from faults(schema, field.type, value[field.wire], (*path, field.wire))
         elif field.required:
             yield Fault((*path, field.wire), "a required member")
-    if struct.index is not None:
+    if struct.open:
         listed = {field.wire for field in struct.fields}
-        rest = {key: item for key, item in value.items() if key not in listed}
-        yield from _map(schema, struct.index, rest, path)
+        for key, item in value.items():
+            if key not in listed:
+                yield from _unlisted(schema, struct, key, item, path)
+
+
+def _unlisted(schema: Schema, struct: Struct, key: str, item: Any, path: Path) -> Iterator[Fault]:
+    """The faults of a member that index signatures are about."""
+    long = [k.longest for k in struct.keyed if k.longest is not None and len(key) > k.longest]
+    if long:
+        yield Fault((*path, key), f"a name of at most {min(long)} characters")
+        return
+    for type in types_of(struct, key):
+        yield from faults(schema, type, item, (*path, key))
 
 
 def _array(schema: Schema, type: Tup, value: Any, path: Path) -> Iterator[Fault]:

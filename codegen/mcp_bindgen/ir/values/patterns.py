@@ -7,8 +7,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["python_pattern"]
+__all__ = ["ANY_NUMBER", "ANY_TEXT", "escaped", "python_pattern"]
 
+ANY_TEXT: Final = r"[\s\S]*"
+_DECIMAL: Final = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+ANY_NUMBER: Final = f"(?:{_DECIMAL}|0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+)"
+"""What JavaScript's `Number` takes, as the compiler does for `${number}`; spaces around it too,
+which are left out here: nobody means them, and they make long texts costly to match."""
+_SPECIAL: Final = re.compile(r"[\\^$.|?*+()\[\]{}/]")
 _SPACE: Final = r"\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 _TOKEN: Final = re.compile(
     r"""
@@ -32,6 +38,11 @@ _CLASSES: Final = {
     r"\u2060-\u2fff\u3001-\ufefe\uff00-\U0010ffff",
 }
 _SAME: Final = frozenset("bBnrtfv0123456789^$.*+?()[]{}|\\-/")
+
+
+def escaped(text: str) -> str:
+    """The expression that takes `text` alone."""
+    return _SPECIAL.sub(r"\\\g<0>", text)
 
 
 @lru_cache(maxsize=1024)

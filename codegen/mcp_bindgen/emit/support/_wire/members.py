@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
+from .bounds import matches
 from .faults import KINDS, DecodeError, MemberError, kind, path
 from .values import At, Json
 
@@ -166,8 +167,24 @@ def either(*takes: Take) -> Take:
     return Take(words, classes, see)
 
 
-def others(declared: frozenset[str], of: Take | None = None) -> Take:
-    """Unknown members: a mapping without the names that are declared."""
+def _is_name(pattern: str, longest: int | None, key: Any, at: At) -> bool:
+    if not isinstance(key, str):
+        raise _wrong(at, "names that are text", key)
+    if longest is not None and len(key) > longest:
+        raise _wrong(at, f"names of at most {longest} characters", key)
+    return matches(pattern, key)
+
+
+def others(
+    declared: frozenset[str],
+    of: Take | None = None,
+    keyed: tuple[tuple[str, int | None, Take], ...] = (),
+) -> Take:
+    """Unknown members: a mapping without the names that are declared.
+
+    Each has the types of all patterns of `keyed` that its name matches, else that of `of`. A model
+    can be of one class alone: there the first pattern decides.
+    """
 
     def see(value: Any, at: At) -> None:
         if not issubclass(value.__class__, Mapping):
@@ -175,8 +192,15 @@ def others(declared: frozenset[str], of: Take | None = None) -> Take:
         for key in value:
             if key in declared:
                 raise _wrong(at, "names that are not declared", key)
-            if of is not None:
-                of.check(value[key], (at, key))
+            named = [
+                check
+                for pattern, longest, check in keyed
+                if _is_name(pattern, longest, key, at)
+            ]
+            if len(named) > 1 and value[key].__class__ not in KINDS:
+                named = named[:1]
+            for each in named or ([] if of is None else [of]):
+                each.check(value[key], (at, key))
 
     return Take("object", (), see)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Final, NoReturn
+from typing import Final, NoReturn, TypeAlias
 
+from .bounds import matches
 from .faults import KINDS, too_deep, wrong
 from .values import GIVEN, MAX_DEPTH, At, Json, is_number, is_string
 
@@ -135,6 +136,37 @@ def check_objects(x: Json, at: At) -> Json:
     if x:
         check_given(x, at)
     return x
+
+
+Named: TypeAlias = tuple[str, int | None, Callable[[Json, At], Json]]
+"""The pattern that names match, as Python writes it, how long they are, and the reader."""
+
+
+def read_keyed(
+    keyed: tuple[Named, ...],
+    rest: Callable[[Json, At], Json] | None,
+    x: Json,
+    at: At,
+) -> Json:
+    """Members by their names: a value is what the first pattern's reader makes, and all take it."""
+    made: dict[str, Json] = {}
+    for key, item in x.items():
+        values = [
+            read(item, (at, key))
+            for pattern, longest, read in keyed
+            if is_name(pattern, longest, key, at)
+        ]
+        if not values:
+            values = [item if rest is None else rest(item, (at, key))]
+        made[key] = values[0]
+    return made
+
+
+def is_name(pattern: str, longest: int | None, key: str, at: At) -> bool:
+    """Whether a name matches. Raises DecodeError for one that is too long to try."""
+    if longest is not None and len(key) > longest:
+        raise wrong(at, f"names of at most {longest} characters", key)
+    return matches(pattern, key)
 
 
 def read_tuple(

@@ -28,6 +28,7 @@ from ...._pydantic import Model, read_object, read_text, write_object, write_tex
 from ...._types_pydantic import ORDERED, UNSET, Maybe, Nothing, Number, Unset
 from ...._wire.faults import DecodeError, EncodeError
 from ...._wire.values import Json
+from ....v2026_07_28 import models_pydantic as core
 from ....v2026_07_28.models_pydantic import (
     CallToolResult,
     ContentBlock,
@@ -1280,7 +1281,7 @@ def decode(T: Any, data: bytes | bytearray | memoryview | str) -> object:
     Raises DecodeError for what is not JSON or not a `T`, TypeError for a `T` that is not ours.
     """
     if T not in _NAMES:
-        raise TypeError(f"{T!r} is not a type of this module")
+        return core.decode(T, data)
     return read_text(T, data, _explain)
 
 
@@ -1302,7 +1303,7 @@ def from_wire(T: Any, obj: Json) -> object:
     Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
     """
     if T not in _NAMES:
-        raise TypeError(f"{T!r} is not a type of this module")
+        return core.from_wire(T, obj)
     return read_object(T, obj, _explain)
 
 
