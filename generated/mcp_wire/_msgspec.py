@@ -75,8 +75,9 @@ class _Constructors(dict[Any, Callable[..., Any]]):
 
     def __missing__(self, cls: type[Struct]) -> Callable[..., Any]:
         names = _arguments(cls)
-        takes = takes_of(cls, names.values())
-        made = self[cls] = constructor(cls, _start(cls), names, takes, _looked_at)
+        takes, fixed = takes_of(cls, names.values()), _constants(cls)
+        made = constructor(cls, _start(cls), names, takes, _looked_at, fixed)
+        self[cls] = made
         return made
 
 
@@ -133,6 +134,18 @@ def _arguments(cls: type[Struct]) -> dict[str, str]:
     consts = getattr(cls, "consts", ())
     names = (name for name in cls.__struct_fields__ if name not in consts)
     return {name: "extra_" if name == EXTRA else name for name in names}
+
+
+def _constants(cls: type[Struct]) -> dict[str, Any]:
+    """The members that a class sets by itself, its tag among them, by name."""
+    from inspect import get_annotations
+
+    notes: dict[str, Any] = {}
+    for base in cls.__mro__:
+        notes |= get_annotations(base)
+    kinds = "ClassVar[Literal[", "Const["
+    names = (name for name, note in notes.items() if str(note).startswith(kinds))
+    return {name: getattr(cls, name) for name in names}
 
 
 def _start(cls: type[Struct]) -> Start:

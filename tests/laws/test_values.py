@@ -129,6 +129,27 @@ def test_a_wrong_name_is_refused_with_the_right_ones(name: str) -> None:
         flavour_of(REVISION, name).type("ImageContent")(data="", mimeType="a/b")
 
 
+@pytest.mark.parametrize(
+    ("name", "more", "constant", "value"),
+    [
+        ("TextContent", {"text": "a"}, "type", "text"),
+        ("TextContent", {"text": "a"}, "type", "image"),
+        ("PingRequest", {"id": 1}, "jsonrpc", "2.0"),
+        ("PingRequest", {"id": 1}, "method", "ping"),
+        ("PromptReference", {"name": "a"}, "type", "ref/prompt"),
+        ("BooleanSchema", {}, "type", "boolean"),
+    ],
+)
+def test_a_member_that_the_class_sets_is_named_where_it_is_passed(
+    flavour: Flavour, name: str, more: dict[str, Any], constant: str, value: str
+) -> None:
+    with pytest.raises(TypeError, match=rf"(^|\W){constant}(\W|$)") as raised:
+        flavour.type(name)(**more, **{constant: value})
+    if flavour.name == "msgspec":
+        assert f"{name}() sets {constant} by itself, to" in str(raised.value)
+        assert str(raised.value).endswith(": leave it out")
+
+
 def test_no_member_can_be_added(flavour: Flavour) -> None:
     made = flavour.type("TextContent")(text="a", extra_={"x": 1})
     for name in ("type", "annotations", "extra_", "no_such_member"):

@@ -6,7 +6,7 @@ One that names the members takes half the time of one that goes through them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 
 from msgspec import NODEFAULT, UNSET, Struct
 
@@ -38,14 +38,17 @@ def constructor(
     names: Mapping[str, str],
     takes: Mapping[str, Take],
     look: Look,
+    constants: Mapping[str, Any],
 ) -> Callable[..., Any]:
     """What makes a Struct of members by keyword.
 
     `names` says by member what the constructor calls it. What is not right by its class alone, or
     may hold a number that is not finite, is left to `look`, as is UNSET where that is not the
-    default.
+    default. `constants` are the members that the class sets: who passes one is told so.
     """
-    # def make(*, uri, name=_unset, extra_=_empty):
+    # def make(*, uri, name=_unset, extra_=_empty, type=_unset):
+    #     if type is not _unset:
+    #         _refuse(_cls, "type")
     #     if uri.__class__ is not _0:
     #         uri = _look(_cls, "uri", uri)
     #     if name is not _unset and name.__class__ is not _1:
@@ -54,7 +57,11 @@ def constructor(
     own = defaults_of(cls)
     defaults = {name: own.get(member, NODEFAULT) for member, name in names.items()}
     sure = {f"_{i}": _plain(takes[name].sure) for i, name in enumerate(defaults)}
-    code = [f"def make({', '.join(_parameters(defaults))}):"]
+    more = [f"{name}=_unset" for name in constants]
+    code = [f"def make({', '.join([*_parameters(defaults, more), *more])}):"]
+    for name in constants:
+        code.append(f"    if {name} is not _unset:")
+        code.append(f"        _refuse(_cls, {name!r})")
     for (name, default), (key, right) in zip(
         defaults.items(), sure.items(), strict=True
     ):
@@ -68,12 +75,20 @@ def constructor(
         "_cls": cls,
         "_look": look,
         "_make": start[0],
+        "_refuse": _refuse,
         "_start": start[1],
     }
     exec("\n".join(code), known)
     made: Callable[..., Any] = known["make"]
     made.__name__ = made.__qualname__ = cls.__name__
     return made
+
+
+def _refuse(cls: type[Struct], name: str) -> NoReturn:
+    """Raises TypeError for a member that the class sets."""
+    value = getattr(cls, name)
+    words = f"{cls.__name__}() sets {name} by itself, to {value!r}"
+    raise TypeError(f"{words}: leave it out")
 
 
 def defaults_of(cls: type[Struct]) -> dict[str, Any]:
@@ -93,9 +108,9 @@ def _plain(sure: Any) -> Any:
 _NOTHING: Final[frozenset[object]] = frozenset()
 
 
-def _parameters(defaults: Mapping[str, Any]) -> Iterator[str]:
+def _parameters(defaults: Mapping[str, Any], more: list[str]) -> Iterator[str]:
     # *, uri, name=_unset, extra_=_empty
-    if defaults:
+    if defaults or more:
         yield "*"
     for name, default in defaults.items():
         absent = "_empty" if default is EMPTY else "_unset"
