@@ -38,9 +38,9 @@ def servers(name: str) -> Iterator[Mapping[str, Any]]:
 
 @pytest.mark.parametrize("name", ["HOSTS.md", "TUTORIAL.md"])
 def test_the_settings_of_every_host_start_a_server_or_name_its_url(name: str) -> None:
-    found = list(servers(name))
-    assert found
-    for one in found:
+    offered = list(servers(name))
+    assert offered
+    for one in offered:
         if "command" in one:
             assert one["command"] == "/path/to/.venv/bin/python"
             assert Path(one["args"][-1]).parent == Path("/path/to")

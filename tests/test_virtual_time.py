@@ -121,12 +121,12 @@ async def test_a_thread_that_ends_between_two_looks_is_heard_before_the_clock_mo
 ) -> None:
     loop = asyncio.get_running_loop()
     assert isinstance(loop, VirtualTimeLoop)
-    told = loop.create_future()
+    answer = loop.create_future()
 
     def ends_while_threads_are_counted() -> list[str]:
         monkeypatch.undo()
         thread = threading.Thread(
-            target=loop.call_soon_threadsafe, args=(told.set_result, "from a thread")
+            target=loop.call_soon_threadsafe, args=(answer.set_result, "from a thread")
         )
         thread.start()
         thread.join()
@@ -134,7 +134,7 @@ async def test_a_thread_that_ends_between_two_looks_is_heard_before_the_clock_mo
 
     monkeypatch.setattr(loop, "workers", ends_while_threads_are_counted)
     async with asyncio.timeout(30):
-        assert await told == "from a thread"
+        assert await answer == "from a thread"
     assert loop.time() == 0
 
 

@@ -133,9 +133,9 @@ async def served(store: str, count: int = 3) -> AsyncGenerator[Place]:
     seed = secrets.randbits(32)
     sys.stdout.write(f"routes are drawn with the seed {seed}\n")
     processes = _kept.get(store, list[Process]())
-    for told in [each for each in processes if each.was_told]:
-        processes.remove(told)
-        told.end()
+    for ending in [each for each in processes if each.was_told]:
+        processes.remove(ending)
+        ending.end()
     processes += [Process(store) for _ in range(count - len(processes))]
     try:
         await until(lambda: all(each.is_serving() for each in processes))
