@@ -176,7 +176,7 @@ FAULTS: Final = (
           "if not equals or name not in self.names:",
           "of a parameter that is given twice the last counts", "runtime/shared"),
     Fault(f"{RUNTIME}/client/cache.py",
-          "del self._entries[next(iter(self._entries))]", "self._entries.popitem()",
+          "[next(iter(self._entries))]", "[next(reversed(self._entries))]",
           "a full cache drops the newest answer", "runtime/client"),
     Fault(f"{RUNTIME}/client/cache.py",
           "            self._changes[method] += 1\n", "",

@@ -321,7 +321,7 @@ async def test_a_peer_that_fills_the_table_with_open_streams_loses_the_oldest() 
             session = await client.session(client=ATTACKER)
             streams.append(session.get())
             await streams[-1].until_begun()
-            await asyncio.sleep(1)
+            await elapse(1)
         refused = await client.post(_initialize(), client=ATTACKER).until_over()
         assert (refused.status, "Limits.sessions" in refused.error["message"]) == (503, True)
         another = await client.session(**elsewhere(2))
@@ -349,7 +349,7 @@ async def test_a_peer_that_uses_its_many_sessions_does_not_end_the_idle_one_of_a
         for _ in range(60):
             session = await client.session(client=ATTACKER)
             assert (await session.request("ping").until_over()).status == 200
-            await asyncio.sleep(1)
+            await elapse(1)
         assert (await mine.request("ping").until_over()).status == 200
 
 
@@ -364,7 +364,7 @@ async def open_requests(via: Client, what: str, count: int, **scope: Any) -> lis
         opened = [via.post(said, mirrors(said), **scope) for _ in range(count)]
     else:
         opened = [via.call("wait", **scope) for _ in range(count)]
-    await asyncio.sleep(0.1)
+    await elapse(0.1)
     return opened
 
 
@@ -396,7 +396,7 @@ async def test_a_full_table_of_requests_gives_up_those_of_the_peer_with_most(wha
 async def test_where_each_peer_has_as_few_requests_the_next_one_is_refused() -> None:
     async with serving(ordinary(Limits(sessions=5))) as client:
         opened = [client.call("wait", **elsewhere(number)) for number in range(5)]
-        await asyncio.sleep(0.1)
+        await elapse(0.1)
         refused = await client.call("tool1", **elsewhere(9)).until_over()
         assert (refused.status, "Limits.sessions" in refused.error["message"]) == (503, True)
         assert not any(each.task.done() for each in opened)

@@ -227,7 +227,7 @@ async def test_opening_the_way_back_counts_for_nobody_is_asked_yet() -> None:
 
     @asynccontextmanager
     async def redirect(preferred: str | None, /) -> AsyncGenerator[Visit]:
-        await asyncio.sleep(28.0)
+        await elapse(28.0)
         async with world.redirect(preferred) as visit:
             yield visit
 
