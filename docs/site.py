@@ -77,6 +77,11 @@ API: Final[Mapping[str, Sequence[str]]] = {
     "mcp_wire: calls and methods of 2026-07-28": [f"{WIRE}.calls_dataclass", f"{WIRE}.methods"],
 }
 """Pages of the API reference, with the objects that each shows."""
+INHERITED: Final = dict.fromkeys(
+    ("mcp_runtime.server.server.Server", "mcp_runtime.auth.client.oauth.OAuth"),
+    "    options:\n      inherited_members: true\n",
+)
+"""Classes whose members stand in a base: decorators are methods of a server."""
 LINK: Final = re.compile(r"(\[[^\]]*\]\()([^)\s]+)(\))")
 FENCE: Final = re.compile(r"^```.*?^```$", re.M | re.S)
 
@@ -195,7 +200,7 @@ def api(title: str, names: Sequence[str]) -> str:
     if title.endswith("servers"):
         listed = ", ".join(f"`{name}`" for name in mcp_runtime.__all__)
         intro += f"\n`from mcp_runtime import …` has {listed}.\n"
-    return intro + "".join(f"\n::: {name}\n" for name in names)
+    return intro + "".join(f"\n::: {name}\n{INHERITED.get(name, '')}" for name in names)
 
 
 # ---- settings
@@ -218,6 +223,7 @@ def configuration() -> dict[str, Any]:
         "separate_signature": True,
         "docstring_style": None,
         "heading_level": 2,
+        "merge_init_into_class": True,
     }
     python = {"paths": [str(ROOT / name) for name in ("runtime", "generated")], "options": options}
     return {
