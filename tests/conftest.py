@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 EXCUSE: Final = "../shared"
+DEBUGS: Final = "MCP_TEST_ASYNCIO_DEBUG"
+"""Stands for PYTHONASYNCIODEBUG, which children inherit: theirs says on standard error how long a
+step took, where a test reads what a server has said.
+"""
 _UNTIMED: Final = settings(
     deadline=None, print_blob=True, derandomize=False, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -168,6 +172,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     wide.seed(config.getoption("seed"))
+    if os.environ.pop("PYTHONASYNCIODEBUG", ""):
+        os.environ[DEBUGS] = "1"
     gathers = not hasattr(config, "workerinput")
     if gathers and config.getoption("strict_skips") and not config.option.collectonly:
         config.pluginmanager.register(Skips(), "strict-skips")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import inspect
+import os
 from collections.abc import Awaitable, Callable
 from functools import partial, wraps
 from typing import Any, Final
@@ -47,7 +48,7 @@ def _in_step(
 
 def run(main: Callable[[], Awaitable[object]]) -> None:
     """Run a coroutine function on a loop of its own, with virtual time."""
-    with on_virtual_time() as make, asyncio.Runner(loop_factory=make) as runner:
+    with on_virtual_time() as make, asyncio.Runner(debug=_debugs(), loop_factory=make) as runner:
         runner.run(_alone(main))
         loop = runner.get_loop()
         assert isinstance(loop, VirtualTimeLoop)
@@ -56,9 +57,14 @@ def run(main: Callable[[], Awaitable[object]]) -> None:
 
 def run_in_real_time(main: Callable[[], Awaitable[object]], seconds: float = DEADLINE) -> None:
     """Run a coroutine function on an ordinary loop. Raises AssertionError after so many seconds."""
-    with asyncio.Runner() as runner:
+    with asyncio.Runner(debug=_debugs()) as runner:
         runner.run(_in_time(_alone(main), seconds))
     gc.collect()  # what was left open warns here, in the test that left it
+
+
+def _debugs() -> bool | None:
+    """Whether asyncio's debug mode is on; None leaves it to asyncio."""
+    return "MCP_TEST_ASYNCIO_DEBUG" in os.environ or None
 
 
 async def _in_time(main: Awaitable[object], seconds: float) -> None:
