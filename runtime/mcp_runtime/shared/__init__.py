@@ -1,1 +1,1 @@
-"""What clients and servers both need: connections, tracing, threads, and small parsers."""
+"""Shared by clients and servers: connections, tracing, threads, and small parsers."""

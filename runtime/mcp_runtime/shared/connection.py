@@ -1,6 +1,6 @@
 """A connection: a session on the event loop, which runs handlers and wakes waiting callers.
 
-Both roles and all transports share it; a subclass knows how a message is sent.
+Both roles and all transports share this class; a subclass implements the sending of a message.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ log: Final = logging.getLogger("mcp_runtime")
 _tolerance_log: Final = logging.getLogger("mcp_runtime.tolerances")
 
 OnProgress: TypeAlias = Callable[[float, float | None, str | None], object]
-"""Called with progress, total and message; a client awaits what it returns."""
+"""Called with progress, total and message; a client awaits the result if it is awaitable."""
 Trace: TypeAlias = Callable[[Literal["received", "sent", "forgiven", "dropped"], bytes], None]
-"""Called with each message, the name of each tolerance that was used, and the beginning of each
-message that was too long."""
+"""Called with a direction and bytes: a whole message, the name of a tolerance used ("forgiven"), or
+the beginning of a message above the limit ("dropped")."""
 
 
 def _guarded(callback: Callable[..., object]) -> Callable[..., None]:
-    """Logs what a callback of the application raises, so that the session goes on."""
+    """Wrap a callback of the application: log its exceptions, so that the session goes on."""
 
     def call(*arguments: Any) -> None:
         try:
@@ -71,7 +71,7 @@ def _guarded(callback: Callable[..., object]) -> Callable[..., None]:
 def _note_forgiven(
     trace: Trace | None, total: Counter[str] | None, name: str, what: str, is_new: bool
 ) -> None:
-    """Counts a use of a tolerance; logs the first one for a peer, and each item left out once."""
+    """Count a use of a tolerance; log its first use for a peer, and each new item left out."""
     if trace is not None:
         trace("forgiven", name.encode())
     if total is not None:
@@ -83,16 +83,16 @@ def _note_forgiven(
 
 
 class Connection(ABC):
-    """A connection to one peer, until that is gone."""
+    """A connection to one peer, until the peer is gone."""
 
     _unsendable: ClassVar[tuple[type[Exception], ...]] = (EncodeError, StepError)
-    """What says that a result cannot be sent, and may be told to the peer."""
+    """Errors of encoding a result; their text is safe to send to the peer."""
     _handlers: ClassVar[dict[type, Callable[[Any, Any], None]]]
 
     ping_every: float | None = None
-    """Seconds between pings on a stream, where the revision has them; None for none."""
+    """Seconds between pings on a stream, if the revision has pings; None for no pings."""
     ignored = 0
-    """How many messages were dropped; the reason for each is logged at level debug."""
+    """The number of dropped messages; the reason for each is logged at level debug."""
     _trace: Trace | None = None
     _timer: asyncio.TimerHandle | None = None
     _due = float("inf")
@@ -135,26 +135,26 @@ class Connection(ABC):
 
     @property
     def shows_errors(self) -> bool:
-        """Whether the peer gets the text of an exception that was not expected."""
+        """True if the peer gets the text of an unexpected exception."""
         return False
 
     # ---- what subclasses implement
 
     @abstractmethod
     def _write(self, data: bytes, about: Id | None) -> None:
-        """Sends one message; `about` is the id of the peer's request that it belongs to."""
+        """Send one message; `about` is the id of the peer's request to which it belongs."""
 
     @abstractmethod
     async def drain(self) -> None:
-        """Returns when there is room to send more."""
+        """Wait for room to send more."""
 
     @abstractmethod
     async def _run(self, called: Called) -> Any:
-        """Handles a request of the peer, and returns its result, a model."""
+        """Handle a request of the peer and return its result, a model."""
 
     @abstractmethod
     def _on_notified(self, event: Notified) -> None:
-        """Handles a notification that the session does not handle itself."""
+        """Handle a notification which the session does not handle itself."""
 
     def _on_opened(self, event: Opened) -> None:
         log.debug("open: %s", event.terms.translation.revision.name)
@@ -164,7 +164,7 @@ class Connection(ABC):
             self._handlers[type(event)](self, event)
 
     def send(self, data: bytes, about: Id | None = None) -> None:
-        """Sends a message, unless `data` is empty."""
+        """Send a message, unless `data` is empty."""
         if data:
             if self._trace is not None:
                 self._trace("sent", data)
@@ -175,7 +175,7 @@ class Connection(ABC):
 
     def _on_called(self, event: Called) -> None:
         task = self.loop.create_task(self._serve(event))
-        if not task.done():  # an eager one may be
+        if not task.done():  # with an eager task factory it may be, and is registered in `_serve`
             self._tasks[event.id] = task
 
     def _on_answered(self, event: Answered) -> None:
@@ -195,7 +195,7 @@ class Connection(ABC):
             log.info("request %r was cancelled by the peer: %r", event.id, event.reason)
 
     def _drop(self, id: Id) -> bool:
-        """Cancels the handler of that request; whether there was one."""
+        """Cancel the handler of a request; return False if it has none."""
         task = self._tasks.pop(id, None)
         if task is None:
             return False
@@ -219,35 +219,35 @@ class Connection(ABC):
     # ---- requests of the peer
 
     def spawn(self, work: Coroutine[Any, Any, object]) -> None:
-        """Runs the handler of a notification, and logs what it raises."""
+        """Run the handler of a notification; log its exceptions."""
         self._keep(self.loop.create_task(_logged(work)))
 
     def _keep(self, task: asyncio.Task[None]) -> None:
-        """Makes `finished` wait for it."""
+        """Register a task for which `finished` waits."""
         self._loose.add(task)
         task.add_done_callback(self._loose.discard)
 
     async def _serve(self, called: Called) -> None:
         answer = b""
         if called.id not in self._tasks and (task := asyncio.current_task(self.loop)):
-            self._tasks[called.id] = task  # an eager one begins before it is known
+            self._tasks[called.id] = task  # an eager task runs before `_on_called` can register it
         try:
             answer = await self._answer(called)
             self.send(answer, called.id)
         finally:
-            if answer or self._is_ours(called):  # what is answered is ours
+            if answer or self._is_ours(called):  # only the owner of the id gets bytes to send
                 self._on_served(called.id)
 
     def _on_served(self, id: Id) -> None:
-        """Called when a request was answered that had not been cancelled before."""
+        """Unregister a request which was answered and not cancelled."""
         del self._tasks[id]
 
     def _is_ours(self, called: Called) -> bool:
-        """Whether this task still serves that id, which another request may have by now."""
+        """True if this task still serves the id: another request may reuse a cancelled one."""
         return self._tasks.get(called.id) is asyncio.current_task(self.loop)
 
     async def _answer(self, called: Called) -> bytes:
-        """The response to a request, whatever its handler does; empty if it was cancelled."""
+        """Run the handler of a request and return the response; empty if it was cancelled."""
         try:
             result = await self._run(called)
             return self.session.answer(called.id, result) if self._is_ours(called) else b""
@@ -266,7 +266,7 @@ class Connection(ABC):
             return answer
 
     def _answer_failure(self, called: Called, error: BaseException) -> bytes:
-        """The response to a request whose handler has raised, or returned what cannot be sent."""
+        """Return the response to a request whose handler raised, or whose result cannot be sent."""
         if isinstance(error, RpcError):
             return self._refuse(called, error)
         if isinstance(error, ToolError):
@@ -277,20 +277,21 @@ class Connection(ABC):
         return self._refuse(called, self._masked(f"{called.method} failed", error))
 
     def _answer_unsendable(self, called: Called, why: str) -> bytes:
-        """The response to a request whose result cannot be sent."""
+        """Return the response to a request whose result cannot be sent."""
         return self._refuse(called, RpcError(error_codes.INTERNAL_ERROR, f"Internal error: {why}"))
 
     def _masked(self, what: str, error: BaseException) -> RpcError:
-        """Log an exception; the error for the peer has a reference to it, or, if asked, its text.
+        """Log an exception; return an error with a reference to the log entry.
 
-        An exception may say what is not meant for peers, such as the password of a database.
+        If `shows_errors`, the error has the exception's text instead. By default it has not: the
+        text may hold a secret, such as the password of a database.
         """
         reference = record_failure(log, what, error)
         shown = f": {described(error)}" if self.shows_errors else f" (reference {reference})"
         return RpcError(error_codes.INTERNAL_ERROR, f"Internal error{shown}")
 
     def _refuse(self, called: Called, refusal: RpcError) -> bytes:
-        """The error response; an error that cannot be written as JSON becomes an internal one."""
+        """Return the error response; an error which cannot be encoded becomes an internal error."""
         if not self._is_ours(called):
             return b""
         session, id = self.session, called.id
@@ -301,7 +302,7 @@ class Connection(ABC):
             return session.refuse(id, error_codes.INTERNAL_ERROR, "Internal error")
 
     def read_params(self, called: Called) -> Any:
-        """Raises RpcError."""
+        """Decode the params of a request, once. Raises RpcError for invalid params."""
         try:
             raw, called.params = called.params, b""
             return called.terms.translation.read("params", called.method, raw)
@@ -320,9 +321,9 @@ class Connection(ABC):
         on_progress: OnProgress | None = None,
         about: Id | None = None,
     ) -> Any:
-        """The result of a request, a model. Cancelling the caller cancels the request.
+        """Send a request and return its result, a model. Cancelling the caller cancels the request.
 
-        Raises LocalError if it was never answered, PeerError for an error or a bad answer.
+        Raises LocalError if the request was never answered, PeerError for an error or a bad answer.
         """
         now = self.loop.time()
         sent, data = self.session.call(method, params, now=now, timeout=timeout, token=token)
@@ -338,7 +339,7 @@ class Connection(ABC):
             raise
 
     async def notify(self, method: str, params: Any) -> None:
-        """Sends a notification. Raises LocalError where it is not allowed."""
+        """Send a notification. Raises LocalError if it is not allowed."""
         self.send(self.session.notify(method, params))
         await self.drain()
 
@@ -349,7 +350,7 @@ class Connection(ABC):
         return waiter
 
     def _wake_at(self, due: float) -> None:
-        """Makes sure that deadlines are checked at that time."""
+        """Schedule a check of the deadlines at `due`, unless an earlier one is scheduled."""
         if due < self._due:
             if self._timer is not None:
                 self._timer.cancel()
@@ -358,7 +359,7 @@ class Connection(ABC):
 
     @contextmanager
     def deadlines_paused(self) -> Generator[None]:
-        """Time that passes inside does not count against the peer: a person signs in, say."""
+        """Stop the clock of deadlines inside the block, for example while a person signs in."""
         if not self._pauses:
             self._paused_at = self.loop.time()
         self._pauses += 1
@@ -374,12 +375,12 @@ class Connection(ABC):
 
     @property
     def clock(self) -> float:
-        """Seconds on a clock that stands still while deadlines are paused."""
+        """Seconds on a clock which stands still while deadlines are paused."""
         now = self._paused_at if self._pauses else self.loop.time()
         return now - self._paused_for
 
     async def in_time(self, waited: asyncio.Future[_T], seconds: float) -> _T:
-        """Waits by that clock. Raises TimeoutError."""
+        """Wait for a future, at most `seconds` by `clock`. Raises TimeoutError."""
         until = self.clock + seconds
         while (left := until - self.clock) > 0:
             await asyncio.wait({waited}, timeout=left)
@@ -398,14 +399,14 @@ class Connection(ABC):
     # ---- the end
 
     def end(self, why: str = "the peer is gone") -> None:
-        """Cancels the handlers; waiting callers get Disconnected."""
+        """Cancel all handlers; waiting callers get Disconnected."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer, self._due = None, float("inf")
         self.handle(self.session.lost(why))
 
     async def finished(self) -> None:
-        """Returns when every handler has ended, after `Limits.drain_wait` seconds at the latest."""
+        """Wait until every handler has ended, for `Limits.drain_wait` seconds at most."""
         deadline = self.loop.time() + self.session.limits.drain_wait
         while tasks := [*self._tasks.values(), *self._loose]:
             done, _ = await asyncio.wait(tasks, timeout=deadline - self.loop.time())
@@ -438,7 +439,10 @@ class WireConnection(Connection):
             self._pinging = self.loop.create_task(self._ping(self.ping_every))
 
     async def _ping(self, every: float) -> None:
-        """Source: 2025-11-25 basic/utilities/ping."""
+        """Send pings until the peer does not answer one, then close the wire.
+
+        Source: 2025-11-25 basic/utilities/ping.
+        """
         timeout = Timeout(min(every, self.session.limits.deadline))
         try:
             while True:

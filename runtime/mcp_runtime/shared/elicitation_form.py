@@ -1,4 +1,4 @@
-"""Forms for elicitation: made from a class or a schema, as far as a client can show it.
+"""Forms for elicitation, made from a class or a schema within the limits of the protocol.
 
 Source: 2026-07-28 client/elicitation, "Requested Schema".
 """
@@ -21,14 +21,14 @@ from mcp_runtime.revisions import latest as t
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """`read` turns the content of an answer into a value of the class, or raises BadAnswer."""
+    """A form; `read` converts the content of an answer to the class, or raises BadAnswer."""
 
     schema: t.ElicitRequestFormParamsRequestedSchema
     read: Callable[[Any], Any]
 
 
 def form(of: type[Any] | Mapping[str, Any]) -> Form:
-    """Raises TypeError for a class or schema that is more than a flat list of simple fields."""
+    """Make a form. Raises TypeError unless the class or schema is a flat list of simple fields."""
     if isinstance(of, Mapping):
         requested = _requested_schema(dict(of), "the schema")
         return Form(requested, lambda content: _checked(requested, content))
@@ -58,7 +58,7 @@ def _checked(schema: t.ElicitRequestFormParamsRequestedSchema, content: Any) -> 
 
 
 def mismatch(schema: t.ElicitRequestFormParamsRequestedSchema, content: Any) -> str:
-    """What is wrong with the content of an answer; empty if nothing is."""
+    """Return the fault in the content of an answer; empty if it fits the schema."""
     written: Mapping[str, Any] = t.to_wire(schema)
     given: Mapping[str, Any] = {} if content is t.UNSET or content is None else content
     for name in written.get("required", ()):
@@ -116,7 +116,7 @@ _BOUNDS: Final[tuple[tuple[str, str, Callable[[Any], Any]], ...]] = (
 
 
 def _requested_schema(schema: Schema, name: str) -> t.ElicitRequestFormParamsRequestedSchema:
-    """Raises TypeError."""
+    """Return the schema as a form's. Raises TypeError if it is not a flat list of simple fields."""
     defs: Schema = schema.get("$defs", {})
     schema = resolved(schema, defs)
     if not isinstance(schema.get("properties"), dict):
@@ -133,7 +133,7 @@ def _requested_schema(schema: Schema, name: str) -> t.ElicitRequestFormParamsReq
 
 
 def _field(schema: Schema, defs: Schema) -> Schema:
-    """A field without references; an optional one may be left out, and is never null."""
+    """Return a field without references. Null is removed: an optional field may be left out."""
     schema = resolved(schema, defs)
     arms = [arm for arm in schema.get("anyOf", ()) if arm.get("type") != "null"]
     if len(arms) == 1:

@@ -1,4 +1,4 @@
-"""What is said of an exception that nobody expected: all to the log, a reference to the peer."""
+"""Reports of unexpected exceptions: everything to the log, a reference to the peer."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from types import TracebackType
 from typing import Final, cast
 
 _OURS: Final = frozenset(("mcp_runtime", "mcp_wire", "asyncio", "concurrent", "threading"))
-"""Packages whose frames say nothing about the fault of a handler."""
+"""Packages whose frames do not help to find the fault of a handler."""
 _PARTS: Final = 10
-"""Exceptions of a group that a text names."""
+"""The exceptions of a group named in a text."""
 
 
 def record_failure(log: logging.Logger, what: str, error: BaseException) -> str:
     """Log an exception with its traceback, without our own frames, and return its reference.
 
-    The reference stands in the log, and may be sent to the peer, since it says nothing by itself.
+    The reference stands in the log. It is a random number and so may be sent to the peer.
     """
     reference = secrets.token_hex(4)
     _cut_frames(error, set())
@@ -25,7 +25,7 @@ def record_failure(log: logging.Logger, what: str, error: BaseException) -> str:
 
 
 def described(error: BaseException) -> str:
-    """The class and the text of an exception; of a group also those of its parts."""
+    """Return the class and the text of an exception; for a group, of its parts too."""
     try:
         text = f"{type(error).__name__}: {error}"
     except Exception:  # its `__str__` is the application's
@@ -37,23 +37,23 @@ def described(error: BaseException) -> str:
 
 
 def parts_of(error: BaseException) -> tuple[BaseException, ...]:
-    """The exceptions of a group; none of another exception."""
+    """Return the exceptions of a group; none for another exception."""
     if not isinstance(error, BaseExceptionGroup):
         return ()
     return cast("BaseExceptionGroup[BaseException]", error).exceptions
 
 
 def alone(error: BaseException) -> BaseException:
-    """The exception inside groups of one, as a task group raises them."""
+    """Return the exception inside groups of one, as task groups raise them."""
     while len(parts := parts_of(error)) == 1:
         error = parts[0]
     return error
 
 
 def _cut_frames(error: BaseException | None, seen: set[int]) -> None:
-    """Removes our frames from the tracebacks of an exception, its causes and its parts.
+    """Remove our frames from the tracebacks of an exception, its causes and its parts.
 
-    A traceback without any other frame stays: the fault is ours.
+    A traceback with our frames only stays as it is: the fault is ours.
     """
     if error is None or id(error) in seen:
         return

@@ -1,4 +1,4 @@
-"""Runs a coroutine until it waits, so that work which ends at once pays for no wait."""
+"""Runs a coroutine up to its first wait, so that one without a wait needs no task."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _T = TypeVar("_T")
 
 
 class Waiting(Generic[_T]):
-    """The rest of a coroutine that has begun. Only the task that has begun it may await it."""
+    """The rest of a coroutine already begun. Only the task in which it began may await it."""
 
     __slots__ = ("_waits_for", "_work")
 
@@ -32,7 +32,7 @@ class Waiting(Generic[_T]):
 
 
 def begin(work: Coroutine[Any, Any, _T]) -> _T | Waiting[_T]:
-    """The result of `work`, or its rest if it has to wait."""
+    """Run `work` up to its first wait; return its result, or an awaitable for the rest."""
     try:
         return Waiting(work, work.send(None))
     except StopIteration as end:

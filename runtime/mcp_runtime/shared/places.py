@@ -1,10 +1,10 @@
-"""The places of peers in a server's threads: functions of one that hang leave room for others.
+"""Places in a server's threads, shared fairly: hanging functions of one peer do not block others.
 
-    Places ← those of a server, on one event loop
-    Room   ← those of a peer, and of each session of a peer within them
+    Places ← the places of a server, on one event loop
+    Room   ← the places of a peer, and of each session of the peer within them
 
-A peer has a place for one function in any case. All further ones share what is not in reserve, and
-of the peers that wait for one, each gets it in turn.
+A peer always has a place for one function. Further functions share the places outside the reserve,
+and waiting peers get such a place in turn.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import asyncio
 from typing import Final
 
 RESERVE: Final = 4
-"""The part of the threads that is for the first function of a peer alone, as a divisor."""
+"""The reserve of threads for the first function of each peer, as a divisor of all threads."""
 
 
 class Places:
@@ -22,14 +22,14 @@ class Places:
     def __init__(self, most: int) -> None:
         self.free = most - most // RESERVE
         self._waiting: dict[Room, None] = {}
-        """The peers of which functions wait, the next one first."""
+        """The peers with waiting functions, the next peer first."""
 
     def wait(self, peer: Room) -> None:
-        """Have a peer served in its turn."""
+        """Add a peer to the end of the queue, unless it is in the queue."""
         self._waiting.setdefault(peer)
 
     def pass_on(self, peer: Room) -> None:
-        """Give what `peer` has left to those that wait: to itself if it has no place any more."""
+        """Give free places to waiting peers: first to `peer` itself if it has no place left."""
         if not peer.count:
             peer.begin_next()
         full: list[Room] = []
@@ -44,7 +44,7 @@ class Places:
 
 
 class Room:
-    """At most `most` places, of those that `peer` has; without one they are a peer's own."""
+    """At most `most` places within those of `peer`, or the places of a peer itself."""
 
     __slots__ = ("__weakref__", "_most", "_peer", "_places", "_rooms", "_waiters", "count")
 
@@ -52,18 +52,18 @@ class Room:
         self._places, self._most = places, most
         self._peer = self if peer is None else peer
         self.count = 0
-        """How many are taken."""
+        """The number of places taken."""
         self._waiters: dict[asyncio.Future[None], None] = {}
         self._rooms: dict[Room, None] = {}
-        """Of a peer: its rooms in which functions wait, the next one first."""
+        """For a peer: its rooms with waiting functions, the next room first."""
 
     def within(self, most: int) -> Room:
-        """A room of at most `most` of these places."""
+        """Make a room for at most `most` of these places."""
         return Room(self._places, most, self)
 
     @property
     def waits(self) -> bool:
-        """Whether functions of the peer wait."""
+        """True if functions of the peer wait."""
         return bool(self._rooms)
 
     @property
@@ -74,8 +74,8 @@ class Room:
         return fits and (is_first or self._places.free > 0)
 
     async def enter(self) -> None:
-        """Take a place, as soon as there is one."""
-        if self._has_place:  # so nothing waits that could have it
+        """Take a place; wait until one is free."""
+        if self._has_place:  # then no waiting function could take it: `leave` has woken them all
             self._take()
             return
         waiter = asyncio.get_running_loop().create_future()
@@ -85,6 +85,7 @@ class Room:
         try:
             await waiter
         except asyncio.CancelledError:
+            # A waiter with a result has its place already, though this task never ran again.
             self._waiters.pop(waiter, None)
             if not waiter.cancelled():
                 self.leave()
@@ -98,7 +99,7 @@ class Room:
             self._places.free -= 1
 
     def leave(self) -> None:
-        """Give a place back."""
+        """Give a place back, and pass it on."""
         if self._peer.count > 1:
             self._places.free += 1
         self.count -= 1
@@ -107,7 +108,7 @@ class Room:
         self._places.pass_on(self._peer)
 
     def begin_next(self) -> bool:
-        """Give a place of the peer to the next function that waits; whether there were both."""
+        """Give a place of the peer to its next waiting function; return False if there was none."""
         if self.count >= self._most:
             return False
         stale: list[Room] = []
@@ -131,7 +132,7 @@ class Room:
         return True
 
     def _has_waiter(self) -> bool:
-        """Whether a function waits here that was not cancelled."""
+        """Drop cancelled waiters; return True if a function still waits here."""
         while self._waiters and (first := next(iter(self._waiters))).done():
             del self._waiters[first]
         return bool(self._waiters)

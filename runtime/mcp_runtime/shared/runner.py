@@ -1,4 +1,4 @@
-"""Runs a coroutine as `asyncio.run` does, but does not wait for ever for what it leaves behind."""
+"""Runs a coroutine like `asyncio.run`, but waits only a limited time for tasks left behind."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ log: Final = logging.getLogger("mcp_runtime")
 
 
 def run(main: Coroutine[Any, Any, _T], wait: float, new_loop: NewLoop | None = None) -> _T:
-    """The result of `main`; tasks that it leaves have `wait` seconds to end after a cancellation.
+    """Run `main` and return its result; then cancel the tasks it left.
 
-    `asyncio.run` waits for a task that ignores its cancellation as long as that goes on.
+    The tasks get `wait` seconds to end. `asyncio.run` would wait for ever for a task which ignores
+    its cancellation.
     """
     runner = asyncio.Runner(loop_factory=new_loop)
     try:
@@ -30,9 +31,9 @@ def run(main: Coroutine[Any, Any, _T], wait: float, new_loop: NewLoop | None = N
 
 
 async def until_terminated(main: Coroutine[Any, Any, _T]) -> _T:
-    """The result of `main`. The first SIGTERM cancels it, and the second one ends the process.
+    """Run `main` and return its result. The first SIGTERM cancels it, the second ends the process.
 
-    A handler of the application's own is left in force.
+    If the application has its own handler of SIGTERM, this handler stays in force.
     """
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     is_main = threading.current_thread() is threading.main_thread()
@@ -57,14 +58,14 @@ def _close(runner: asyncio.Runner, wait: float) -> None:
         runner.close()
         return
     log.warning("given up, since cancellation was ignored: %s", counted(left, "task"))
-    # What happens to them from now on is not reported.
+    # The loop is closed under these tasks, so any later report about them is noise.
     loop.set_exception_handler(lambda loop, context: None)
     asyncio.set_event_loop(None)
     loop.close()
 
 
 async def _cancel_all(wait: float) -> int:
-    """How many tasks go on after that time."""
+    """Cancel all tasks; return how many still run after `wait` seconds."""
     tasks = asyncio.all_tasks() - {asyncio.current_task()}
     for task in tasks:
         task.cancel()
@@ -75,9 +76,9 @@ async def _cancel_all(wait: float) -> int:
 
 
 def ends_the_task(error: BaseException) -> bool:
-    """Whether what a handler raised is meant for its task, and not just the handler's failure.
+    """True if an exception of a handler is aimed at its task, and is not just a failed handler.
 
-    A handler that awaits what was cancelled ends in CancelledError too; its own task goes on.
+    A handler also ends in CancelledError if it awaits a cancelled task; its own task goes on then.
     """
     if isinstance(error, asyncio.CancelledError):
         task = asyncio.current_task()

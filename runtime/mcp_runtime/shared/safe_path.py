@@ -18,14 +18,14 @@ from mcp_runtime.json_schema.to_json import PLAIN, Step, children, place
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AnyPath:
-    """In `Annotated[str, AnyPath()]`: the parameter takes absolute, home, drive and network paths.
+    """Write `Annotated[str, AnyPath()]` to allow absolute, home, drive and network paths.
 
     A `..` segment and control characters stay refused.
     """
 
 
 class _Refusal(NamedTuple):
-    """Text in which `pattern` is found is refused; `lifted` if `AnyPath` takes it."""
+    """Text with a match of `pattern` is refused; if `lifted`, `AnyPath` allows it."""
 
     why: str
     pattern: re.Pattern[str]
@@ -41,8 +41,8 @@ _DEVICE: Final = re.compile(
     r" *(?:[.:/\\]|\Z)",
     re.IGNORECASE,
 )
-"""Names that Windows opens as a device in every folder, whatever their suffix. Elsewhere they are
-names as others are, and words of some languages."""
+"""Names opened by Windows as a device in every folder, whatever their suffix. On other systems they
+are ordinary names, and words of some languages."""
 
 _REFUSALS: Final = (
     _Refusal("has a control character", re.compile(r"[\x00-\x1f\x7f]"), lifted=False),
@@ -55,14 +55,14 @@ _REFUSALS: Final = (
     _Refusal("has a backslash", re.compile(r"\\"), lifted=True),
     _Refusal("names a device", _DEVICE, lifted=True, windows_only=True),
 )
-"""The same on every system, but for names that lead out of a folder on Windows alone: a server that
-is developed on one may run on another."""
+"""The rows apply on every system, so that a server behaves the same where it is developed and where
+it runs. Only device names, ordinary words elsewhere, are refused on Windows alone."""
 
 
 def path_fault(
     text: str, *, any_path: bool = False, on_windows: bool = os.name == "nt"
 ) -> str | None:
-    """Why a text may not be used as a path below some folder; None if it may."""
+    """Return the reason why a text is no safe path below a folder; None if it is safe."""
     for refusal in _REFUSALS:
         if (any_path and refusal.lifted) or (refusal.windows_only and not on_windows):
             continue
@@ -72,7 +72,7 @@ def path_fault(
 
 
 def paths_in(value: object, steps: tuple[Step, ...] = ()) -> Iterator[tuple[str, PurePath]]:
-    """The paths in a value that was read from JSON, with their places (`$.a[0]`)."""
+    """Yield each path in a value read from JSON, with its place (`$.a[0]`)."""
     if isinstance(value, PurePath):
         yield place(steps), value
         return

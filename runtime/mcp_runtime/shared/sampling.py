@@ -1,4 +1,4 @@
-"""Rules for sampling messages that both sides check: each use of a tool has its result.
+"""Rules for sampling messages, checked by both sides: each use of a tool has its result.
 
 Source: 2025-11-25 and 2026-07-28 client/sampling, "Tool Result Messages" and "Tool Use Balance".
 """
@@ -12,7 +12,7 @@ from mcp_runtime.revisions import latest as t
 
 
 def unbalanced(messages: Sequence[t.SamplingMessage]) -> str:
-    """What is wrong with the uses of tools and their results; empty if nothing is."""
+    """Return the fault in the order of tool uses and tool results; empty if there is none."""
     open: set[str] = set()
     for message in messages:
         blocks = _blocks(message)
@@ -26,7 +26,7 @@ def unbalanced(messages: Sequence[t.SamplingMessage]) -> str:
 
 
 def rounds(messages: Sequence[t.SamplingMessage]) -> int:
-    """How often the model has been given the results of tools."""
+    """Count the messages with tool results."""
     return sum(
         isinstance(_blocks(message)[0], t.ToolResultContent)
         for message in messages
@@ -35,7 +35,7 @@ def rounds(messages: Sequence[t.SamplingMessage]) -> int:
 
 
 def unpromised(messages: Sequence[t.SamplingMessage], tools: Sequence[t.Tool]) -> str:
-    """What is wrong with structured results by the output schemas of their tools."""
+    """Return the first fault of a structured result by its tool's output schema; empty if none."""
     schemas = {tool.name: tool.output_schema for tool in tools if tool.output_schema is not t.UNSET}
     used: dict[str, str] = {}
     for block in (block for message in messages for block in _blocks(message)):

@@ -1,7 +1,7 @@
-"""Runs plain functions off the event loop, in threads that do not keep the process alive.
+"""Runs plain functions off the event loop, in threads which do not keep the process alive.
 
-The default executor of asyncio is joined at the end, so one call that hangs would keep a server
-alive after its client is gone.
+asyncio joins its default executor at the end, so one hanging call would keep a server alive after
+its client is gone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mcp_runtime.shared.places import Places, Room
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
-    """The event loop that runs in this thread, if one does."""
+    """Return the event loop of this thread, if one runs."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
@@ -33,7 +33,7 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 def require_asyncio() -> None:
-    """Raises LocalError where another library, such as trio, runs the event loop."""
+    """Raise LocalError if no asyncio loop runs, as under trio."""
     if running_loop() is None:
         raise LocalError("an asyncio event loop must be running: one of trio does not work")
 
@@ -43,14 +43,14 @@ class _State(Enum):
     RUNS = 2
     ENDED = 3
     LEFT = 4
-    """It runs on without a place, for its caller has gone."""
+    """Its caller has gone; it runs on without a place."""
     DROPPED = 5
-    """Its caller has gone before it ran."""
+    """Its caller had gone before it ran."""
 
 
 @dataclass(slots=True)
 class _Job:
-    """A call of a function, which holds a place in the `room` of its client."""
+    """A call of a function, with a place in the `room` of its client."""
 
     call: Callable[[], Any]
     loop: asyncio.AbstractEventLoop
@@ -59,7 +59,7 @@ class _Job:
     state: _State = _State.WAITS
 
     def settle(self, how: Callable[[Any], None], value: Any) -> None:
-        """Runs on the loop."""
+        """Pass the result or the exception to the caller; runs on the loop."""
         if self.state is _State.ENDED:
             self.leave_room()
         if not self.waiting.done():
@@ -74,16 +74,17 @@ _pools: Final[WeakSet[Threads]] = WeakSet()
 
 
 _around: Final = contextvars.ContextVar["Threads | None"]("_around", default=None)
-"""The threads of the plain function that waits for what runs now."""
+"""The threads of the plain function during whose call this code runs, if any."""
 
 
 class Threads:
-    """At most `most` functions run at one time; the next one waits.
+    """Threads for at most `most` functions at one time; further functions wait.
 
-    After a cancellation of its caller a function runs on, for a thread cannot be ended. Its place
-    is given to the next one, unless `most` functions run on like that.
+    A thread cannot be ended, so a function runs on after a cancellation of its caller. Its place is
+    given to the next function, as long as fewer than `most` functions run on like this.
 
-    What such a function waits for runs in threads beside these: here all might wait for a place.
+    A function called from such a function runs in a second set of threads. In the first set it
+    could wait for a place held by its own caller, for ever.
     """
 
     def __init__(self, most: int, outermost: Threads | None = None) -> None:
@@ -95,7 +96,7 @@ class Threads:
         self.forget()
 
     def forget(self) -> None:
-        """Begins without threads, as in a process that was just forked."""
+        """Start again without threads: a forked process has none."""
         self._jobs: SimpleQueue[_Job] = SimpleQueue()
         self._idle = self._count = self._left = 0
         self._lock = threading.Lock()
@@ -105,7 +106,7 @@ class Threads:
         return Threads(self._most, self._outermost)
 
     def room_of(self, peer: object, most: int) -> Room:
-        """The places of a peer, on the event loop that runs here."""
+        """Return the places of a peer on the running event loop."""
         loop = asyncio.get_running_loop()
         room = self._rooms.get((loop, peer))
         if room is None:
@@ -121,7 +122,10 @@ class Threads:
         *args: Any,
         **given: Any,
     ) -> Any:
-        """Returns or raises what the function does; it sees the caller's context variables."""
+        """Call a function in a thread, with the caller's context variables; return its result.
+
+        Raises the exceptions of the function.
+        """
         if (around := _around.get()) is not None and around._outermost is self:
             return await around._inner.run(None, function, *args, **given)
         if room is not None:
@@ -149,7 +153,7 @@ class Threads:
             threading.Thread(target=self._work, name="mcp-handler", daemon=True).start()
 
     def _leave(self, job: _Job) -> None:
-        """Gives back the place of a job whose caller has gone."""
+        """Give back the place of a job whose caller has gone."""
         with self._lock:
             if job.state is _State.WAITS:
                 job.state = _State.DROPPED
@@ -179,7 +183,7 @@ class Threads:
             return job.state is _State.RUNS
 
     def _end(self, job: _Job) -> bool:
-        """Whether the thread still has a place."""
+        """Finish a job; return False if its thread has no place any more."""
         with self._lock:
             if job.state is _State.LEFT:
                 self._left -= 1
@@ -203,12 +207,12 @@ _of_process: Final = Threads(THREADS)
 
 
 async def run(function: Callable[..., Any], /, *args: Any, **given: Any) -> Any:
-    """As `Threads.run`, in threads that all clients of the process share."""
+    """Call a function as `Threads.run` does, in threads shared by all clients of the process."""
     return await _of_process.run(None, function, *args, **given)
 
 
 def _called(job: _Job) -> Callable[[], None]:
-    """What reports the end of a call to its loop."""
+    """Run a job; return the callback with which its loop learns the result."""
     failure: BaseException
     try:
         return partial(job.settle, job.waiting.set_result, job.call())

@@ -1,9 +1,9 @@
-"""Traces of the wire as JSON lines, with secrets left out.
+"""Traces of the wire as JSON lines, without secrets.
 
-Each line has `at` (seconds since the start), `direction` (`sent` or `received`, as we see it) and
-`message`, or `text` for what is not JSON. A line with the direction `forgiven` names a tolerance
-(docs/TOLERANCES.md) by which the message before was read, and one with `dropped` has the beginning
-of a message that was too long.
+Each line has `at` (seconds since the start), `direction` (`sent` or `received`, seen from us) and
+`message`, or `text` if it is not JSON. A line with the direction `forgiven` names a tolerance
+(docs/TOLERANCES.md) used for the previous message, and a line with `dropped` has the beginning of a
+message above the limit.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _dump: Final = msgspec.json.Encoder().encode
 
 
 class TraceFile:
-    """The `trace` of a connection that writes to a binary file, and flushes each line.
+    """A `trace` of a connection; it writes to a binary file and flushes each line.
 
-    Raises TypeError for a file of text.
+    Raises TypeError for a text file.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -51,7 +51,7 @@ class TraceFile:
 
 
 def redacted(value: Any) -> Any:
-    """Parsed JSON with the values of secret names, and bearer tokens in texts, left out."""
+    """Return parsed JSON without the values of secret names, and without tokens in texts."""
     if value.__class__ is dict:
         return {
             key: _hidden(item) if SECRET.search(key) else redacted(item)
@@ -63,6 +63,6 @@ def redacted(value: Any) -> Any:
 
 
 def _hidden(value: Any) -> Any:
-    """Hides strings and numbers; objects and arrays keep their shape."""
+    """Hide strings and numbers; objects and arrays keep their shape."""
     is_hidden = isinstance(value, str | int | float) and not isinstance(value, bool)
     return _MARK if is_hidden else redacted(value)

@@ -1,7 +1,7 @@
 """Matches URIs with URI templates (RFC 6570), in time linear in the length of the URI.
 
-A template is a list of literals and variables. Between two variables stands a literal, and only
-the last variable may hold `/`; so there is only one way to match, without backtracking.
+A template is a list of literals and variables. A literal stands between two variables, and only the
+last variable may hold `/`. So there is only one way to match, without backtracking.
 
     Template("repo://{owner}/{name}/files/{+path}").match("repo://a/b/files/src/x.py")
     # {"owner": "a", "name": "b", "path": "src/x.py"}
@@ -23,7 +23,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
 _IN_URIS: Final = frozenset(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789:/?#[]@!$&'()*+,;=%"
 )
-"""Characters of a literal that a URI has only as they are."""
+"""Characters which a URI holds unencoded, so a literal has only one form for them."""
 _OCTETS: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _URI: Final = re.compile(
     r"[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*"
@@ -31,18 +31,18 @@ _URI: Final = re.compile(
 
 
 def is_uri(text: str) -> bool:
-    """Whether it is an absolute URI with only the characters of RFC 3986."""
+    """True for an absolute URI with only the characters of RFC 3986."""
     return _URI.fullmatch(text) is not None and text.count("#") < 2
 
 
 class TemplateError(ValueError):
-    """An invalid or unsupported template; the text says what to write instead."""
+    """An invalid or unsupported template; the text has the remedy."""
 
 
 class _Variable(NamedTuple):
     name: str
     wide: bool
-    """Whether its value may hold `/`, `?` and `#`."""
+    """True if the value may hold `/`, `?` and `#`."""
 
 
 class _Query(NamedTuple):
@@ -77,12 +77,12 @@ class Template:
         self._pattern = re.compile("".join(_patterns(parts)), re.DOTALL)
 
     def match(self, uri: str) -> dict[str, str] | None:
-        """The decoded values of the variables; None if the URI does not match, or is unsafe."""
+        """Return the decoded values of the variables; None if the URI is unsafe or no match."""
         values = self.values(uri)
         return None if values is None or self.fault(values) else values
 
     def values(self, uri: str) -> dict[str, str] | None:
-        """The decoded values of the variables, unchecked; None if the URI does not match."""
+        """Return the decoded values of the variables, unchecked; None if the URI does not match."""
         matched = self._pattern.fullmatch(uri) if len(uri) <= self._limit else None
         if matched is None:
             return None
@@ -96,7 +96,7 @@ class Template:
         return {name: unquote(raw) for name, raw in values.items()}
 
     def fault(self, values: Mapping[str, str]) -> str | None:
-        """Why a value is unsafe if its handler takes it for a path; None if all are safe."""
+        """Return the reason why a value is unsafe as a path; None if all values are safe."""
         for name, value in values.items():
             why = path_fault(value, any_path=name in self._any_path)
             if why is None and value == "." and name not in self._wide:
@@ -107,7 +107,7 @@ class Template:
 
 
 def _literal(text: str) -> Iterator[str]:
-    """A literal as a pattern: what a URI cannot hold is matched as it is, or percent-encoded.
+    """Yield a pattern per character; other characters than those of URIs may be percent-encoded.
 
     Source: RFC 6570, 3.1 "Literal Expansion".
     """
@@ -120,16 +120,16 @@ def _literal(text: str) -> Iterator[str]:
 
 
 def _decoded(octets: re.Match[str]) -> str:
-    """Percent-encoded octets as text, where that is text which a URI cannot hold as it is."""
+    """Decode percent-encoded octets, unless they have a character which URIs hold unencoded."""
     text = unquote(octets[0], errors="replace")
     return octets[0] if "\ufffd" in text or _IN_URIS & {*text} else text
 
 
 def _patterns(parts: Sequence[_Part]) -> Iterator[str]:
-    """The parts as regular expressions, of which none that matched is tried in another way.
+    """Yield a regular expression per part; none is tried a second time after it has matched.
 
-    A value ends where the literal behind it first occurs, or, if that is the last part, at the end
-    of the URI.
+    A value ends at the first occurrence of the following literal, or, if this is the last part, at
+    the end of the URI.
     """
     for index, part in enumerate(parts):
         following = parts[index + 1 :]
@@ -180,7 +180,7 @@ def _name(text: str) -> str:
 
 
 def _joined(parts: Iterator[_Part]) -> Iterator[_Part]:
-    """Joins neighbouring literals, and leaves out empty ones."""
+    """Join neighbouring literals, and leave out empty ones."""
     for is_literal, group in groupby(parts, lambda part: isinstance(part, str)):
         if not is_literal:
             yield from group

@@ -29,8 +29,8 @@ INHERITED: Final = frozenset(
     | {"APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROGRAMFILES"}
     | {"SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE", "WINDIR"}
 )
-"""What a child inherits of our environment, with all of `LC_*`; the rest may be secret. The second
-and third rows are of Windows, where little starts without them."""
+"""The variables inherited by a child from our environment, with all of `LC_*`; others may be
+secret. The second and third rows are of Windows, where few programs start without them."""
 
 Stderr = Literal["show", "inherit", "capture", "drop"] | Callable[[bytes], None]
 
@@ -61,11 +61,12 @@ async def spawn(
     stderr: Stderr = "inherit",
     limits: Limits = DEFAULT,
 ) -> Child:
-    """Starts `command` in a process group of its own, without a shell.
+    """Start `command` in a process group of its own, without a shell.
 
-    Its environment is what `INHERITED` names of ours, and `env`. Its standard error is ours with
-    "inherit", dropped with "drop", and else kept for `Child.stderr`; "show" also writes it to ours,
-    with control characters as escapes, and a function is called with it as it comes.
+    Its environment has the variables of `INHERITED` and `env`. `stderr` is one of "inherit" (to our
+    standard error), "drop", "capture" (the end is kept for `Child.stderr`), "show" (captured, and
+    copied to our standard error with control characters escaped), or a function called with each
+    chunk (captured too).
 
     Raises NotStarted.
     """
@@ -90,9 +91,9 @@ async def spawn(
 
 
 def resolved(command: Sequence[str], *, windows: bool = sys.platform == "win32") -> list[str]:
-    """The command as the system can start it: Windows finds `npx.cmd` only by its whole name.
+    """Return the command for the system: Windows finds `npx.cmd` only by its full name.
 
-    Raises NotStarted for an argument that a batch file would take for a command.
+    Raises NotStarted for an argument which a batch file would run as a command.
     """
     program = (shutil.which(command[0]) or command[0]) if windows else command[0]
     if windows and program.lower().endswith((".bat", ".cmd")):
@@ -117,7 +118,7 @@ def _environment(env: Mapping[str, str]) -> dict[str, str]:
         name: value
         for name, value in os.environ.items()
         if (name in INHERITED or name.startswith("LC_")) and not value.startswith("()")
-    }  # a value that starts with "()" is a function of a shell
+    }  # a value with "()" at its start is a shell function (Shellshock)
     return {**ours, **env}
 
 
@@ -131,7 +132,7 @@ def _not_started(command: Sequence[str], cwd: object, error: OSError | ValueErro
 
 
 def _remedy(program: str, number: int) -> str:
-    """What to do about a program that cannot be started."""
+    """Return the advice for a program which cannot be started."""
     if os.path.isfile(program) and (interpreter := INTERPRETERS.get(Path(program).suffix)):
         return f"start it with its interpreter: {interpreter} {program}"
     if ADDRESS.match(program):
@@ -151,10 +152,10 @@ def _wait(
 
 
 class Child(Pipes):
-    """A server process that `spawn` started, and whose caller closes it.
+    """A server process started by `spawn`; the caller must close it.
 
-    Its death ends the wire, even if another process holds the pipe open. If the event loop was
-    closed before it, the process is killed with this object.
+    The death of the process ends the wire, even if another process holds the pipe open. If the
+    event loop is closed first, the process is killed when this object is deleted.
     """
 
     _watching: int | None = None
@@ -168,7 +169,8 @@ class Child(Pipes):
     ) -> None:
         self._group = group
         self._process, self._owner = process, os.getpid()
-        # Twice the limit: if each side stopped to read where the other one does, both could wait.
+        # Twice the server's limit for the pause of reading. With equal limits both sides could stop
+        # reading at the same time, and wait for each other for ever.
         super().__init__(
             _detached(process.stdout), _detached(process.stdin), limits, 2 * limits.outgoing_bytes
         )
@@ -189,16 +191,16 @@ class Child(Pipes):
 
     @property
     def returncode(self) -> int | None:
-        """None while it runs; negative: of the signal that killed it."""
+        """The exit code; None while the process runs, -N if signal N killed it."""
         return self._process.returncode
 
     @property
     def stderr(self) -> bytes:
-        """The end of what it wrote to standard error, if that is kept."""
+        """The end of its standard error, if it is captured."""
         return bytes(self._tail)
 
     def is_unread(self) -> bool:
-        """Whether it has not read all that was sent, or ended without; False if unknown."""
+        """True if the process has not read all its input, or ended without; False if unknown."""
         return self._outlet.is_unread()
 
     def _stderr_received(self, chunk: bytes) -> None:
@@ -212,7 +214,7 @@ class Child(Pipes):
         self._watch()
 
     async def close(self) -> None:
-        """Ends the process and its group. If cancelled, it kills them at once."""
+        """End the process and its group. If cancelled, kill them at once."""
         self._watch()
         if self._shutdown.state is State.RUNNING:
             self._step(Event.CLOSE)
@@ -243,7 +245,10 @@ class Child(Pipes):
             self._watching = -1
 
     def _died(self) -> None:
-        """Signals the group first: once its leader is reaped, its number may be used again."""
+        """Signal the group of the dead process, read its last output, end the wire.
+
+        The group comes first: once its leader is reaped, the system may reuse its number.
+        """
         self._unwatch()
         self._step(Event.DIED)
         self._process.poll()
@@ -273,7 +278,7 @@ class Child(Pipes):
             self._loop.call_later(GROUP_POLL, self._check_group)
 
     def _is_reading_rest(self) -> bool:
-        """Whether threads still read what the process wrote before it died."""
+        """True while threads still read the last output of the dead process."""
         inlets = (self._inlet, self._errors)
         reads = any(each.is_read_by_thread for each in inlets if each is not None)
         return reads and self._loop.time() < self._rest_until
@@ -318,7 +323,7 @@ class Child(Pipes):
 
 
 def _detached(stream: IO[bytes] | None) -> int:
-    """A copy of the descriptor of a stream, which is closed."""
+    """Return a copy of the descriptor of a stream, and close the stream."""
     assert stream is not None
     with stream:
         fd = os.dup(stream.fileno())

@@ -1,4 +1,4 @@
-"""An in-memory wire: two sides in one process, each of which receives what the other writes."""
+"""An in-memory wire: two sides in one process, each of which receives the bytes of the other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mcp_runtime.transports.wire import Receiver, Wire
 
 
 def pair(limits: Limits = DEFAULT) -> tuple[Wire, Wire]:
-    """Two wires, each the other's peer. Bytes arrive in the next iteration of the loop."""
+    """Make two connected wires. Bytes arrive in the next iteration of the loop."""
     one, other = _Side(limits), _Side(limits)
     one.peer, other.peer = other, one
     return one, other
@@ -44,7 +44,7 @@ class _Side:
         self.move()
 
     def move(self) -> None:
-        """Delivers what waits in the next iteration of the loop."""
+        """Schedule the delivery of waiting bytes for the next iteration of the loop."""
         if self._queue and not self._moving and self.peer._receiver is not None:
             self._moving = True
             asyncio.get_running_loop().call_soon(self._deliver)

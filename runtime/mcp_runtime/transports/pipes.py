@@ -18,15 +18,15 @@ from mcp_runtime.transports.wire import Receiver
 _T = TypeVar("_T")
 
 WATCHES_PIPES: Final = os.name == "posix"
-"""Whether event loops can watch pipes: those of Windows watch sockets alone, or fail later."""
+"""True if event loops can watch pipes. Those of Windows watch only sockets, or fail later."""
 CHUNK: Final = 64 * 1024
-"""A pipe's usual size. Asking for 256 KiB costs 20 µs a read, for the memory."""
+"""The usual size of a pipe. A buffer of 256 KiB costs 20 µs per read, for its memory."""
 REST: Final = 1024 * 1024
-"""As much as a pipe can hold without privileges."""
+"""The largest size of a pipe without privileges."""
 
 
 class Inlet:
-    """Reads from `fd`, which it owns."""
+    """A reader of `fd`; it closes `fd` at the end."""
 
     _open = False
 
@@ -41,16 +41,16 @@ class Inlet:
 
     @property
     def is_watched(self) -> bool:
-        """Whether the event loop reads it, and not a thread."""
+        """True if the event loop reads `fd`, False if a thread does."""
         return self._watched
 
     @property
     def is_read_by_thread(self) -> bool:
-        """Whether a thread reads it now, and has not come to its end."""
+        """True while a thread reads and has not reached the end."""
         return self._open and self._fetching is not None
 
     def start(self, receive: Callable[[bytes], None], ended: Callable[[], None]) -> None:
-        """Calls `receive` with each chunk, and `ended` at the end unless it was closed before."""
+        """Call `receive` with each chunk, and `ended` at the end, unless closed before."""
         self._receive, self._ended = receive, ended
         self.resume()
 
@@ -106,7 +106,7 @@ class Inlet:
                 self._fetch()
 
     def read_rest(self) -> None:
-        """Reads what is there already, unless a thread does."""
+        """Read the bytes already in the pipe, unless a thread reads."""
         left = REST if self._watched else 0
         while self._open and left > 0:
             try:
@@ -132,9 +132,9 @@ class Inlet:
 
 
 class _Worker:
-    """A thread of its own for calls that block, which does not keep the program from ending.
+    """A thread for blocking calls, which does not keep the program alive.
 
-    The threads of the event loop's executor are few, and waited for at the end.
+    The executor of the event loop has few threads, and is joined at the end.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -142,7 +142,7 @@ class _Worker:
         self._work: SimpleQueue[Callable[[], None] | None] | None = None
 
     def run(self, function: Callable[..., _T], *arguments: Any) -> asyncio.Future[_T]:
-        """What a function returns that does not raise."""
+        """Call `function` in the thread and return a future of its result; it must not raise."""
         if self._work is None:
             self._work = SimpleQueue()
             threading.Thread(target=_work_off, args=(self._work,), name="pipe", daemon=True).start()
@@ -157,7 +157,7 @@ class _Worker:
         return done
 
     def end(self) -> None:
-        """Ends the thread after what it does now."""
+        """End the thread after its current call."""
         if self._work is not None:
             self._work.put(None)
 
@@ -180,9 +180,10 @@ def _read(fd: int) -> bytes:
 
 
 class Outlet:
-    """Writes to `fd`, which it owns, once for all that one iteration of the loop has to send.
+    """A writer to `fd`, which writes once for all messages of one iteration of the loop.
 
-    `moved` is called when fewer bytes are `waiting` than before, `lost` when the reader is gone.
+    It closes `fd` at the end. `moved` is called when fewer bytes are `waiting` than before, `lost`
+    when the reader is gone.
     """
 
     _open = False
@@ -277,19 +278,19 @@ class Outlet:
             self.drop()
 
     def is_unread(self) -> bool:
-        """Whether the reader has not read all that was written; False if that is not known."""
+        """True if the reader has not read all written bytes; False if unknown."""
         if not self._open:
             return self._unread_at_end
         return bool(self.waiting) or _bytes_in_pipe(self._fd) > 0
 
     def finish(self) -> None:
-        """Closes `fd` once everything is written. Later writes are ignored."""
+        """Close `fd` once everything is written, and ignore later writes."""
         self._ending = True
         if not self._busy:
             self.drop()
 
     def drop(self) -> None:
-        """Closes `fd`, and drops what was not written yet."""
+        """Close `fd` and drop unwritten bytes."""
         self._ending, self._unread_at_end = True, self.is_unread()
         self._queue.clear()
         self._rest, self.waiting = memoryview(b""), 0
@@ -309,9 +310,10 @@ class Outlet:
 
 
 def _can_wait(fd: int, loop: asyncio.AbstractEventLoop) -> bool:
-    """Whether the loop can tell when `fd` accepts more.
+    """True if the loop can tell when `fd` accepts more bytes.
 
-    It cannot for files. Terminals are left alone: what is set on one is set for all that share it.
+    It cannot for files. Terminals are excluded: non-blocking mode would hold for every process on
+    the terminal.
     """
     if not WATCHES_PIPES:
         return False
@@ -326,7 +328,7 @@ def _can_wait(fd: int, loop: asyncio.AbstractEventLoop) -> bool:
 
 
 def _bytes_in_pipe(fd: int) -> int:
-    """Bytes that nobody has read yet; 0 if the system does not tell."""
+    """Return the number of unread bytes in a pipe; 0 if the system does not tell."""
     try:
         from fcntl import ioctl
         from termios import FIONREAD
@@ -346,10 +348,10 @@ def _write(fd: int, data: memoryview) -> bool:
 
 
 class Pipes:
-    """A wire that reads one descriptor and writes another; it closes both.
+    """A wire which reads one descriptor and writes another; it closes both.
 
-    While `limits.outgoing_bytes` wait to be written, so does `drain`; with more than `limit` bytes,
-    nothing is read from the peer.
+    `drain` waits while `limits.outgoing_bytes` or more are unwritten. With more than `limit`
+    unwritten bytes, the wire stops to read from the peer.
     """
 
     def __init__(self, read: int, write: int, limits: Limits, limit: int) -> None:
@@ -391,7 +393,7 @@ class Pipes:
         await self._room.wait()
 
     def _broke(self) -> None:
-        """Called when the peer does not read any more."""
+        """End the wire: the peer does not read any more."""
         if self._receiver is not None:
             self._end()
 
@@ -403,7 +405,10 @@ class Pipes:
             receiver.ended()
 
     async def close(self) -> None:
-        """Gives up on a peer that reads nothing for `limits.close_wait`."""
+        """Send waiting bytes, then close both descriptors.
+
+        Give up if the peer reads nothing for `limits.close_wait` seconds.
+        """
         self._inlet.close()
         try:
             await self._sent_all()

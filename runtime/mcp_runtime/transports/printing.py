@@ -1,4 +1,4 @@
-"""What a server prints, whatever characters its console has."""
+"""Printing without encoding errors, whatever characters the console has."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import cast
 
 @contextmanager
 def printable_output(*, line_buffering: bool | None = None) -> Generator[None]:
-    """Prints characters that standard output has not as escapes, instead of raising.
+    """Escape printed characters missing in the encoding of standard output, instead of raising.
 
-    The console of Windows, and a pipe there, has few: a tool that prints a check mark would fail.
-    With `line_buffering` printed lines appear at once.
+    The console of Windows, and a pipe there, has few characters: a tool could not print a check
+    mark. With `line_buffering` each printed line appears at once.
     """
     with ExitStack() as stack:
         for stream in (sys.stdout, sys.__stdout__, sys.stderr, sys.__stderr__):
@@ -31,7 +31,7 @@ def _reconfigured(stream: TextIOWrapper, line_buffering: bool | None) -> Generat
     lenient = "backslashreplace" if errors == "strict" else errors
     try:
         stream.reconfigure(errors=lenient, line_buffering=line_buffering)
-    except OSError:  # it looks for its position in a file, and writes to a pipe by now
+    except OSError:  # the stream was opened on a file, and the pipe now there has no position
         with _at_no_position(stream.fileno()):
             stream.reconfigure(errors=lenient, line_buffering=line_buffering)
     try:
@@ -43,7 +43,7 @@ def _reconfigured(stream: TextIOWrapper, line_buffering: bool | None) -> Generat
 
 @contextmanager
 def _at_no_position(fd: int) -> Generator[None]:
-    """Points a descriptor to the null device, in which one may seek."""
+    """Redirect a descriptor to the null device, which can seek, for the time of the block."""
     kept = os.dup(fd)
     point_to(os.open(os.devnull, os.O_WRONLY), fd)
     try:
@@ -53,6 +53,6 @@ def _at_no_position(fd: int) -> Generator[None]:
 
 
 def point_to(source: int, target: int) -> None:
-    """Points the descriptor `target` to what `source` is, and closes that."""
+    """Redirect the descriptor `target` to the file of `source`, and close `source`."""
     os.dup2(source, target)
     os.close(source)

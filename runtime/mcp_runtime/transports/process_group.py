@@ -1,6 +1,6 @@
-"""A child process with all that it starts: how the group is made, signalled and found empty.
+"""The process group of a child: how it is made, signalled and found empty.
 
-Two systems, one seam: POSIX has process groups, and Windows has job objects.
+POSIX has process groups, Windows has job objects; both have the interface `ProcessGroup`.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from typing import Any, Final, Protocol
 
 
 class ProcessGroup(Protocol):
-    """The processes of a child; made as soon as the child runs."""
+    """A child and all processes it starts; made as soon as the child runs."""
 
     popen_options: Mapping[str, Any]
-    """What `subprocess.Popen` needs so that the group can be made."""
+    """Arguments of `subprocess.Popen` needed to make the group."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None: ...
     def terminate(self) -> None:
-        """Asks every process to end."""
+        """Ask every process to end."""
         ...
 
     def kill(self) -> None: ...
     def is_empty(self) -> bool:
-        """Whether no process of the group is alive any more; asked again and again."""
+        """True if no process of the group is alive; cheap enough to be polled."""
         ...
 
     def close(self) -> None:
-        """Gives back what the system keeps for the group."""
+        """Release the system's resources for the group."""
         ...
 
 
@@ -55,14 +55,16 @@ class PosixGroup:
         self._signal(signal.SIGKILL)
 
     def is_empty(self) -> bool:
+        # `killpg` succeeds for zombies too, and a child of another process may stay a zombie for
+        # long. So members are read from /proc: the known ones first, as a search reads them all.
         self._members = {pid for pid in self._members if _in_group(pid, self._id)}
         return not (self._members or (self._signal(0) and self._find_members()))
 
     def close(self) -> None:
-        """Does nothing: the system forgets a group with its last process."""
+        """Do nothing: the system forgets a group with its last process."""
 
     def _signal(self, number: int) -> bool:
-        """Whether the signal reached a process of the group."""
+        """Send a signal; return False if it reached no process of the group."""
         try:
             os.killpg(self._id, number)
         except OSError:
@@ -70,7 +72,10 @@ class PosixGroup:
         return True
 
     def _find_members(self) -> bool:
-        """Whether a process of the group is alive. Without /proc, zombies count too."""
+        """Search for living processes of the group; return True if there are any.
+
+        Without /proc the answer is True: zombies count too then.
+        """
         if not os.path.exists("/proc/self/stat"):
             return True
         pids = (int(name) for name in os.listdir("/proc") if name.isdecimal())
@@ -79,7 +84,7 @@ class PosixGroup:
 
 
 def _in_group(pid: int, group: int) -> bool:
-    """Whether that process is alive and in the group."""
+    """True if the process is alive and in the group."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat:  # pid (name) state parent group …
             state, _, process_group = stat.read().rpartition(b")")[2].split()[:3]
@@ -99,7 +104,7 @@ _KILL_ON_JOB_CLOSE: Final = 0x2000
 
 
 class _Limits(ctypes.Structure):
-    """JOBOBJECT_EXTENDED_LIMIT_INFORMATION, of which only `flags` is used."""
+    """JOBOBJECT_EXTENDED_LIMIT_INFORMATION; we set only `flags`."""
 
     _fields_ = (
         ("process_time", ctypes.c_int64),
@@ -132,7 +137,7 @@ class _Accounting(ctypes.Structure):
 
 
 def _kernel32() -> Any:
-    """The functions of Windows, with the types that handles need on 64 bits."""
+    """Load the functions of Windows, with the types needed for handles of 64 bits."""
     kernel = ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined, unused-ignore]
     handle, number, place = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p
     kernel.CreateJobObjectW.restype = handle
@@ -146,11 +151,11 @@ def _kernel32() -> Any:
 
 
 class WindowsJob:
-    """A job object: the system ends its processes when its last handle is closed, by us or by our
-    death. Windows has no signal that asks a process to end: `terminate` sends Ctrl-Break, which
-    reaches processes of this console only.
+    """A job object, whose processes end when its last handle is closed, by us or by our death.
 
-    What the child starts before it is put into the job, in its first microseconds, is outside.
+    Windows has no signal which asks a process to end: `terminate` sends Ctrl-Break, which reaches
+    only processes of this console. Processes started by the child in its first microseconds, before
+    it is put into the job, are not part of the group.
     """
 
     popen_options: Mapping[str, Any] = {"creationflags": _CREATE_NEW_PROCESS_GROUP}

@@ -1,4 +1,4 @@
-"""Shows the standard error of a child process on ours, without what would steer a terminal."""
+"""Shows the standard error of a child process on ours, with terminal control codes escaped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mcp_runtime.errors import printable
 
 
 class StderrView:
-    """Writes chunks, which may be cut anywhere, to standard error as they come."""
+    """Writes chunks, cut anywhere, to standard error at once."""
 
     def __init__(self) -> None:
         self._decoder = getincrementaldecoder("utf-8")("replace")

@@ -1,4 +1,4 @@
-"""Our standard input and output as a wire that nothing else in the process can use."""
+"""Our standard input and output as a wire, protected from all other code in the process."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ STRAY_BYTES: Final = 1024 * 1024  # what C may write while it keeps Python's thr
 
 @asynccontextmanager
 async def own_pipes(limits: Limits = DEFAULT) -> AsyncGenerator[Wire]:
-    """Our standard input and output as a wire.
+    """Use standard input and output as a wire, for the time of the block.
 
-    Meanwhile nothing else can use them: what the process or its children write to standard output
-    goes to standard error, and they read nothing. At the end one line there counts such bytes.
+    All other code is kept from them: output of the process or its children goes to standard error,
+    and they read nothing. At the end one line on standard error has the number of such bytes.
 
     Raises Disconnected if one of the two was closed when the program began.
     """
@@ -38,7 +38,7 @@ async def own_pipes(limits: Limits = DEFAULT) -> AsyncGenerator[Wire]:
 
 @contextmanager
 def _diverted() -> Generator[tuple[int, int]]:
-    """Descriptors of the real standard input and output, which the caller closes."""
+    """Yield copies of the real descriptors, which the caller closes; divert 0 and 1 meanwhile."""
     if sys.__stdin__ is None or sys.__stdout__ is None:
         raise Disconnected("standard input or output was closed before the program began")
     real = os.dup(0), os.dup(1)
@@ -56,7 +56,7 @@ def _diverted() -> Generator[tuple[int, int]]:
 
 
 def _flush() -> None:
-    """Writes out what Python and C have buffered for standard output."""
+    """Flush the buffers of Python and C for standard output."""
     for stream in (sys.stdout, sys.__stdout__):
         with suppress(AttributeError, OSError, ValueError):
             if stream is not None:
@@ -68,10 +68,10 @@ def _flush() -> None:
 
 
 class _Stray:
-    """Copies to standard error what is written to `inlet`, and counts it.
+    """Copies bytes written to `inlet` to standard error, and counts them.
 
-    It uses a thread, since the writer may block the loop. A child process may go on writing after
-    the wire is closed: the thread ends, and prints its count, when the last writer is gone.
+    It uses a thread, as the writer may block the event loop. A child process may write on after the
+    wire is closed: the thread ends, and prints its count, when the last writer is gone.
     """
 
     def __init__(self) -> None:
@@ -100,7 +100,7 @@ class _Stray:
 
 
 def _write_stderr(text: bytes) -> None:
-    if sys.__stderr__ is None:  # 2 may be anything's number
+    if sys.__stderr__ is None:  # descriptor 2 may be some other open file
         return
     with suppress(OSError):
         while text:

@@ -1,4 +1,4 @@
-"""The TLS of clients that were given none: made once, since reading the certificates takes long."""
+"""The default TLS settings of clients, made once, as reading the certificates takes long."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cache
 def default_tls() -> ssl.SSLContext:
     """Check certificates against those of the system, whatever the environment says.
 
-    Every client of this process has the same object: no one may change it.
+    All clients of this process share the object: do not change it.
     """
     import httpx2
 

@@ -1,4 +1,4 @@
-"""The interface of a byte stream to a peer: what a transport provides, and what it calls."""
+"""The interface of a byte stream to a peer: methods of a transport, and its callbacks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Receiver(Protocol):
-    """Receives what the peer sends."""
+    """Receives the bytes of the peer."""
 
     def received(self, chunk: bytes) -> None:
         """Called with the next bytes, which may be cut anywhere."""
@@ -20,17 +20,17 @@ class Wire(Protocol):
 
     @property
     def waiting(self) -> int:
-        """How many bytes are not sent yet."""
+        """The number of unsent bytes."""
         ...
 
     def start(self, receiver: Receiver) -> None:
-        """Passes incoming bytes to `receiver` from now on, on the running loop."""
+        """Pass incoming bytes to `receiver` from now on, on the running loop."""
 
     def write(self, data: bytes) -> None:
-        """Sends whole messages in order, without waiting; does nothing once the peer is gone."""
+        """Send whole messages in order, without waiting; do nothing once the peer is gone."""
 
     async def drain(self) -> None:
-        """Returns when fewer than `Limits.outgoing_bytes` wait, or when the peer is gone."""
+        """Wait until fewer than `Limits.outgoing_bytes` are unsent, or the peer is gone."""
 
     async def close(self) -> None:
-        """Sends what waits, then ends the stream, and returns when that is done. Idempotent."""
+        """Send waiting bytes, then end the stream, and return when it has ended. Idempotent."""
