@@ -37,7 +37,8 @@ def test_a_participle_is_seen(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["keep", "is_kept", "named_types", "has_joined", "feed", "_need", "__enter__", "as_of"]
+    "name",
+    ["keep", "is_kept", "named_types", "has_joined", "feed", "_need", "read_tagged", "as_of"],
 )
 def test_a_verb_a_question_and_a_noun_are_no_participles(name: str) -> None:
     assert not is_participle(name)

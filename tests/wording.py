@@ -207,9 +207,14 @@ def _functions(tree: ast.AST) -> Iterator[Function]:
 
 
 def is_participle(name: str) -> bool:
-    """Is a function named by a participle: `kept`, `joined_with`? A question may be: `is_kept`."""
+    """Is a function named by a participle: `kept`, `joined_with`?
+
+    A question (`is_kept`) or a verb before it (`read_tagged`) makes it none.
+    """
     words = [word for word in name.lower().split("_") if word]
     if not words or words[0] in _ASKS or name.startswith("__"):
+        return False
+    if len(words) > 1 and words[0] in VERBS:
         return False
     while len(words) > 1 and words[-1] in _PREPOSITIONS:
         words.pop()

@@ -20,10 +20,10 @@ __all__ = ["DEADLINE", "HOST", "REPOSITORY", "address", "fetch"]
 HOST: Final = "https://raw.githubusercontent.com"
 REPOSITORY: Final = "modelcontextprotocol/modelcontextprotocol"
 DEADLINE: Final = 60.0
-"""Seconds that one download may take."""
+"""Time limit of one download, in seconds."""
 
 _SILENCE: Final = 20.0
-"""Seconds that a server may say nothing."""
+"""Longest silence of a server, in seconds."""
 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 
@@ -34,7 +34,7 @@ def address(path: str, commit: str = "", repository: str = "") -> str:
 
 
 class Way(Protocol):
-    """By which proxy a URL is asked, None for none, and what checks certificates.
+    """The proxy for a URL (or None), and the context for checking certificates.
 
     Both raise InputError; without a context the certificates of the system are trusted.
     """
@@ -45,9 +45,9 @@ class Way(Protocol):
 
 
 def fetch(path: str, origin: str, commit: str, repository: str, way: Way) -> bytes:
-    """The official file from a FILE, a DIR, a URL, or where it is published. Raises InputError.
+    """Fetch the official file from a FILE, a DIR, a URL, or its repository. Raises InputError.
 
-    `path` is that of the file in its repository.
+    `path` is its path in the repository.
     """
     scheme = _SCHEME.match(origin)
     if not origin or scheme:
@@ -60,11 +60,11 @@ def fetch(path: str, origin: str, commit: str, repository: str, way: Way) -> byt
     place = Path(origin)
     if place.is_dir():
         place = _inside(place, path)
-    with _opened(place) as file:
-        return _limited(file, origin)
+    with _open(place) as file:
+        return _read_limited(file, origin)
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _open(path: Path) -> IO[bytes]:
     try:
         return path.open("rb")
     except OSError as error:
@@ -85,10 +85,10 @@ def _inside(folder: Path, path: str) -> Path:
 
 
 def _download(url: str, way: Way) -> bytes:
-    """What a URL answers. Raises InputError, after DEADLINE seconds at the latest.
+    """Download a URL. Raises InputError, after DEADLINE seconds at the latest.
 
-    A thread of its own downloads: no timeout of a socket bounds a server that says a byte a second,
-    a slow name server or a proxy. It ends with the process if it is given up.
+    A separate thread downloads, since no socket timeout bounds a server sending a byte a second, a
+    slow name server or a proxy. An abandoned thread ends with the process.
     """
     done: Queue[bytes | InputError] = Queue()
 
@@ -129,7 +129,7 @@ def _answer(url: str, way: Way) -> bytes:
         if answer is None:  # a redirect to what no handler opens
             raise urllib.error.URLError("the address cannot be opened")
         with answer:
-            data = _limited(answer, url)
+            data = _read_limited(answer, url)
             if lacking := getattr(answer, "length", None):
                 raise IncompleteRead(data, lacking)
             return data
@@ -154,7 +154,7 @@ def _system() -> ssl.SSLContext:
     return context
 
 
-def _limited(file: IO[bytes], name: str) -> bytes:
+def _read_limited(file: IO[bytes], name: str) -> bytes:
     """All of `file`; refused when it is too large."""
     data = file.read(MAX_SCHEMA_BYTES + 1)
     if len(data) > MAX_SCHEMA_BYTES:

@@ -1,9 +1,9 @@
-"""The errors that the command shows, with place and remedy, by who must act.
+"""The errors shown by the command, each with place and remedy, grouped by who must act.
 
 BindgenError                 every error the command reports without a traceback
   SchemaError                the schema text is at fault, at a place in it
     SchemaSyntaxError        it is not TypeScript
-    UnsupportedSyntax        it is TypeScript that has no meaning as a message
+    UnsupportedSyntax        it is TypeScript without a meaning as a message
     SchemaMeaningError       it is well formed, but names or types do not fit together
     LimitExceeded            it is larger or deeper than we read
   DecisionError              schema/decisions.toml has a row too few or too many
@@ -35,8 +35,8 @@ __all__ = [
 class BindgenError(Exception):
     """An error with a remedy: `str()` is the whole message.
 
-    `message` and each of `rows` is one line of it, whatever they quote: a line end in a file name
-    or in the words of a peer is written as an escape, so that it begins no line of its own.
+    `message` and each of `rows` take one line each: line ends in quoted text are escaped, so quoted
+    text never starts a line of its own.
     """
 
     def __init__(self, message: str, *, rows: Iterable[str] = (), remedy: str = "") -> None:
@@ -46,7 +46,7 @@ class BindgenError(Exception):
 
 
 def counted(count: int, noun: str) -> str:
-    """A number with its noun, in the plural unless it is one: "1 file", "2 files"."""
+    """A number with its noun in singular or plural: "1 file", "2 files"."""
     return f"{count} {noun if count == 1 else f'{noun}s'}"
 
 
@@ -68,7 +68,7 @@ class SchemaSyntaxError(SchemaError):
 
 
 class UnsupportedSyntax(SchemaError):
-    """TypeScript that we refuse by name. Act: say it with declarations, or extend the reader."""
+    """TypeScript which we refuse by name. Act: say it with declarations, or extend the reader."""
 
 
 class SchemaMeaningError(SchemaError):
@@ -80,11 +80,11 @@ class LimitExceeded(SchemaError):
 
 
 class DecisionError(BindgenError):
-    """schema/decisions.toml lacks a row, or has one that nothing needs. Act: edit that row."""
+    """schema/decisions.toml lacks a row or has an unused one. Act: edit the row."""
 
 
 class UnansweredError(DecisionError):
-    """Rows are missing, or wait to be confirmed. Act: answer what is asked."""
+    """Rows are missing, or wait to be confirmed. Act: answer the questions."""
 
 
 class TemplateError(BindgenError):

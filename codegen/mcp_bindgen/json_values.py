@@ -1,4 +1,4 @@
-"""Parsed JSON, narrowed: the value as an object or an array, where it is one."""
+"""Narrows parsed JSON: the value as an object or an array, or empty."""
 
 from __future__ import annotations
 

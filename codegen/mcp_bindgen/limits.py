@@ -1,4 +1,4 @@
-"""The limits on what is read: each has a name, a default and a test."""
+"""The limits on input: each has a name, a default and a test."""
 
 from typing import Final
 
@@ -30,53 +30,55 @@ MAX_DEPTH: Final = 64
 """Nesting of brackets, and of types resolved through one another; the official files reach 6."""
 
 MAX_WEIGHT: Final = 100_000
-"""Nodes that one resolved type may come to, `Omit` and its like worked out; official: about 100."""
+"""Nodes in one resolved type, with `Omit` and the like worked out; official: about 100."""
 
 MAX_INSTANCES: Final = 4096
-"""Structs that one schema may come to, generics worked out; the official files reach 200."""
+"""Structs in one schema, with generics worked out; the official files reach 200."""
 
 MAX_MEMBERS: Final = 20_000
 """Members of all structs of one schema, inherited ones with each; official: 530."""
 
 MAX_ARMS: Final = 10_000
-"""Types of one union or intersection, as it is written; official: 21."""
+"""Types in one union or intersection, as written; official: 21."""
 
 MAX_UNION_TYPES: Final = 1000
-"""Types of one union, unions in it opened and literals left out; Python reads no longer `A | B`."""
+"""Types in one union, nested unions opened and literals left out; a longer `A | B` breaks Python.
+"""
 
 MAX_UNIONS: Final = 256
-"""Names of unions that one union is made of, a generic with each of its arguments; official: 2."""
+"""Names of unions in one union, a generic with each of its arguments; official: 2."""
 
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
-"""Size of one message that is validated, in bytes; the default of a session's limit too."""
+"""Size of one validated message, in bytes; also the default of a session's limit."""
 
 MAX_OPEN_REQUESTS: Final = 10_000
-"""Requests of one file that are remembered until their answer is found."""
+"""Requests of one file remembered until their response."""
 
 MAX_ID_CHARS: Final = 256
-"""Length of an id that is remembered; the result of a longer one is judged as any result."""
+"""Length of a remembered id, in characters; a response with a longer id matches no request."""
 
 MAX_TOOLS: Final = 4096
 """Tools of one side of `diff --tools`; a server of the field has up to about 100."""
 
 MAX_PLACES: Final = 20_000
-"""Places that the schemas of one side's tools may come to, each reference followed."""
+"""Places in the schemas of one side's tools, each reference followed."""
 
 MAX_LITERALS: Final = 512
-"""Values of one `enum` that are compared one by one; a longer list is compared as a whole."""
+"""Values of one `enum` compared one by one; a longer list is compared as a whole."""
 
 MAX_TYPING_TRIES: Final = 200
-"""Times that types are made of one schema of a tool, in search of what none can be made of."""
+"""Attempts to make types of one tool's schema, in search of the part without a type."""
 
 MAX_PATTERN_CHARS: Final = (None, 1024, 128, 48)
-"""Length of a text that a pattern is tried on, by the places from which it may try again."""
+"""Length of a text tried on a pattern, by the number of places where matching may restart."""
 
 MAX_NAME_CHARS: Final = 40
-"""Length of a new project's name; with it, each line that is written stays within its width."""
+"""Length of a new project's name, in characters, so generated lines keep within their width."""
 
 MAX_PROJECT_BYTES: Final = 64 * 1024 * 1024
-"""Size of all texts that a project remembers, and of any file that is read whole; a project of
-all revisions has about 2 MiB."""
+"""Size of all texts remembered by a project, and of any file read whole; a project of all revisions
+has about 2 MiB.
+"""
 
 MAX_IMPORT_SECONDS: Final = 300
-"""Time in which what would be written must be imported, in seconds; all revisions take about 1."""
+"""Time for importing the generated output, in seconds; all revisions take about 1."""

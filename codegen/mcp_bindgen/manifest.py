@@ -1,9 +1,8 @@
-"""MANIFEST.json beside the output says what is in it; a stamp, what it was made from.
+"""MANIFEST.json lists the output; a stamp beside it records the inputs.
 
-The manifest is output like the rest. The stamp lies among Python's caches, which nobody commits: a
-change of the generator that changes no output leaves no trace, and without a stamp all is made
-anew. Line ends count for nothing in either. This module imports none of the machinery whose files
-it counts, so that asking costs little.
+The manifest is output like the rest. The stamp lies among Python's caches, which nobody commits: it
+saves a new generation if the inputs are unchanged. Line ends are ignored in both. This module
+imports no generator code, so checking is cheap.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ __all__ = [
     "NAME",
     "STAMP",
     "Manifest",
+    "describe",
     "digest",
     "fresh",
-    "made",
     "read",
     "sources",
     "stamp",
@@ -38,12 +37,14 @@ FORMAT: Final = "mcp-bindgen-manifest/1"
 
 _PACKAGE: Final = Path(__file__).resolve().parent
 _AFTER: Final = frozenset({"__main__.py", "cli", "manifest.py", "pull.py", "scaffold"})
-"""Parts of this package that no generated file depends on."""
+"""Parts of this package without influence on generated files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """`files` are the digests of the outputs by path, `options` those that are not the defaults."""
+    """`files` are the digests of the outputs by path; `options` has the options with other values
+    than their defaults.
+    """
 
     revisions: tuple[str, ...]
     files: Mapping[str, str]
@@ -69,9 +70,10 @@ def digest(parts: Iterable[tuple[str, bytes]]) -> str:
 
 
 def texts(folder: Path, suffix: str = "") -> Iterator[tuple[str, bytes]]:
-    """Each file below `folder` whose name ends so, by its path there, sorted; caches left out.
+    """Yield each file below `folder` with this suffix and its relative path, sorted, without
+    caches.
 
-    Raises InputError for one that cannot be read.
+    Raises InputError if a file cannot be read.
     """
     try:
         for path in _paths(folder):
@@ -82,13 +84,13 @@ def texts(folder: Path, suffix: str = "") -> Iterator[tuple[str, bytes]]:
 
 
 def sources() -> Iterator[tuple[str, bytes]]:
-    """The source files of this package that generated text depends on."""
+    """The source files of this package on which generated text depends."""
     for path, data in texts(_PACKAGE, ".py"):
         if path.partition("/")[0] not in _AFTER:
             yield path, data
 
 
-def made(
+def describe(
     revisions: Sequence[str], files: Mapping[str, str], options: Mapping[str, str] | None = None
 ) -> Manifest:
     """The manifest of `files`, texts by path."""
@@ -97,7 +99,7 @@ def made(
 
 
 def read(out: Path) -> Manifest | None:
-    """The manifest of a folder; None where there is none that we understand."""
+    """The manifest of a folder; None if it is missing or in an unknown format."""
     try:
         body: Any = json.loads((out / NAME).read_bytes())
     except (OSError, ValueError):
@@ -121,7 +123,7 @@ def stamp(manifest: Manifest, inputs: str) -> str:
 
 
 def fresh(out: Path, manifest: Manifest, inputs: str) -> bool:
-    """Whether `out` was made from these inputs, and holds exactly the files of its manifest."""
+    """Return whether `out` was made from these inputs and holds exactly the manifest's files."""
     expected = {**manifest.files, NAME: _sha256(manifest.text().encode())}
     try:
         if (out / STAMP).read_text("utf-8") != stamp(manifest, inputs):

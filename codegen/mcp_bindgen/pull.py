@@ -1,6 +1,7 @@
 """Brings an official schema file into the project: its declarations, our sentences, its pin.
 
-Official prose is read, never kept. What is written must have the structure digest of what was read.
+Official prose is read and never kept. The written file must have the structure digest of the
+official one.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from mcp_bindgen.ir.lower.facts import digest as structure_digest
 from mcp_bindgen.ir.lower.facts import structure
 from mcp_bindgen.ir.resolve.resolver import Resolver
 from mcp_bindgen.source import Source, link, read, syntax
-from mcp_bindgen.source.rewrite import Prose, Sentence, documented, rewrite, sentences
+from mcp_bindgen.source.rewrite import Prose, Sentence, paths_of_nodes, rewrite, sentences
 
 __all__ = [
     "COMMENTS",
@@ -42,12 +43,12 @@ _NOTHING: Final = Sentence("", "")
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """What became of a revision: `status` is new, unchanged, prose or changed.
+    """The outcome for a revision: `status` is new, unchanged, prose or changed.
 
-    `prose` means that the official file changed, and its facts did not. `differs` names each
-    declaration, or `methods`, whose facts changed, with `+`, `-` or `~` before it. `unsaid` are the
-    places, with their paths, that need a sentence of ours: the official comment there is new, or
-    says something else than where ours was written. `digests` are the rows of the pin that changed.
+    `prose`: the official comments changed, the facts did not. `differs` names each declaration (or
+    `methods`) with changed facts, after `+`, `-` or `~`. `unsaid` are the places, with their paths,
+    which need a sentence of ours, since the official comment is new or changed. `digests` are the
+    changed rows of the pin.
     """
 
     revision: str
@@ -60,12 +61,12 @@ class Pulled:
 
 
 def extended(extension: str, version: str, folder: Path) -> tuple[str, pins.Pin]:
-    """The `name@version` to pull, and the pin whose repository, core and imports it has.
+    """The `name@version` to pull, and a pin with the extension's repository, core and imports.
 
-    Without a version that of the only one that is pinned. Raises InputError.
+    The version may be omitted if only one is pinned. Raises InputError.
     """
     if not version:
-        name = pins.extension_named(extension, folder)
+        name = pins.find_extension(extension, folder)
         return name, pins.extensions(folder)[name]
     known = pins.extensions(folder)
     mine = [name for name in known if name.partition("@")[0] == extension.partition("@")[0]]
@@ -82,10 +83,10 @@ def extended(extension: str, version: str, folder: Path) -> tuple[str, pins.Pin]
 def pull(
     revision: str, data: bytes, folder: Path, commit: str = "", like: pins.Pin | None = None
 ) -> Pulled:
-    """Writes the schema.ts of `revision`, and its pin, from the official text `data`.
+    """Write the schema.ts of `revision`, and its pin, from the official text `data`.
 
-    That of an extension, `name@version`, has the repository, the core and the imports of the pin
-    `like`. Raises InputError, SchemaError, or OutputError.
+    For an extension, `name@version`, repository, core and imports come from the pin `like`. Raises
+    InputError, SchemaError, or OutputError.
     """
     pins.require_name(revision)
     if commit and not _COMMIT.match(commit):
@@ -93,11 +94,11 @@ def pull(
     table, known = _table(folder, revision)
     where = f"schema/{pins.place(revision)}"
     imports = pins.imported(like.modules) if like else {}
-    official = _resolved(data, f"official {where}", imports)
+    official = _resolve(data, f"official {where}", imports)
     _require_revision(official, revision)
     said = comments(read(data, where))
     sentences = _Sentences(folder, revision, said)
-    text = _written(Source(data, f"official {where}"), official, sentences, where, imports)
+    text = _write(Source(data, f"official {where}"), official, sentences, where, imports)
     kept = {path: sentences.known.get(path, digest) for path, digest in said.items()}
     said = {path: digest for path, digest in kept.items() if digest}
     old = known.get(revision)
@@ -124,19 +125,19 @@ def pull(
 
 
 def _table(folder: Path, revision: str) -> tuple[str, dict[str, pins.Pin]]:
-    """The PINS.toml that has a revision, or `name@version`, and its tables."""
+    """The PINS.toml for a revision or `name@version`, and its tables."""
     if "@" in revision:
         return pins.EXTENSIONS, pins.extensions(folder)
     return pins.CORE, pins.pins(folder)
 
 
 def _is_the_same(old: pins.Pin, new: pins.Pin) -> bool:
-    """Whether a pin without checksums stands for the file: then its facts are all it says."""
+    """Return whether a pin without checksums matches the file by its facts alone."""
     return not old.sha256 and old.structure == new.structure
 
 
 def remove(revision: str, folder: Path) -> tuple[str, ...]:
-    """Takes a revision out: its folder, its pin, its rows. Raises InputError or DecisionError."""
+    """Take a revision out: its folder, its pin, its rows. Raises InputError or DecisionError."""
     table, known = _table(folder, revision)
     if revision not in known:
         kind = "version" if "@" in revision else "revision"
@@ -159,7 +160,7 @@ def remove(revision: str, folder: Path) -> tuple[str, ...]:
 
 
 def _require_revision(official: Resolver, revision: str) -> None:
-    """Raises InputError for a file without declarations, or one of another revision."""
+    """Raise InputError for a file without declarations, or of another revision."""
     if not official.declared:
         raise InputError(
             "the official file has no declarations", remedy="Look at the file; nothing was written."
@@ -182,15 +183,15 @@ def _status(old: pins.Pin | None, new: pins.Pin, differs: tuple[str, ...]) -> st
     return "unchanged" if old.sha256 == new.sha256 else "prose"
 
 
-def _resolved(data: bytes, path: str, imports: Mapping[str, Source]) -> Resolver:
+def _resolve(data: bytes, path: str, imports: Mapping[str, Source]) -> Resolver:
     return Resolver(*link(Source(data, path), imports))
 
 
-def _written(
+def _write(
     source: Source, official: Resolver, prose: Prose, where: str, imports: Mapping[str, Source]
 ) -> str:
     text = rewrite(source, read(source.data, source.path), prose)
-    if structure_digest(_resolved(text.encode(), where, imports)) != structure_digest(official):
+    if structure_digest(_resolve(text.encode(), where, imports)) != structure_digest(official):
         raise InputError(
             f"{where}: its facts would change when our sentences are set in",
             remedy="This is a fault of mcp-bindgen; keep the file and report it.",
@@ -209,12 +210,12 @@ def _comment_digest(sentence: Sentence) -> str:
 
 
 class _Sentences:
-    """What we say of each path: the revision's own file first, then the newest that knows it.
+    """Our sentence for each path: from the revision's own file, else from the newest with the path.
 
-    A sentence of another revision is only taken where the official comment is the same, or there is
-    none; `unsaid` are the paths where it is not. A comment that is our own sentence, as in a copy
-    of our file, is kept: `known` has the digest of the official comment that it was written for,
-    empty for none.
+    A sentence of another revision is used only if the official comment is the same or missing;
+    otherwise the path goes to `unsaid`. An official comment equal to our sentence, as in a copy of
+    our file, is kept. `known` maps each path to the digest of the official comment behind our
+    sentence, empty for none.
     """
 
     def __init__(self, folder: Path, revision: str, comments: Mapping[str, str]) -> None:
@@ -242,7 +243,7 @@ class _Sentences:
 def _tables(
     folder: Path, revision: str
 ) -> Iterator[tuple[bool, Mapping[str, Sentence], Mapping[str, str]]]:
-    """For each file we have: whether it is the revision's own, its sentences and comments' digests.
+    """For each of our files: is it the revision's own; its sentences; its comments' digests.
 
     A path without a sentence is a decision too.
     """
@@ -255,7 +256,7 @@ def _tables(
         known: dict[str, str] = json.loads(pins.read_text(digests)) if digests.exists() else {}
         said = {
             at: Sentence(node.doc.description, node.doc.deprecated or "") if node.doc else _NOTHING
-            for at, node in documented(module)
+            for at, node in paths_of_nodes(module)
         }
         yield name == version, said, known
 
@@ -263,7 +264,7 @@ def _tables(
 def _places(text: str, where: str, paths: list[str]) -> Iterator[str]:
     """`FILE:LINE: PATH` for each path."""
     data = text.encode()
-    nodes = dict(documented(read(data, where)))
+    nodes = dict(paths_of_nodes(read(data, where)))
     for path in paths:
         line = data.count(b"\n", 0, nodes[path].at) + 1
         yield f"{where}:{line}: {path}"
@@ -276,7 +277,7 @@ def _differences(
     path = folder / place
     if not path.exists():
         return
-    ours = structure(_resolved(pins.read_bytes(path), f"schema/{place}", imports))
+    ours = structure(_resolve(pins.read_bytes(path), f"schema/{place}", imports))
     theirs = structure(official)
     old, new = ({d["name"]: d for d in facts["declarations"]} for facts in (ours, theirs))
     yield from (f"- {name}" for name in old if name not in new)

@@ -84,9 +84,9 @@ def test_ours_has_the_pinned_structure(name: str) -> None:
 
 
 def test_a_name_stands_for_its_only_version() -> None:
-    assert pins.extension_named("tasks") == pins.extension_named("tasks@draft-2026-08-21")
+    assert pins.find_extension("tasks") == pins.find_extension("tasks@draft-2026-08-21")
     with pytest.raises(InputError, match="no extension is called 'task'") as refused:
-        pins.extension_named("task")
+        pins.find_extension("task")
     assert "tasks@draft-2026-08-21" in str(refused.value)
 
 

@@ -10,7 +10,7 @@ import tree_sitter_typescript
 from tree_sitter import Language, Node, Parser
 
 from mcp_bindgen.source import Source, read, rewrite, syntax
-from mcp_bindgen.source.preprocess import parsable
+from mcp_bindgen.source.preprocess import preprocess
 
 REVISIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 
@@ -48,7 +48,7 @@ def named_nodes(data: bytes) -> int:
     """The named nodes of the tree that are not comments."""
     root = (
         Parser(Language(tree_sitter_typescript.language_typescript()))
-        .parse(parsable(data))
+        .parse(preprocess(data))
         .root_node
     )
     assert not root.has_error

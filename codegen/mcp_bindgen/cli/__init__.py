@@ -1,4 +1,4 @@
-"""Runs the command line: each verb is a module or a folder here, imported when it is used.
+"""Runs the command line: each verb is a module or a folder here, imported on use.
 
 Exit status: 0 done or clean, 1 findings, 2 failed, 130 interrupted. A verb returns it; an error is
 one message on standard error.
@@ -26,7 +26,7 @@ FINDINGS: Final = 1
 COULD_NOT: Final = 2
 INTERRUPTED: Final = 130
 CLOSED: Final = 141
-"""The reader has closed our output; the status that shells give for that."""
+"""Our output was closed by its reader; shells use this status too."""
 
 VERBS: Final[Mapping[str, str]] = {
     "call": "Call a tool of a server, or list what the server has.",
@@ -101,24 +101,24 @@ class _Verbs(click.Group):
             _show_usage(error)
             code = COULD_NOT
         except OSError as error:
-            code = _failed(error)
+            code = _fail(error)
         sys.exit(code)
 
     def invoke(self, ctx: click.Context) -> int:
         try:
             code = super().invoke(ctx)
-            _say_the_rest()
+            _flush()
             return code if isinstance(code, int) else OK
         except BindgenError as error:
             return _could_not(str(error))
         except BrokenPipeError:
-            return _closed()
+            return _close()
         except OSError as error:
-            return _failed(error)
+            return _fail(error)
 
 
 def _speak_utf8() -> None:
-    """Makes output the same bytes in every locale; discards what goes to a closed stream."""
+    """Make output the same bytes in every locale; discard output to a closed stream."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
@@ -127,7 +127,7 @@ def _speak_utf8() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
-def _failed(error: OSError) -> int:
+def _fail(error: OSError) -> int:
     from mcp_bindgen.cli.show import safe
 
     place = f"{error.filename}: " if error.filename else ""
@@ -135,7 +135,7 @@ def _failed(error: OSError) -> int:
 
 
 def _show_usage(error: click.ClickException) -> None:
-    """As click shows it; the message in one line, for it may quote what was typed."""
+    """Show the error as click does, but on one line, since the message may quote user input."""
     from mcp_bindgen.cli.show import safe
 
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
@@ -154,20 +154,20 @@ def _could_not(message: str) -> int:
     return COULD_NOT
 
 
-def _closed() -> int:
+def _close() -> int:
     _let_go()
     return CLOSED
 
 
-def _say_the_rest() -> None:
-    """Writes what a verb has buffered."""
+def _flush() -> None:
+    """Flush the output buffered by a verb."""
     from mcp_bindgen.cli.show import say
 
     say("", nl=False)
 
 
 def _let_go() -> None:
-    """Lets the interpreter's last flush write to nowhere."""
+    """Let the interpreter's last flush write to nowhere."""
     with contextlib.suppress(OSError, ValueError):  # not a real stream
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

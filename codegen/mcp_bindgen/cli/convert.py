@@ -25,10 +25,10 @@ _CONTEXT: Final = {
     "logLevel": "log_level",
     "resultTypes": "result_types",
 }
-"""The members of a context file, and what they are called in Python."""
+"""The members of a context file, and their names in Python."""
 
 _ALMOST: Final = 0.85
-"""How like a known method one is that may be a slip, and no method of an extension."""
+"""Similarity to a known method above which an unknown method is taken for a typing error."""
 
 
 @click.command("convert")
@@ -60,25 +60,25 @@ def command(
 ) -> int:
     """Convert a JSON-RPC message, or a result or an input request without its envelope.
 
-    The message goes to stdout, what it lost to stderr; with `--format json` both go to stdout. A
+    The message goes to stdout and its losses to stderr; with `--format json` both go to stdout. A
     context has clientInfo, clientCapabilities, serverInfo and logLevel, as far as they are known,
-    and resultTypes, the values of resultType that extensions add.
-    Exit status 0: nothing was lost; 1: something was; 2: the message is invalid, or refused.
+    and resultTypes, the values of resultType added by extensions. Exit status 0: nothing was lost;
+    1: something was; 2: the message is invalid, or refused.
     """
     message = _read(file)
-    converted = _converted(message, from_, to, method, _context(context))
+    converted = _convert(message, from_, to, method, _context(context))
     if format == "json":
         losses = [loss._asdict() for loss in converted.losses]
-        say(_written({"message": converted.message, "losses": losses}))
+        say(_write({"message": converted.message, "losses": losses}))
     else:
-        say(_written(converted.message))
+        say(_write(converted.message))
         for loss in converted.losses:
             warn(safe(_loss_line(loss)))
     return FINDINGS if converted.losses else OK
 
 
-def _converted(message: Any, from_: str, to: str, method: str | None, context: Any) -> Any:
-    """What `mcp_wire.convert` makes of it, its errors as ours."""
+def _convert(message: Any, from_: str, to: str, method: str | None, context: Any) -> Any:
+    """Convert the message with `mcp_wire.convert`, turning its errors into ours."""
     from mcp_wire.convert import DecodeError, NeedsContext, StepError, convert
 
     known = _methods(from_, to)
@@ -106,7 +106,7 @@ def _converted(message: Any, from_: str, to: str, method: str | None, context: A
 
 
 def _methods(from_: str, to: str) -> list[str]:
-    """The methods of both revisions. Raises InputError for a revision that there is not."""
+    """The methods of both revisions. Raises InputError for an unknown revision."""
     from mcp_wire.steps import UnknownRevision, methods_of
 
     try:
@@ -116,7 +116,7 @@ def _methods(from_: str, to: str) -> list[str]:
 
 
 def _require_method(method: str | None, known: Sequence[str], from_: str, to: str) -> None:
-    """Refuses a method that neither revision has: what answers it would pass unread."""
+    """Refuse a method missing in both revisions, since its result would pass unchecked."""
     if method is not None and method not in known:
         raise InputError(
             f"neither {from_} nor {to} has a method {method!r}",
@@ -125,21 +125,21 @@ def _require_method(method: str | None, known: Sequence[str], from_: str, to: st
 
 
 def _warn_of_method(method: str, known: Sequence[str], from_: str, to: str) -> None:
-    """Says that a message passed unread, if its method is almost one of theirs."""
-    meant = close_to(method, known, "", most=1, cutoff=_ALMOST)
-    if meant and method not in known:
+    """Warn if a message passed unchecked although its method resembles a known one."""
+    suggestion = close_to(method, known, "", most=1, cutoff=_ALMOST)
+    if suggestion and method not in known:
         what = f"neither {from_} nor {to} has a method {method!r}, so the message passes as it is"
-        warn(f"mcp-bindgen: {safe(what)}\n{meant}")
+        warn(f"mcp-bindgen: {safe(what)}\n{suggestion}")
 
 
 def _method(message: Any) -> str:
-    """The method that a message names itself, empty for none."""
+    """The method named in a message, or ""."""
     method = message.get("method", "")
     return method if method.__class__ is str else ""
 
 
 def _context(file: str | None) -> Any:
-    """The Context that a file holds, None without one. Raises InputError for what is none."""
+    """Read the Context from a file; None without a file. Raises InputError for an invalid one."""
     from mcp_wire.convert import Context
 
     if file is None:
@@ -163,7 +163,7 @@ def _context(file: str | None) -> Any:
 
 
 def _read(file: str) -> Any:
-    """The JSON that a file holds, or stdin. Raises InputError."""
+    """Read the JSON of a file or of stdin. Raises InputError."""
     from mcp_wire._wire.faults import DecodeError
     from mcp_wire._wire.text import parse
 
@@ -177,8 +177,8 @@ def _read(file: str) -> Any:
         raise InputError(f"{'stdin' if file == '-' else file}: {error}") from None
 
 
-def _written(value: Any) -> str:
-    """One line of JSON; on a terminal only what steers none."""
+def _write(value: Any) -> str:
+    """One line of JSON; on a terminal without control characters."""
     return json.dumps(value, ensure_ascii=sys.stdout.isatty())
 
 

@@ -1,7 +1,7 @@
-"""Holds back what a server writes to standard error while it is being opened.
+"""Holds back a server's standard error until the server has been opened.
 
-Our client asks a server first what it speaks, and servers of earlier revisions may print pages
-about a request that they do not know, though nothing is wrong.
+Our client first asks for the protocol version, and servers of earlier revisions may print pages
+about the unknown request, although nothing is wrong.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Final
 __all__ = ["HeldErrors"]
 
 _KEPT: Final = 65_536
-"""Bytes that are held back: the last ones."""
+"""The last bytes held back."""
 _LINES: Final = 20
 
 
 class HeldErrors:
-    """A view of a server's standard error that shows nothing before `show`, or `show_end`."""
+    """A view of a server's standard error, silent before `show` or `show_end`."""
 
     def __init__(self, *, shows: bool = False) -> None:
         from mcp_runtime.transports.stderr import StderrView
@@ -33,12 +33,12 @@ class HeldErrors:
             del self._held[:-_KEPT]
 
     def show(self) -> None:
-        """Shows what comes from now on; what was held back is dropped."""
+        """Show all further output, and drop the output held back."""
         self._shows = True
         self._held.clear()
 
     def show_end(self) -> None:
-        """Shows the last lines of what was held back, since the server could not be opened."""
+        """Show the last lines held back, since the server could not be opened."""
         lines = bytes(self._held).splitlines(keepends=True)
         self.show()
         self._view(b"".join(lines[-_LINES:]))

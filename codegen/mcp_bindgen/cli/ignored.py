@@ -1,4 +1,4 @@
-"""Finds what a schema file says without effect: `inspect` lists it, and `generate` warns."""
+"""Finds text without effect in a schema file: `inspect` lists it, and `generate` warns."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ def unknown_tags(file: pins.Found) -> Iterator[tuple[str, str, str]]:
     """The place of each, the path of its declaration or member, and the tag as it is written."""
     from mcp_bindgen.ir.lower.tags import is_known
     from mcp_bindgen.source import Source, read_source
-    from mcp_bindgen.source.rewrite import documented
+    from mcp_bindgen.source.rewrite import paths_of_nodes
 
     source = Source(file.data, file.path)
-    for path, node in documented(read_source(source)):
+    for path, node in paths_of_nodes(read_source(source)):
         for tag in node.doc.tags if node.doc else ():
             if not is_known(tag):
                 yield source.place(node.at), path, f"@{tag.name} {tag.rest}".rstrip()
 
 
 def unused_generics(file: pins.Found) -> Iterator[tuple[str, str]]:
-    """The place and the name of each type with parameters that no type without them leads to."""
+    """The place and name of each generic type unreachable from types without parameters."""
     from mcp_bindgen.source import Source, read_source
 
     source = Source(file.data, file.path)
@@ -41,7 +41,7 @@ def unused_generics(file: pins.Found) -> Iterator[tuple[str, str]]:
 
 
 def _names(node: Any) -> Iterator[str]:
-    """The names that a node refers to."""
+    """The names in the references of a node."""
     from mcp_bindgen.source import syntax
 
     if isinstance(node, syntax.Ref):

@@ -35,7 +35,7 @@ _FORMATS: Final = ("text", "json", "facts", "json-schema")
 )
 @imports_option
 def command(schema: str, names: tuple[str, ...], format: str, imports: tuple[str, ...]) -> int:
-    """Say what a schema declares; with names, what each is in TypeScript and in Python.
+    """Show the declarations of a schema; with names, each of them in TypeScript and in Python.
 
     NAME@VERSION is a version of an extension, such as tasks@draft-2026-08-21.
     """
@@ -44,9 +44,9 @@ def command(schema: str, names: tuple[str, ...], format: str, imports: tuple[str
         case "text":
             say("\n".join(_text(file, names)))
         case "json":
-            say(_plain(_named(_dump(file), names)))
+            say(_plain(_select(_dump(file), names)))
         case "facts":
-            say(_plain(_named(_facts(file), names)))
+            say(_plain(_select(_facts(file), names)))
         case _:
             say(_plain(_json_schema(file, names)))
     return OK
@@ -87,8 +87,8 @@ def _json_schema(file: pins.Found, names: Sequence[str]) -> dict[str, Any]:
     return {**document, "anyOf": [{"$ref": f"#/$defs/{name}"} for name in names]}
 
 
-def _named(body: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """`body` with the declarations and methods that `names` ask for; all of them for none."""
+def _select(body: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """`body` with only the named declarations and methods; everything if no name is given."""
     if not names:
         return body
     methods = [(m.get("name") or m["method"], m) for m in body["methods"]]
@@ -146,7 +146,7 @@ def _overview(schema: Schema) -> Iterator[str]:
 
 
 def _extends(schema: Schema) -> Iterator[str]:
-    """What rows say of an extension; nothing of another schema."""
+    """The rows about an extension; empty for other schemas."""
     extension = schema.extension
     if extension is None:
         return
@@ -157,7 +157,7 @@ def _extends(schema: Schema) -> Iterator[str]:
         yield safe(f"{path} may be answered by {', '.join(names)}")
     for member in extension.members:
         path = ".".join((member.owner, *member.path, member.name))
-        yield safe(f"{path} is {_spelled(member.type)}")
+        yield safe(f"{path} is {_spell(member.type)}")
 
 
 def _ignored(file: pins.Found) -> Iterator[str]:
@@ -184,14 +184,14 @@ def _kind(declaration: Declaration) -> str:
         place = f", written at {declaration.place}" if declaration.place else ""
         count = len(declaration.fields)
         return f"struct, {count} member{'s' * (count != 1)}, {required} required{place}{flags}"
-    return f"alias {_spelled(declaration.type)}{flags}"
+    return f"alias {_spell(declaration.type)}{flags}"
 
 
 def _method(method: Method) -> tuple[str, ...]:
     """The cells of its row."""
-    params = "none" if method.params is None else _spelled(method.params)
+    params = "none" if method.params is None else _spell(method.params)
     optional = "?" if method.params_optional and method.params is not None else ""
-    result = "" if method.result is None else f"-> {_spelled(method.result)}"
+    result = "" if method.result is None else f"-> {_spell(method.result)}"
     needs = f"needs {method.capability}" if method.capability else ""
     old = "deprecated" if method.deprecated is not None else ""
     way = f"{method.kind}, {method.direction}"
@@ -207,7 +207,7 @@ def _unions(schema: Schema) -> Iterator[str]:
 
 
 def _union(schema: Schema, declaration: Declaration) -> Iterator[str]:
-    """Nothing for what is not a union."""
+    """The arms of a union; empty for other declarations."""
     from mcp_bindgen.ir.model import Alias, Uni
     from mcp_bindgen.ir.unions import arms, overlaps, tag
     from mcp_bindgen.ir.walk import stripped
@@ -215,7 +215,7 @@ def _union(schema: Schema, declaration: Declaration) -> Iterator[str]:
     if isinstance(declaration, Alias) and isinstance(stripped(schema, declaration.type), Uni):
         leaves = arms(schema, declaration.type)
         by = tag(schema, leaves)
-        order = ", ".join(map(_spelled, leaves))
+        order = ", ".join(map(_spell, leaves))
         yield safe(f"{declaration.name}: {order}") + (f"  by {safe(by)}" if by else "")
         both: dict[str, list[str]] = {}
         for name, first, second in overlaps(schema):
@@ -224,7 +224,7 @@ def _union(schema: Schema, declaration: Declaration) -> Iterator[str]:
         yield from (f"  overlap: {first} with {', '.join(rest)}" for first, rest in both.items())
 
 
-def _spelled(type: Type) -> str:
+def _spell(type: Type) -> str:
     from mcp_bindgen.ir.export.typescript import spelled_type
 
     return spelled_type(type)
@@ -249,7 +249,7 @@ def _declaration(file: pins.Found, schema: Schema, declaration: Declaration) -> 
 
 
 def _typescript(file: pins.Found, schema: Schema, declaration: Declaration) -> tuple[str, str]:
-    """The file and what is written; of an anonymous shape, the declaration that it stands in."""
+    """The file and the TypeScript text; for an anonymous shape, of the declaration around it."""
     from mcp_bindgen.ir.model import Alias
     from mcp_bindgen.source import Source, link, read_source
     from mcp_bindgen.source.excerpt import excerpt
@@ -257,7 +257,7 @@ def _typescript(file: pins.Found, schema: Schema, declaration: Declaration) -> t
     if schema.extension is not None and declaration.name in schema.foreign:
         file = pins.find(schema.extension.core.revision)
     elif isinstance(declaration, Alias) and not declaration.at:
-        written = f"type {declaration.name} = {_spelled(declaration.type)};"
+        written = f"type {declaration.name} = {_spell(declaration.type)};"
         return "schema/ext/decisions.toml", written
     linked, _ = link(Source(file.data, file.path), file.imports)
     source, at = linked.file(declaration.at)
@@ -267,8 +267,9 @@ def _typescript(file: pins.Found, schema: Schema, declaration: Declaration) -> t
 
 
 def _everywhere(schema: Schema) -> Iterator[tuple[str, frozenset[str]]]:
-    """Each pinned revision with the names that it has, anonymous shapes among them; of an
-    extension those with what it declares itself."""
+    """Each pinned revision with its names, anonymous shapes included; for an extension, with the
+    names it declares itself.
+    """
     if schema.extension is not None:
         yield schema.revision, frozenset(d.name for d in schema.own)
     for revision in pins.revisions():

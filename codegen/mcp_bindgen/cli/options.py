@@ -1,4 +1,4 @@
-"""Options and arguments that several verbs have."""
+"""Options and arguments shared by several verbs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 STDIN: Final = "-"
-"""What stands for standard input where a file may be named."""
+"""Stands for standard input in place of a file."""
 
 
 class _Folder(click.Path):
@@ -56,9 +56,9 @@ imports_option = click.option(
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """How a server on the network is reached: by a proxy, and whose certificates are trusted.
+    """The connection to a server on the network: its proxy, and the trusted certificates.
 
-    What is not said comes from the environment, unless `ignores_environment`.
+    Values left out come from the environment, unless `ignores_environment`.
     """
 
     proxy: str | None = None
@@ -70,7 +70,7 @@ class Network:
         return self != Network()
 
     def tls(self) -> ssl.SSLContext | None:
-        """Checks certificates; None stands for those of the system. Raises InputError."""
+        """The context for checking certificates; None means the system's. Raises InputError."""
         from mcp_runtime.client.http.environment import trusted
 
         if self.cacert is None:
@@ -97,7 +97,7 @@ class Network:
             raise InputError(str(error), remedy="For instance: http://127.0.0.1:3128") from None
 
     def of_client(self, url: str) -> dict[str, Any]:
-        """The options of a client of that URL. Raises InputError."""
+        """The client options for this URL. Raises InputError."""
         self.proxy_for(url)
         return {
             "proxy": self.proxy,
@@ -107,7 +107,7 @@ class Network:
 
 
 def network_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Adds `--proxy`, `--cacert` and `--ignore-environment`, which the verb gets as `network`."""
+    """Add `--proxy`, `--cacert` and `--ignore-environment`, which the verb gets as `network`."""
 
     @wraps(command)
     def with_network(
@@ -144,16 +144,16 @@ _NETWORK: Final = (
 
 
 def open_input(file: str) -> AbstractContextManager[IO[bytes]]:
-    """A file, or standard input, to be read. Raises OSError, also for an input that is closed."""
+    """Open a file or standard input for reading. Raises OSError, also if the input is closed."""
     if file == STDIN and sys.stdin is None:
         raise OSError(EBADF, "standard input is closed", STDIN)
     return click.open_file(file, "rb")
 
 
 def open_trace(file: str) -> IO[bytes]:
-    """A new trace, which its owner alone may read: it has whatever was said.
+    """Open a new trace, readable only by its owner, since it contains every message.
 
-    Raises OutputError for a file that holds anything else, such as a server.
+    Raises OutputError if the file has other contents, such as a server.
     """
     if Path(file).is_file():
         with open(file, "rb") as there:
@@ -164,7 +164,7 @@ def open_trace(file: str) -> IO[bytes]:
 
 
 def _private(file: str, flags: int) -> int:
-    """Opens a file of mode 0600; one that is there already gets that mode, before it is written."""
+    """Open a file with mode 0600; an existing file gets this mode before it is written."""
     descriptor = os.open(file, flags, 0o600)
     try:
         if stat.S_ISREG(os.fstat(descriptor).st_mode) and hasattr(os, "fchmod"):

@@ -1,4 +1,6 @@
-"""Prints for all verbs: colour and progress on a terminal only, and nothing that steers one."""
+"""Prints for all verbs: colour and progress on a terminal only, and no foreign control
+characters.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ __all__ = [
 ]
 
 Step: TypeAlias = Callable[[str], None]
-"""Says what comes next."""
+"""Announces the next step."""
 
 _WIDEST: Final = 48
 _COLOUR: Final = re.compile(r"(\x1b\[[0-9;]*m)")
@@ -56,12 +58,13 @@ def progress(total: int) -> Generator[Step, None, None]:
 
 
 def say(text: str, *, nl: bool = True, at_once: bool = True) -> None:
-    """Writes to standard output, whole lines unless `nl` is false; nothing that steers a terminal.
+    """Write to standard output, whole lines unless `nl` is false; without foreign control
+    characters.
 
-    What need not be there at once is written with what is said later. Raises OutputError where no
-    more can be written, BrokenPipeError where nobody reads any more.
+    With `at_once` false, the text waits for the next write. Raises OutputError if writing fails,
+    BrokenPipeError if the reader has gone.
     """
-    text = _shown(text)
+    text = _escape(text)
     try:
         sys.stdout.write(f"{text}\n") if not at_once else click.echo(text, nl=nl)
     except BrokenPipeError:
@@ -72,15 +75,15 @@ def say(text: str, *, nl: bool = True, at_once: bool = True) -> None:
 
 
 def warn(text: str) -> None:
-    """Writes lines to standard error; nothing that steers a terminal."""
-    click.echo(_shown(text), err=True)
+    """Write lines to standard error, without foreign control characters."""
+    click.echo(_escape(text), err=True)
 
 
-def _shown(text: str) -> str:
-    """`text` with all that could steer a terminal as escapes, but for our own colours, if wanted.
+def _escape(text: str) -> str:
+    """`text` with control characters as escapes, except our own colours, if wanted.
 
-    The words of a peer should be escaped before they are put among ours: a colour or a line end of
-    theirs is not told apart here.
+    Escape the words of a peer before adding them to ours: their colours and line ends cannot be
+    told apart here.
     """
     if text.isprintable():
         return text
@@ -100,7 +103,7 @@ def near(path: Path) -> str:
 def safe(line: str) -> str:
     """`line` with control characters as escapes, line ends and tabs too.
 
-    What a peer or a file says passes through here, or through `safe_text`, before it is shown.
+    Text of a peer or a file passes through here, or through `safe_text`, before it is shown.
     """
     from mcp_bindgen.source.text import printable
 
@@ -113,7 +116,7 @@ def in_one_line(text: str) -> str:
 
 
 def safe_text(text: str) -> str:
-    """The same for several lines, or for JSON that was written: line ends and tabs stay."""
+    """The same for several lines or for written JSON: line ends and tabs stay."""
     lines = text.replace("\r\n", "\n").split("\n")
     return "\n".join("\t".join(map(safe, line.split("\t"))) for line in lines)
 

@@ -1,4 +1,4 @@
-"""`mcp-bindgen trace`: shows or judges the messages that were recorded."""
+"""`mcp-bindgen trace`: shows or judges recorded messages."""
 
 from __future__ import annotations
 
@@ -48,21 +48,21 @@ class _Line:
 @click.option("--full", is_flag=True, help="Show long messages whole.")
 @click.argument("file", metavar="FILE|-")
 def command(check: bool, revision: str | None, full: bool, file: str) -> int:
-    """Show, or judge, the messages that `--trace` of `run` or `call` wrote to FILE.
+    """Show, or judge, the messages in FILE, written by `--trace` of `run` or `call`.
 
-    Judging is exact: what the runtime tolerates in messages of a peer is invalid here. `-` is
+    Judging is exact: a peer's message may be invalid here although the runtime tolerates it. `-` is
     standard input. Exit status 0: shown, or all valid; 1: findings; 2: nothing could be read.
     """
     with open_input(file) as stream:
         lines = _lines(stream)
-        code = _judged(lines, revision) if check else _shown(lines, full)
+        code = _judge(lines, revision) if check else _show(lines, full)
     if code == COULD_NOT:
         raise InputError(f"{file}: holds no message", remedy=_REMEDY)
     return code
 
 
 def _lines(stream: IO[bytes]) -> Iterator[_Line]:
-    """Raises InputError for a line that no trace has."""
+    """The lines of a trace. Raises InputError for an invalid line."""
     number = 0
     while text := stream.readline(4 * MAX_MESSAGE_BYTES):
         number += 1
@@ -78,7 +78,7 @@ def _lines(stream: IO[bytes]) -> Iterator[_Line]:
         yield read
 
 
-def _shown(lines: Iterator[_Line], full: bool) -> int:
+def _show(lines: Iterator[_Line], full: bool) -> int:
     count = 0
     for line in lines:
         text = line.data.decode("utf-8", "backslashreplace")
@@ -101,7 +101,7 @@ class _Judges:
         self._judges: dict[tuple[str, str], Judge] = {}
 
     def judge(self, line: _Line) -> Verdict:
-        """Raises InputError where no message before it says which revision is spoken."""
+        """Raise InputError where no message before it says which revision is spoken."""
         side, other = line.direction, _OTHER[line.direction]
         spoken = self._negotiation.revision_of(side, other, line.message)
         revision = self._revision or spoken
@@ -123,7 +123,7 @@ def _is_call(message: object) -> bool:
     return isinstance(message, dict) and "method" in cast("Mapping[str, object]", message)
 
 
-def _judged(lines: Iterator[_Line], revision: str | None) -> int:
+def _judge(lines: Iterator[_Line], revision: str | None) -> int:
     judges = _Judges(revision)
     counts: Counter[bool | None] = Counter()
     for line in lines:

@@ -1,4 +1,6 @@
-"""`mcp-bindgen validate`: says whether messages are valid in a revision, and where they are not."""
+"""`mcp-bindgen validate`: tells whether messages are valid in a revision, and places their
+faults.
+"""
 
 from __future__ import annotations
 
@@ -67,11 +69,11 @@ def command(
 ) -> int:
     """Judge messages: JSON, JSON lines, or the JSON blocks of Markdown.
 
-    A request or notification is known by its method, a result by the request before it that has its
-    id, an error by its code. `-` is standard input.
-    Exit status 0: all valid; 1: findings; 2: nothing could be read.
+    A request or notification is recognized by its method, a result by the earlier request with its
+    id, an error by its code. `-` is standard input. Exit status 0: all valid; 1: findings; 2:
+    nothing could be read.
     """
-    bindings = _bindings(revision, [pins.extension_named(name) for name in extensions])
+    bindings = _bindings(revision, [pins.find_extension(name) for name in extensions])
     if type is not None:
         _require_type(type, bindings)
     counts: Counter[bool | None] = Counter()
@@ -97,14 +99,14 @@ def command(
 
 
 def _bindings(revision: str | None, extensions: Sequence[str]) -> Bindings:
-    """Those of the revision, or of the core of the first extension, with all extensions."""
+    """The bindings of the revision, or of the core of the first extension, with all extensions."""
     if revision is None and not extensions:
         raise click.UsageError("--revision is needed, or --extension.")
     return Bindings(revision or pins.extensions()[extensions[0]].core, extensions)
 
 
 def _require_type(name: str, bindings: Bindings) -> None:
-    """Raises InputError for what is not a type of the revision."""
+    """Raise InputError if the name is no type of the revision."""
     if name in bindings.types:
         return
     lists = f"`mcp-bindgen inspect {bindings.revision}` lists the types."
@@ -122,7 +124,7 @@ def _verdicts(file: str, bindings: Bindings, type: str | None) -> Iterator[Verdi
 
 
 def _lines(stream: IO[bytes]) -> Iterator[bytes | None]:
-    """The lines; None for one that is over the limit."""
+    """The lines; None for a line above the limit."""
     while line := stream.readline(MAX_MESSAGE_BYTES + 1):
         if len(line) <= MAX_MESSAGE_BYTES or line.endswith(b"\n"):
             yield line
@@ -138,7 +140,7 @@ def _lines(stream: IO[bytes]) -> Iterator[bytes | None]:
 class Bindings:
     """The msgspec models of a revision, and of versions of extensions.
 
-    Raises InputError for one that we have not, and for an extension of another core.
+    Raises InputError if they are unknown, or if an extension has another core.
     """
 
     def __init__(self, revision: str, extensions: Sequence[str] = ()) -> None:
@@ -163,7 +165,7 @@ class Bindings:
         self.types: Collection[str] = frozenset(filter(self._reads, self._models))
 
     def _extend(self, name: str) -> None:
-        """Adds the methods and types of an extension, and its results to methods of the core."""
+        """Add the methods and types of an extension, and its results to methods of the core."""
         from mcp_wire.ext import EXTENSIONS
 
         package = f"mcp_wire.ext.{EXTENSIONS[name]}"
@@ -183,7 +185,7 @@ class Bindings:
         self._models |= dict.fromkeys(models.__all__, models)
 
     def _reads(self, name: str) -> bool:
-        """Whether it is a type, and neither a constant nor a function."""
+        """Return whether it is a type, and neither a constant nor a function."""
         try:
             self.fault(name, None)
         except TypeError:

@@ -14,7 +14,7 @@ __all__ = ["Likeness", "arm_name", "is_object", "value_of"]
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """What types of one revision have in common with those of its neighbour."""
+    """Pairs the types of one revision with those of its neighbour by likeness."""
 
     source: Schema
     target: Schema
@@ -22,14 +22,14 @@ class Likeness:
     def namesake(
         self, struct: Struct, leaves: tuple[Type, ...], targets: tuple[Type, ...]
     ) -> Struct | None:
-        """The arm of the same name, else the one with the same tag."""
+        """The arm with the same name, else the arm with the same tag."""
         named = (other for other in self.structs(targets) if other.name == struct.name)
-        return next(named, None) or self._tagged(struct, leaves, targets)
+        return next(named, None) or self._with_same_tag(struct, leaves, targets)
 
-    def _tagged(
+    def _with_same_tag(
         self, struct: Struct, leaves: tuple[Type, ...], targets: tuple[Type, ...]
     ) -> Struct | None:
-        """The arm with the same tag, where one member tells the arms of both sides apart."""
+        """The arm with the same tag, if one member tells the arms of both sides apart."""
         here = [leaf for leaf in leaves if struct_of(self.source, leaf)]
         there = [t for t in targets if struct_of(self.target, t)]
         wire = tag(self.source, tuple(here))
@@ -42,20 +42,20 @@ class Likeness:
     def structs(self, targets: tuple[Type, ...]) -> Iterator[Struct]:
         return (o for t in targets if (o := struct_of(self.target, t)) is not None)
 
-    def fitting(self, struct: Struct, targets: tuple[Type, ...]) -> Struct | None:
-        """The arm that requires most of what `struct` has, and contradicts none of it."""
+    def require_fit_types(self, struct: Struct, targets: tuple[Type, ...]) -> Struct | None:
+        """The arm requiring most of the members of `struct`, and contradicting none."""
         others = [other for other in self.structs(targets) if self._fits(struct, other)]
         return max(others, key=lambda other: sum(f.required for f in other.fields), default=None)
 
     def alike(self, s: Type, t: Type) -> bool:
-        """Whether two arms that are not structs are of the same JSON kind."""
+        """Return whether two arms, not structs, are of the same JSON kind."""
         mine, theirs = stripped(self.source, s), stripped(self.target, t)
         if isinstance(mine, Lit) and isinstance(theirs, Lit):
             return mine == theirs
         return bool(kinds(self.source, s) & kinds(self.target, t))
 
     def _fits(self, s: Struct, t: Struct) -> bool:
-        """Whether `s` has all that `t` requires, and no member that contradicts."""
+        """Return whether `s` has every member `t` requires, and no contradicting member."""
         needed = {f.wire for f in t.fields if f.required} <= {f.wire for f in s.fields}
         both = [(f, g) for f in s.fields if (g := t.field(f.wire)) is not None]
         return needed and not any(self._clash(f, g) for f, g in both)
@@ -68,17 +68,17 @@ class Likeness:
         return not kinds(self.source, a) & kinds(self.target, b)
 
     def takes_objects(self, t: Type) -> bool:
-        """Whether `t` takes every object."""
+        """Return whether `t` takes every object."""
         return t == Prim("object") or is_any(self.target, value_of(t) if isinstance(t, Map) else t)
 
     def as_struct(self, s: Type, like: Struct) -> Struct:
-        """The source's struct; an object without declared members is one that has none."""
+        """The source's struct; an object without declared members becomes an empty struct."""
         if isinstance(s, Ref):
             return self.source.structs[s.name]
         return Struct(like.name, (), value_of(s))
 
     def place_of(self, leaf: Type, place: str) -> int:
-        """Where an arm is declared; for one without a name, where the member around it is."""
+        """The byte offset of an arm's declaration, or of the surrounding member."""
         owner, _, wire = place.partition(".")
         if isinstance(leaf, Ref):
             return self.source.types[leaf.name].at
@@ -96,7 +96,7 @@ def value_of(type: Type) -> Type:
 
 
 def arm_name(schema: Schema, leaf: Type) -> str:
-    """What a row calls an arm: its name, its literal, or its JSON kind."""
+    """The name of an arm in rows: its type name, its literal, or its JSON kind."""
     match leaf:
         case Ref(name=name) | Prim(name=name):
             return name

@@ -1,10 +1,10 @@
-"""`compose` rows: an array of one revision that holds what are several members in the other.
+"""`compose` rows: an array of one revision replaces several members of the other.
 
     path = "CallToolResult.outputs"
     parts = [{items = "content"}, {item = "structured", as = "value", with = {type = "json"}}]
 
-An `items` part is an array whose items stand in it one by one; an `item` part is one object in it,
-with the member's value under the name of `as`, and `with` to know it by.
+The items of an `items` part stand in the array one by one; an `item` part is one object in it, with
+the member's value under the name `as`, and `with` to recognize it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _Ways: TypeAlias = Callable[[Type, Type, str], Way | None]
 def compositions(
     s: Struct, t: Struct, schemas: tuple[Schema, Schema], rows: Rows, direction: str, way: _Ways
 ) -> Iterator[Composed]:
-    """What rows compose of a pair of structs, of the source's and the target's schema.
+    """The compositions of a pair of structs, in the source's and the target's schema.
 
-    Raises DecisionError for rows that cannot work.
+    Raises DecisionError for unworkable rows.
     """
     source, target = schemas
     for whole, parts, sides in ((t, s, (source, target)), (s, t, (target, source))):
@@ -41,7 +41,9 @@ def compositions(
 
 
 class _Composition:
-    """One row: `whole` has the array, `parts` the members; `schemas` are theirs, parts' first."""
+    """One row: `whole` has the array, `parts` the members; `schemas` are theirs, the parts'
+    first.
+    """
 
     def __init__(
         self,
@@ -106,7 +108,9 @@ class _Composition:
         return way
 
     def _arm(self, item: Type, name: str, marks: dict[str, Any]) -> Type:
-        """The type of `name` in the one arm that has these constants, and requires no more."""
+        """The type of member `name` in the one arm with these constants and no further
+        requirement.
+        """
         for arm in arms(self.schema, item):
             struct = struct_of(self.schema, arm)
             if struct is not None and _is_marked(struct, marks):
@@ -117,7 +121,7 @@ class _Composition:
         self.reject(f"no type of its items has {marks} and `{name}`, and requires no more")
 
     def _others(self, item: Type, singles: list[dict[str, Any]]) -> Type:
-        """The items that are not a part of their own."""
+        """The type of the items which are not a part of their own."""
         rest = tuple(arm for arm in arms(self.schema, item) if not self._is_single(arm, singles))
         if not rest:
             self.reject("nothing is left for `items`")
@@ -132,7 +136,7 @@ class _Composition:
 
 
 def _is_marked(struct: Struct, marks: dict[str, Any]) -> bool:
-    """Whether each mark is a constant of the struct."""
+    """Return whether each mark is a constant of the struct."""
     consts = {field.wire: field.const for field in struct.consts}
     return bool(marks) and all(
         wire in consts and consts[wire] == value for wire, value in marks.items()

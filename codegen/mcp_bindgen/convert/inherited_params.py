@@ -1,7 +1,7 @@
-"""Adds to the params of each method what a revision declares for the params of every message.
+"""Adds the params declared for every JSON-RPC message to the params of each method.
 
-In revisions whose methods extend `Request` and not `JSONRPCRequest`, the params of a method are
-written without the `_meta` that the JSON-RPC message gives to all params; on the wire both hold.
+In revisions whose methods extend `Request` instead of `JSONRPCRequest`, a method's params lack the
+`_meta` of the JSON-RPC message; on the wire both apply.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def envelope(schema: Schema, position: str) -> Struct | None:
 
 
 def batches(schema: Schema) -> tuple[str, ...]:
-    """The arrays of messages that travel by themselves, by name."""
+    """The arrays of messages sent by themselves (batches), by name."""
     if _MESSAGE not in schema.types:
         return ()
     leaves = arms(schema, Ref(_MESSAGE))
@@ -45,13 +45,13 @@ def _position(struct: Struct) -> str:
 
 
 def with_heritage(schema: Schema) -> Schema:
-    """`schema`, each method's params with the members that its JSON-RPC message adds."""
+    """`schema`, with the JSON-RPC message's members added to each method's params."""
     merged: dict[str, Struct] = {}
     for method in schema.methods:
         base = _base(schema, method)
         own = schema.structs.get(method.params.name) if isinstance(method.params, Ref) else None
         if base is not None and own is not None:
-            merged[own.name] = _merged(own, base)
+            merged[own.name] = _merge(own, base)
     declarations: tuple[Declaration, ...] = tuple(
         merged.get(d.name, d) if isinstance(d, Struct) else d for d in schema.declarations
     )
@@ -67,6 +67,6 @@ def _base(schema: Schema, method: Method) -> Struct | None:
     return struct_of(schema, params.type) if params is not None else None
 
 
-def _merged(own: Struct, base: Struct) -> Struct:
+def _merge(own: Struct, base: Struct) -> Struct:
     added = tuple(f for f in base.fields if own.field(f.wire) is None)
     return replace(own, fields=(*own.fields, *added))

@@ -1,10 +1,10 @@
-"""Plans each pair of types: what is carried by proof, and what needs a row.
+"""Plans the conversion of each pair of types: proves which values carry over, asks rows for the
+rest.
 
-A value is carried where the target's type takes all that the source's type takes. On the way up a
-member that only the source declares is carried too, as one that the target does not know: the way
-down finds it again. On the way down it needs a row, for what the older revision does not declare it
-cannot mean. A member that only the target declares may stand in a message already, unknown to its
-sender; it is kept if the target's type admits it.
+A value carries over if the target's type accepts all values of the source's type. On the way up, a
+member declared only by the source carries over as an unknown member, and the way down restores it.
+On the way down it needs a row, since the older revision cannot mean it. A member declared only by
+the target may already be present as an unknown member; it is kept if the target's type admits it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ __all__ = ["Ways"]
 
 _OBJECT: Final[frozenset[Kind]] = frozenset(("object",))
 _ACTIONS: Final = ("drop", "degrade", "refuse", "rename")
-"""What can be done with a value that the target does not take."""
+"""The actions for a value which the target refuses."""
 
 _Key: TypeAlias = tuple[Type | Struct, Type | Struct] | tuple[Type, Type, str]
 
@@ -110,7 +110,7 @@ class Ways:
         alias = alias_of(self.source, s)
         s, t = unaliased(self.source, s), unaliased(self.target, t)
         if isinstance(s, Bounded) or isinstance(t, Bounded):
-            return self._bounded(s, t, place)
+            return self._relax_bounds(s, t, place)
         if is_any(self.target, t):
             return CARRY
         if isinstance(s, Uni) or isinstance(t, Uni):
@@ -127,15 +127,15 @@ class Ways:
             case (Lit(), Prim()):
                 return CARRY if kinds(self.source, s) <= kinds(self.target, t) else None
             case _:
-                return CARRY if head(s) == head(t) and self._carried(s, t, place) else None
+                return CARRY if head(s) == head(t) and self._carries_over(s, t, place) else None
 
-    def _carried(self, s: Type, t: Type, place: str) -> bool:
-        """Whether all that is inside two types of one kind is carried as it is."""
+    def _carries_over(self, s: Type, t: Type, place: str) -> bool:
+        """Return whether the insides of two types of one kind carry over unchanged."""
         inside = zip(children(s), children(t), strict=True)
         return all(self.way(a, b, place) == CARRY for a, b in inside)
 
-    def _bounded(self, s: Type, t: Type, place: str) -> Way | None:
-        """Bounds may fall away; new ones are not met by proof."""
+    def _relax_bounds(self, s: Type, t: Type, place: str) -> Way | None:
+        """Bounds may be lifted; new bounds cannot be met by proof."""
         limits = s.limits if isinstance(s, Bounded) else None
         inner = s.of if isinstance(s, Bounded) else s
         if isinstance(t, Bounded):
@@ -171,7 +171,9 @@ class Ways:
         return None if made is None else CARRY
 
     def _arms(self, s: Type, t: Type, places: tuple[str, str]) -> tuple[Arm, ...] | None:
-        """A row may name an arm of one use of the union, or of the union wherever it is used."""
+        """The arms with their ways. A row may name an arm of one use of the union, or of every
+        use.
+        """
         leaves = arms(self.source, s) if isinstance(s, Uni) else (s,)
         targets = arms(self.target, t) if isinstance(t, Uni) else (t,)
         made: list[Arm] = []
@@ -196,7 +198,7 @@ class Ways:
         targets: tuple[Type, ...],
         paths: tuple[str, ...],
     ) -> Way | Decision | None:
-        """The way of an arm to the arm that fits it best; a row goes before likeness of shape."""
+        """The way of an arm to its best match; a row takes precedence over likeness of shape."""
         struct = struct_of(self.source, leaf)
         place = paths[0].rpartition(":")[0]
         if struct is None:
@@ -207,16 +209,18 @@ class Ways:
             return self.struct(struct, other)
         if (decision := self.rows.find(self.name, paths, _ACTIONS[1:])) is not None:
             return decision
-        fitting = self.likeness.fitting(struct, targets)
-        if fitting is not None:
-            return self.struct(struct, fitting)
+        require_fit_types = self.likeness.require_fit_types(struct, targets)
+        if require_fit_types is not None:
+            return self.struct(struct, require_fit_types)
         whole = any(self.likeness.takes_objects(stripped(self.target, t)) for t in targets)
         return CARRY if whole else None
 
     # ---- structs
 
     def struct(self, s: Struct, t: Struct) -> Way:
-        """The way of a pair of structs: a function, which prune takes out if it does nothing."""
+        """Plan the conversion of struct `s` to `t` as a call. Functions without effect are pruned
+        later.
+        """
         key = (s if not s.fields else Ref(s.name), t if not t.fields else Ref(t.name))
         if key not in self._names:
             newer = t if self.name == UP else s
@@ -243,14 +247,14 @@ class Ways:
                 continue
             if g is not None:
                 yield from self._both(s, t, f, g)
-            elif self.name == DOWN or not self._admitted(s, t, f):
+            elif self.name == DOWN or not self._admits(s, t, f):
                 lost = self._only_source(s, t, f)
                 if isinstance(lost, Kept):
                     renamed.add(lost.to)
                 yield from [lost] if lost is not None else []
-            elif (decision := _gone(self.rows, s, t, f)) is not None:
+            elif (decision := _demand_lost(self.rows, s, t, f)) is not None:
                 if decision.action == "rename":
-                    kept = self._renamed(t, f, decision)
+                    kept = self._rename(t, f, decision)
                     renamed.add(kept.to)
                     yield kept
                 elif decision.action == "drop":
@@ -291,10 +295,10 @@ class Ways:
                 self.rows.require_fit(decision, _member_fault(s, t, decision))
                 yield Lost(f.wire, decision, g.type)
             return
-        yield from self._kept(f, g, way, paths, newer[1].at)
+        yield from self._keep(f, g, way, paths, newer[1].at)
 
     def _alone(self, f: Field, paths: tuple[str, ...]) -> Iterator[Member]:
-        """A member that is left out where all that it says is one thing."""
+        """A member to drop if all it says is one known value."""
         decision = self.rows.peek(self.name, paths, ("drop",))
         struct = struct_of(self.source, f.type)
         if decision is None or "alone" not in decision.values:
@@ -307,7 +311,7 @@ class Ways:
         yield Lost(f.wire, decision, others=others)
 
     def _ahead(self, f: Field, g: Field, paths: tuple[str, ...]) -> Decision | None:
-        """A row that decides for the member as a whole what its insides would ask one by one."""
+        """A row which decides for the whole member, instead of one row for each part inside."""
         actions = _ACTIONS[1:] if g.required else _ACTIONS
         decision = self.rows.peek(self.name, paths, actions)
         if decision is None or {"value", "alone"} & decision.values.keys():
@@ -319,10 +323,12 @@ class Ways:
             return None
         return self.rows.find(self.name, paths, _ACTIONS)
 
-    def _kept(
+    def _keep(
         self, f: Field, g: Field, way: Way, paths: tuple[str, ...], at: int
     ) -> Iterator[Member]:
-        """A member of both sides; what a default stands for is taken out again on the way back."""
+        """A member of both sides; a value filled in as a default is removed again on the way
+        back.
+        """
         if g.required and not f.required:
             question = "it is required there; what stands for it where it is absent?"
             actions, place = ("default", "refuse"), (self.new, at)
@@ -345,20 +351,20 @@ class Ways:
 
     def _only_source(self, s: Struct, t: Struct, f: Field) -> Member | None:
         names = _likely_names(s, t, f) if self.name == DOWN else ()
-        question = _undeclared(self.target, names)
+        question = _ask_name(self.target, names)
         decision = self.rows.demand(self.name, paths_of(s, f), _NEW, question, (self.source, f.at))
         if decision is None:
             return None
         if decision.action == "keep":
-            if not self._admitted(s, t, f):
+            if not self._admits(s, t, f):
                 self.rows.reject(decision, f"{t.name} does not take it")
             return None
         if decision.action == "rename":
-            return self._renamed(t, f, decision)
+            return self._rename(t, f, decision)
         self.rows.require_fit(decision, _member_fault(s, t, decision))
         return Lost(f.wire, decision)
 
-    def _renamed(self, t: Struct, f: Field, decision: Decision) -> Kept:
+    def _rename(self, t: Struct, f: Field, decision: Decision) -> Kept:
         to = str(decision.values["to"])
         g = self.rows.require_member(t, to, decision)
         way = self.way(f.type, g.type, f"{t.name}.{to}")
@@ -416,36 +422,38 @@ def each(make: type[Each | Values], way: Way | None) -> Way | None:
 # ---- members that one side declares, and the other may have under another name
 
 _GONE: Final = ("rename", "drop", "keep")
-"""What can become of a member on the way up that the newer revision does not declare."""
+"""Actions on the way up for a member the newer revision does not declare."""
 _NEW: Final = ("drop", "rename", "degrade", "compose", "refuse", "keep")
-"""What can become of a member on the way down that the older revision does not declare."""
+"""Actions on the way down for a member the older revision does not declare."""
 
 
-def _gone(rows: Rows, old: Struct, new: Struct, member: Field) -> Decision | None:
-    """The row of a member that goes up unknown; asked for if it may have another name there."""
+def _demand_lost(rows: Rows, old: Struct, new: Struct, member: Field) -> Decision | None:
+    """The row for an undeclared member on the way up; demanded if it may have been renamed."""
     names = tuple(_new_names(rows, old, new, member))
     if not names:
         was_asked = any(_likely_names(old, new, member))
         return rows.find(UP, paths_of(old, member), _GONE if was_asked else _GONE[:-1])
-    question, place = _undeclared(rows.new, names), (rows.old, member.at)
+    question, place = _ask_name(rows.new, names), (rows.old, member.at)
     return rows.demand(UP, paths_of(old, member), _GONE, question, place)
 
 
-def _undeclared(schema: Schema, names: Iterable[str]) -> str:
-    """What is asked about a member that `schema` has under one of these names, if at all."""
+def _ask_name(schema: Schema, names: Iterable[str]) -> str:
+    """The question about a member which `schema` declares under one of these names; empty if
+    none.
+    """
     listed = "` or `".join(names)
     question = f"{schema.revision} does not declare it"
     return f"{question}; is it `{listed}` there?" if listed else question
 
 
 def _likely_names(s: Struct, t: Struct, member: Field) -> Iterator[str]:
-    """The members of its type that `t` alone declares."""
+    """The members of the same type which only `t` declares."""
     others = (other for other in t.fields if s.field(other.wire) is None)
     return (other.wire for other in others if other.type == member.type)
 
 
 def _new_names(rows: Rows, old: Struct, new: Struct, member: Field) -> Iterator[str]:
-    """The members of `new` that a row names so, and the likely ones that have no row yet."""
+    """The members of `new` named by rows as renamed, then the likely candidates without a row."""
     likely = frozenset(_likely_names(old, new, member))
     for other in new.fields:
         row = rows.peek(DOWN, paths_of(new, other), _NEW)
@@ -467,14 +475,14 @@ _ARMS: Final[dict[str, tuple[tuple[str, ...], Any]]] = {
     "tool_result": (("content",), _TEXT),
     "tool_use": (("name", "input"), _TEXT),
 }
-"""What can be said plainer of an arm: the members that are read, and what comes of them."""
+"""Degradations of an arm: the members read, and the resulting type."""
 
 _MEMBERS: Final[dict[str, tuple[str, ...]]] = {"structured": ("content",), "schemas": ()}
-"""What can be said plainer of a member: the members beside it that are read and written."""
+"""Degradations of a member: the neighbouring members read and written."""
 
 
 def _arm_question(schemas: tuple[Schema, Schema], leaf: Type, target: Type) -> str:
-    """What is asked about an arm that nothing takes, with the ways in which it can degrade."""
+    """The question about an unmatched arm, with its possible degradations."""
     rows = {kind: Decision("degrade", "", "", {"as": kind}) for kind in _ARMS}
     kinds = [kind for kind, row in rows.items() if _arm_fault(schemas, leaf, target, row) is None]
     more = f"; it can degrade as {' or '.join(kinds)}" if kinds else ""
@@ -484,7 +492,7 @@ def _arm_question(schemas: tuple[Schema, Schema], leaf: Type, target: Type) -> s
 def _arm_fault(
     schemas: tuple[Schema, Schema], leaf: Type, target: Type, decision: Decision
 ) -> str | None:
-    """Why a row cannot work for an arm of the source that becomes a value of `target`."""
+    """The reason why a row cannot work for an arm of the source which becomes `target`; or None."""
     source, other = schemas
     if decision.action == "rename":
         to = decision.values["to"]
@@ -507,7 +515,7 @@ def _arm_fault(
 
 
 def _member_fault(s: Struct, t: Struct, decision: Decision) -> str | None:
-    """Why a row cannot work for a member of `s` that becomes `t`."""
+    """The reason why a row cannot work for a member of `s` which becomes `t`; or None."""
     if decision.action != "degrade":
         return None
     name = decision.values["as"]

@@ -1,7 +1,7 @@
-"""The parts of a plan: ways through a pair of types, functions, and the decisions in them.
+"""The parts of a plan: ways through a pair of types, functions, and decisions.
 
-A way says what becomes of a value. Functions are the ways through structs and unions, by name; a
-way that changes nothing is `Carry`, and a function that changes nothing is not in the plan.
+A way tells how a value is converted. Functions are the ways through structs and unions, by name; a
+way without effect is `Carry`, and a function without effect is not in the plan.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ DOWN: Final = "down"
 
 
 CONTEXTS: Final = ("client_info", "client_capabilities", "server_info", "log_level", "revision")
-"""What a default may take from the context; `revision` is the target's name."""
+"""Parts of the context usable as a default; `revision` is the target's name."""
 
 ALLOWED: Final = ("result_types",)
-"""What `unless` of a row may name: members of the context that hold the values not to refuse."""
+"""Members of the context which `unless` of a row may name: they list values not to refuse."""
 
 DEGRADES: Final[Mapping[str, tuple[str, str]]] = {
     "blocks": ("blocks_as_one", "becomes one block"),
@@ -67,7 +67,7 @@ DEGRADES: Final[Mapping[str, tuple[str, str]]] = {
     "tool_use": ("tool_use_as_text", "becomes text"),
     "urls": ("urls_in_message", "has its addresses in the message"),
 }
-"""What the `as` of a row calls each function of _substitutes.py, and what losses say of it."""
+"""For each `as` of a row: the function in _substitutes.py, and its wording in losses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Carry:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a function of the plan makes of it."""
+    """The result of a function of the plan."""
 
     name: str
 
@@ -113,10 +113,10 @@ CARRY: Final = Carry()
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A member that both sides declare.
+    """A member declared by both sides.
 
-    `decision` says what to do where it is absent and the target requires it, or where what it
-    becomes is empty; `to` is its name in the target.
+    `decision` applies if the member is absent and the target requires it, or if its converted value
+    is empty; `to` is its name in the target.
     """
 
     wire: str
@@ -129,11 +129,11 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A member that cannot stay as it is; where `admits` is given, only what that type refuses.
+    """A member removed from the message; with `admits`, only if its value is not of this type.
 
-    `undone`: what the way back fills in is taken out again, and any other value stays. Where there
-    are `others`, it is lost only if it has the member that the row's `alone` names, and none of
-    these.
+    `undone`: a value filled in by the way back is removed again, and any other value stays. With
+    `others`, the member is removed only if its value has the member `alone` of the row and none of
+    `others`.
     """
 
     wire: str
@@ -145,10 +145,10 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class New:
-    """A member that only the target declares.
+    """A member declared only by the target.
 
-    What stands there under its name is kept if the target's type admits it; `decision` fills it in
-    or mends it.
+    A value already present is kept if the target's type admits it; `decision` fills it in or
+    repairs it.
     """
 
     wire: str
@@ -159,16 +159,16 @@ class New:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A member that both sides declare, and that names the revision of its message."""
+    """A member declared by both sides which names the revision of its message."""
 
     wire: str
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A member that is part of an array: its items, or with `name` one object of it.
+    """A member stored in an array: as its items, or with `name` as one object of it.
 
-    The object has the value as `name`, and `marks` beside it; `way` is that of an item or value.
+    The object has the value as `name`, and `marks` beside it; `way` converts an item or value.
     """
 
     wire: str
@@ -179,7 +179,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """An array that one side has in place of other members: built of `parts`, or taken apart."""
+    """An array which replaces other members of the other side: built of `parts`, or taken apart."""
 
     wire: str
     parts: tuple[Part, ...]
@@ -192,7 +192,7 @@ Member: TypeAlias = Kept | Lost | New | Stamp | Composed
 
 @dataclass(frozen=True, slots=True)
 class StructStep:
-    """The members of an object that need attention; `source` and `target` are its two types."""
+    """The members of an object to be converted; `source` and `target` are its two types."""
 
     name: str
     source: Struct
@@ -209,7 +209,7 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class UnionStep:
-    """The arms in the order that decides; a value goes the way of the first that accepts it."""
+    """The arms in deciding order; a value takes the way of the first arm which accepts it."""
 
     name: str
     arms: tuple[Arm, ...]
@@ -217,7 +217,7 @@ class UnionStep:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """Params that may be absent: `fill` makes them of nothing, `empty` makes nothing of them."""
+    """Optional params: `fill` creates them if absent, `empty` removes them if empty."""
 
     name: str
     way: Way
@@ -226,7 +226,7 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """An error code that one side alone knows, or that means something else in the other."""
+    """An error code known to one side only, or with another meaning in the other side."""
 
     code: int
     decision: Decision
@@ -247,8 +247,9 @@ Function: TypeAlias = StructStep | UnionStep | Whole | Errors
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """`ways` by method and position: params, result, error, and of any other method (``) request,
-    notification, response, error. `refused` are methods that cannot pass."""
+    """`ways` by method and position: params, result, error, and for other methods (``) request,
+    notification, response, error. `refused` are the methods which cannot pass.
+    """
 
     name: str
     source: Schema

@@ -29,16 +29,16 @@ __all__ = ["pair_name", "plan"]
 
 
 def pair_name(old: str, new: str) -> str:
-    """What rows call two neighbours: 2025-06-18..2025-11-25."""
+    """The name of a pair in rows: 2025-06-18..2025-11-25."""
     return f"{old}..{new}"
 
 
 def plan(
     old: Schema, new: Schema, decisions: Decisions, texts: Mapping[str, bytes] | None = None
 ) -> Pair:
-    """The plan of two neighbours, older first; `texts` are the schemas', for errors to say where.
+    """Plan the conversions between two neighbours; `texts` are the schemas', for places in errors.
 
-    Raises DecisionError that lists every row that is missing, or names those that nothing needs.
+    Raises DecisionError listing every missing row, or naming the unused rows.
     """
     rows = Rows(old, new, pair_name(old.revision, new.revision), decisions, texts or {})
     old, new = with_heritage(old), with_heritage(new)
@@ -83,7 +83,7 @@ class _Walk(Ways):
             yield (method.name, "result"), way
 
     def _whole(self, method: Method, other: Method, way: Way) -> Way:
-        """Params that are optional in one revision alone are filled, or emptied."""
+        """Add a step which fills or empties params, if only one revision makes them optional."""
         optional = method.params_optional, other.params_optional
         if optional == (False, False):
             return way
@@ -104,7 +104,7 @@ class _Walk(Ways):
         return other if self.name == UP else method
 
     def _others(self) -> Iterator[tuple[tuple[str, str], Way]]:
-        """Messages of methods that neither side declares, and errors."""
+        """Yield the ways of errors, and of messages with undeclared methods."""
         for name in batches(self.source):
             if name not in batches(self.target):
                 question = "which part of the runtime takes it apart?"
@@ -137,7 +137,7 @@ class _Walk(Ways):
         return Call(name)
 
     def _codes(self) -> Iterator[Code]:
-        """Codes with a name that the source declares and the target does not."""
+        """The error codes declared by the source and unknown to the target."""
         known = {const.value for const in self.target.consts.values()}
         for const in self.source.consts.values():
             if _is_code(const.value) and const.value not in known:
@@ -150,7 +150,7 @@ class _Walk(Ways):
 
 
 def _manner(method: Method) -> bool:
-    """Whether it travels by itself, and not inside another message."""
+    """Return whether it travels by itself, and not inside another message."""
     return method.direction in ("client-to-server", "server-to-client", "both")
 
 

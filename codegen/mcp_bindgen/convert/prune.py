@@ -1,4 +1,4 @@
-"""Removes from a plan what changes nothing: functions without effect, and calls to them."""
+"""Removes functions without effect from a plan, and the calls to them."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ _Acting: TypeAlias = Mapping[str, Way]
 def prune(
     functions: Mapping[str, Function | None], ways: _Ways
 ) -> tuple[dict[str, Function], dict[tuple[str, str], Way]]:
-    """The functions that change something and are reached, and the ways without the others."""
+    """The functions with an effect which are reached, and the ways without the others."""
     known = {name: f for name, f in functions.items() if f is not None}
     acting = {name: _through(known, name) for name in _acting(known)}
-    kept = {name: _trimmed(f, acting) for name, f in known.items() if name in acting}
+    kept = {name: _trim(f, acting) for name, f in known.items() if name in acting}
     trimmed = {key: _way(way, acting) for key, way in ways.items()}
-    reached = _reached(kept, trimmed.values())
+    reached = _reach(kept, trimmed.values())
     return {name: f for name, f in kept.items() if name in reached}, trimmed
 
 
 def _acting(functions: Mapping[str, Function]) -> Mapping[str, Way]:
-    """The functions with an effect of their own, or that of one they call."""
+    """The functions with an effect, their own or of a function they call."""
     acting: dict[str, Way] = {}
     grown = True
     while grown:
@@ -57,7 +57,7 @@ def _acting(functions: Mapping[str, Function]) -> Mapping[str, Way]:
 
 
 def _through(functions: Mapping[str, Function], name: str) -> Way:
-    """A call of the function; of what it calls where it is a union of one arm."""
+    """A call of the function; a union of one arm is replaced by the call of its arm."""
     function = functions[name]
     if isinstance(function, UnionStep) and len(function.arms) == 1:
         way = function.arms[0].way
@@ -100,7 +100,7 @@ def _way(way: Way, acting: _Acting) -> Way:
             return CARRY
 
 
-def _trimmed(function: Function, acting: _Acting) -> Function:
+def _trim(function: Function, acting: _Acting) -> Function:
     match function:
         case StructStep():
             members = tuple(_member(m, acting) for m in function.members if _changes(m, acting))
@@ -126,14 +126,14 @@ def _member(member: Member, acting: _Acting) -> Member:
             return member
 
 
-def _reached(functions: Mapping[str, Function], roots: Iterable[Way]) -> set[str]:
-    queue = [name for way in roots for name in _called(way)]
+def _reach(functions: Mapping[str, Function], roots: Iterable[Way]) -> set[str]:
+    queue = [name for way in roots for name in _calls(way)]
     reached: set[str] = set()
     while queue:
         name = queue.pop()
         if name not in reached:
             reached.add(name)
-            queue += [n for way in _ways(functions[name]) for n in _called(way)]
+            queue += [n for way in _ways(functions[name]) for n in _calls(way)]
     return reached
 
 
@@ -152,11 +152,11 @@ def _ways(function: Function) -> Iterator[Way]:
             yield function.way
 
 
-def _called(way: Way) -> Iterator[str]:
+def _calls(way: Way) -> Iterator[str]:
     match way:
         case Call(name):
             yield name
         case Each() | Values():
-            yield from _called(way.way)
+            yield from _calls(way.way)
         case Carry():
             return

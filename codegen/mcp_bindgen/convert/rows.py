@@ -1,4 +1,4 @@
-"""The `[[step]]` rows of one pair: asked for, found, missing, and those that nothing needs."""
+"""The `[[step]]` rows of one pair: which are asked for, used, missing and unused."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Rows:
     quiet: bool = False
 
     def silent(self) -> Rows:
-        """Rows that answer nothing and miss nothing: what would be asked?"""
+        """A copy without rows, for asking which rows would be needed."""
         return Rows(self.old, self.new, self.pair, None, quiet=True)
 
     def peek(
         self, direction: str, paths: tuple[str, ...], actions: tuple[str, ...]
     ) -> Decision | None:
-        """The first row for one of the paths with such an action; not counted as used."""
+        """The first row for one of the paths with such an action; it is not counted as used."""
         if self.decisions is None:
             return None
         for path in paths:
@@ -52,7 +52,7 @@ class Rows:
     def find(
         self, direction: str, paths: tuple[str, ...], actions: tuple[str, ...]
     ) -> Decision | None:
-        """As `peek`; the row is counted as used."""
+        """Like `peek`; the row is counted as used."""
         decision = self.peek(direction, paths, actions)
         if decision is not None and self.decisions is not None:
             self.decisions.get("step", self.pair, f"{direction} {decision.path}")
@@ -66,7 +66,7 @@ class Rows:
         question: str,
         place: tuple[Schema, int],
     ) -> Decision | None:
-        """As `find`; where there is no such row, it is noted as missing."""
+        """Like `find`; where there is no such row, it is noted as missing."""
         decision = self.find(direction, paths, actions)
         if decision is None and not self.quiet:
             row = self._missing(direction, paths[-1], actions, question, place)
@@ -74,13 +74,13 @@ class Rows:
         return decision
 
     def says_revision(self, paths: tuple[str, ...]) -> bool:
-        """Whether a row of any pair fills in one of these members with the revision's name."""
+        """Return whether a row of any pair fills one of these members with the revision's name."""
         answers = {f"up {path}" for path in paths}
         rows = self.decisions.rows.values() if self.decisions is not None else ()
         return any(r.path in answers and r.values.get("context") == "revision" for r in rows)
 
     def codes(self, direction: str, method: str) -> Iterator[Code]:
-        """The error codes that rows name for one method: `resources/read.error:-32002`."""
+        """The error codes named by rows for one method: `resources/read.error:-32002`."""
         prefix = f"{direction} {method}.error:"
         for kind, pair, path in list(self.decisions.rows) if self.decisions else []:
             if (kind, pair) == ("step", self.pair) and path.startswith(prefix):
@@ -95,12 +95,12 @@ class Rows:
         return member or self.reject(decision, f"{struct.name} has no `{wire}`")
 
     def require_fit(self, decision: Decision, fault: str | None) -> None:
-        """Raises DecisionError for a row that cannot work."""
+        """Raise DecisionError for an unworkable row."""
         if fault is not None:
             self.reject(decision, fault)
 
     def reject(self, decision: Decision, why: str) -> NoReturn:
-        """Raises DecisionError for a row that says what cannot be."""
+        """Raise DecisionError for a row with an impossible value."""
         raise DecisionError(
             f"{self._source}: [[step]] `{decision.path}` of {self.pair} cannot "
             f"{decision.action}: {why}",
@@ -108,14 +108,14 @@ class Rows:
         )
 
     def require_all(self) -> None:
-        """Raises DecisionError if rows are missing, or nothing needed one; or leaves it noted."""
+        """Raise DecisionError if rows are missing or unused, or note the missing rows."""
         if self.decisions is not None:
             for question, row in self.missing.values():
                 self.decisions.miss(question, row)
             self.decisions.require_all(self.pair)
 
     def _require_known(self, direction: str, row: Row, path: str) -> None:
-        """Raises DecisionError for a value that generated code could not have."""
+        """Raise DecisionError for a value which generated code cannot hold."""
         values = row.values
         known: tuple[str, ...]
         if values[direction] == "degrade" and values["as"] not in DEGRADES:
@@ -134,7 +134,7 @@ class Rows:
         )
 
     def require_code(self, decision: Decision) -> None:
-        """Raises DecisionError for an error code that becomes something else."""
+        """Raise DecisionError unless the row maps an error code to an error code."""
         if decision.action != "refuse" and not isinstance(decision.values.get("to"), int):
             self.reject(decision, "`to` is not an error code")
 
@@ -164,7 +164,7 @@ class Rows:
 
 
 def paths_of(struct: Struct, member: Field) -> tuple[str, ...]:
-    """What a row may call a member: in its struct, or where it is declared."""
+    """The paths for a member in rows: in its struct, and where it is declared."""
     own, declared = f"{struct.name}.{member.wire}", f"{member.origin}.{member.wire}"
     return (own, declared) if member.origin and not struct.place else (own,)
 

@@ -12,11 +12,11 @@ from mcp_bindgen.emit.text.layout import (
     WIDTH,
     Code,
     Group,
+    after_head,
     as_tuple,
     call,
     docstring,
     flat,
-    headed,
     lay,
     literal,
 )
@@ -33,28 +33,28 @@ _CALLED: Final = {
     "Client": ("client-to-server", "both"),
     "Server": ("server-to-client", "both"),
 }
-"""The directions of what a role calls."""
+"""The directions of the methods a role calls."""
 
 _HANDLED: Final = {
     "Client": ("server-to-client", "both", "input-request"),
     "Server": ("client-to-server", "both"),
 }
-"""The directions of what a role answers, or takes note of."""
+"""The directions of the methods a role handles."""
 
 
 def answered(schema: Schema) -> Schema:
-    """`schema` with an alias for each method whose result is a union, so that it has a name."""
+    """`schema` with a named alias for each method result which is a union."""
     added: list[Alias] = []
-    methods = tuple(_answered(schema, method, added) for method in schema.methods)
+    methods = tuple(_name_result(schema, method, added) for method in schema.methods)
     extension = schema.extension
     if extension is not None:
-        widened = tuple(_answered(schema, method, added) for method in extension.widened)
+        widened = tuple(_name_result(schema, method, added) for method in extension.widened)
         extension = replace(extension, widened=widened, core=answered(extension.core))
     declarations = (*schema.declarations, *added)
     return replace(schema, declarations=declarations, methods=methods, extension=extension)
 
 
-def _answered(schema: Schema, method: Method, added: list[Alias]) -> Method:
+def _name_result(schema: Schema, method: Method, added: list[Alias]) -> Method:
     if not isinstance(method.result, Uni):
         return method
     name = f"{_stem(method)}Answer"
@@ -69,7 +69,7 @@ def _stem(method: Method) -> str:
 
 
 def _python(schema: Schema, method: Method) -> str:
-    """A method's name in the facades: that of its message, unless several methods share it."""
+    """A method's name in the facades: the name of its message, unless several methods share it."""
     shared = sum(other.type == method.type for other in schema.methods) > 1
     name = snake(method.name.replace("/", "_") if shared else _stem(method))
     return f"{name}_" if name in _TAKEN else name
@@ -79,7 +79,7 @@ def _python(schema: Schema, method: Method) -> str:
 
 
 def methods_view(schema: Schema) -> dict[str, Any]:
-    """What methods.py.jinja places; `schema` is as it was read, without named answers."""
+    """The view of methods.py.jinja; `schema` is without named results."""
     return {
         "revision": literal(schema.revision),
         "title": schema.revision,
@@ -99,7 +99,7 @@ def _tolerance(tolerance: Tolerance) -> list[str]:
         "value": literal(tolerance.value),
         "forgives": _texts(tolerance.forgives),
     }
-    code = call("Tolerance", *(headed(f"{key}=", value) for key, value in values.items()))
+    code = call("Tolerance", *(after_head(f"{key}=", value) for key, value in values.items()))
     return lay(STEP, "", code, ",")
 
 
@@ -115,7 +115,7 @@ def _row(schema: Schema, method: Method) -> list[str]:
         "capability": literal(method.capability),
         "era": literal(schema.era),
     }
-    code = call("Method", *(headed(f"{key}=", value) for key, value in values.items()))
+    code = call("Method", *(after_head(f"{key}=", value) for key, value in values.items()))
     return lay(STEP, f"{literal(method.name)}: ", code, ",")
 
 
@@ -133,7 +133,7 @@ def _texts(texts: Iterable[str]) -> Code:
 
 
 def extension_view(schema: Schema) -> dict[str, Any]:
-    """What extension_methods.py.jinja places; `schema` is as it was read, without named answers."""
+    """The view of extension_methods.py.jinja; `schema` is without named results."""
     extension = schema.extension
     assert extension is not None
     imports = imports_of(schema)
@@ -163,7 +163,7 @@ def extension_view(schema: Schema) -> dict[str, Any]:
 
 
 def calls_view(schema: Schema, flavour: str) -> dict[str, Any]:
-    """What calls.py.jinja places; `schema` has named answers."""
+    """The view of calls.py.jinja; `schema` has named results."""
     used = _Named(schema, flavour)
     handlers = {role: _facade(used, _HANDLED[role], _handler) for role in _HANDLED}
     callers = {role: _facade(used, _CALLED[role], _caller) for role in _CALLED}
@@ -180,7 +180,7 @@ def calls_view(schema: Schema, flavour: str) -> dict[str, Any]:
         "params": [row for m in schema.methods for row in _entry(used, m, m.params)],
         "results": [r for m in (*schema.methods, *widened) for r in _entry(used, m, m.result)],
         "extends": extension is not None,
-        **(_extended(used, extension) if extension else {}),
+        **(_extend(used, extension) if extension else {}),
     }
     used.imports.add("abc", ("ABC", "abstractmethod") if callers else ())
     used.imports.add("collections.abc", ("Mapping",))
@@ -199,8 +199,8 @@ def _functions(extension: Extension | None) -> tuple[str, ...]:
     return functions if extension is None else ("decode", *functions, "from_wire")
 
 
-def _extended(used: _Named, extension: Extension) -> dict[str, list[str]]:
-    """What calls.py.jinja places only for an extension."""
+def _extend(used: _Named, extension: Extension) -> dict[str, list[str]]:
+    """The rows of calls.py.jinja needed only by an extension."""
     used.imports.add(".methods", ("CORE", "IDENTIFIER", "METHODS"))
     used.imports.use(f".{used.module}", "from_wire")
     named = {name: (*map(Ref, names),) for name, names in extension.added.items()}
@@ -226,7 +226,7 @@ def _member(member: Member, type: Code) -> list[str]:
 
 
 class _Named(Annotator):
-    """Annotations of a calls module, which imports the types that they name."""
+    """Annotations of a calls module, which imports the types they name."""
 
     def __init__(self, schema: Schema, flavour: str) -> None:
         super().__init__(schema, imports_of(schema), f"models_{flavour}")

@@ -20,7 +20,7 @@ _OF_COMPOSITION: Final = "steps/_parts.py"
 
 
 def copies(flavours: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Path and text of what these flavours need."""
+    """Path and text of each support module these flavours need."""
     yield from ((path.relative_to(_SUPPORT).as_posix(), _text(path)) for path in _shared())
     for flavour, names in _OF_A_FLAVOUR.items():
         if flavour in flavours:
@@ -28,7 +28,9 @@ def copies(flavours: Collection[str]) -> Iterator[tuple[str, str]]:
 
 
 def copies_of_steps(*, composition: bool) -> Iterator[tuple[str, str]]:
-    """Path and text of what steps need; `composition` is whether one builds or splits arrays."""
+    """Path and text of each support module steps need; `composition`: one builds or splits
+    arrays.
+    """
     names = (*_OF_STEPS, _OF_COMPOSITION) if composition else _OF_STEPS
     yield from ((name, _text(_SUPPORT / name)) for name in names)
 

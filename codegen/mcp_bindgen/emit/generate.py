@@ -42,18 +42,17 @@ def generate(
     pairs: Sequence[Pair] | None = None,
     handlers: str | None = None,
 ) -> dict[str, str]:
-    """The text of every file of the package, by its path there.
+    """Generate the text of every file of the package, by its path in the package.
 
-    `pairs` are plans of neighbours; with None no steps are written, with none an empty table.
-    `handlers` is the revision whose types handlers are written against, if it is there, else the
-    newest.
+    `pairs` are plans of neighbours; None writes no steps, and an empty sequence an empty table.
+    `handlers` is the revision of the handlers' types, if it is among the schemas, else the newest.
 
-    Raises TemplateError for a template that does not render, OutputError for a revision or a type
-    whose name cannot be used.
+    Raises TemplateError if a template fails, OutputError for an unusable name of a revision or
+    type.
     """
     files: dict[str, str] = {"py.typed": ""}
     engine = _engine(options.templates)
-    handled = _handled(schemas, handlers)
+    handled = _handlers_revision(schemas, handlers)
     files["__init__.py"] = _render(
         engine, "package.py.jinja", None, _package_view(schemas, handled)
     )
@@ -73,7 +72,7 @@ def _steps(
     options: Options,
     pairs: Sequence[Pair],
 ) -> Iterator[tuple[str, str]]:
-    """The steps between neighbours, and what runs them."""
+    """The steps between neighbours, and the package which runs them."""
     modules = {f"{package(p.old.revision)}__{package(p.new.revision)}": p for p in pairs}
     views = {name: step_view(pair) for name, pair in modules.items()}
     yield from copies_of_steps(composition=any(view["composition"] for view in views.values()))
@@ -93,14 +92,14 @@ def _written(flavours: tuple[str, ...]) -> list[str]:
 def _handlers(
     engine: jinja2.Environment, title: str, package: str, options: Options
 ) -> Iterator[tuple[str, str]]:
-    """The modules that re-export the models and calls that handlers are written against."""
+    """The modules which re-export the models and calls for handlers."""
     for flavour in options.models:
         view = {"title": title, "package": package, "flavour": flavour}
         yield f"handlers_{flavour}.py", _render(engine, "handlers.py.jinja", None, view)
 
 
-def _handled(schemas: Sequence[Schema], chosen: str | None) -> str:
-    """The revision whose types handlers are written against: the newest, unless one is chosen."""
+def _handlers_revision(schemas: Sequence[Schema], chosen: str | None) -> str:
+    """The revision of the handlers' types: the chosen one, else the newest."""
     names = [schema.revision for schema in schemas]
     return chosen if chosen in names else names[-1]
 
@@ -207,7 +206,7 @@ def _header(schema: Schema | None, template: str) -> str:
 
 @lru_cache
 def _engine(folder: Path | None) -> jinja2.Environment:
-    """Finds templates in the folder first, and then among ours."""
+    """Find templates in the folder first, and then among ours."""
     ours = paths.templates() / "bindings"
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader([ours] if folder is None else [folder, ours]),

@@ -1,4 +1,4 @@
-"""What a user chooses at generation."""
+"""The user's choices at generation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ FLAVOURS: Final = ("dataclass", "pydantic", "msgspec")
 @dataclass(frozen=True, slots=True)
 class Options:
     """`models` are flavours; `unknown` keep, drop or reject; `literals` closed or open; `format`
-    off or black; `templates` a folder that stands in for ours."""
+    off or black; `templates` a folder used instead of ours.
+    """
 
     models: tuple[str, ...] = FLAVOURS
     unknown: str = "keep"

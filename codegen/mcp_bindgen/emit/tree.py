@@ -1,7 +1,7 @@
-"""The one place that writes output: all new texts beside the old ones, then renamed over them.
+"""Writes the output: all new texts beside the old files, then renamed over them.
 
-A full disk or an interrupt before the renames leaves the folder as it was; between them, each file
-is whole, old or new.
+No other module writes output. A full disk or an interrupt before the renames leaves the folder as
+it was; between them, each file is whole, old or new.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MANIFEST: Final = "MANIFEST.json"
 
 _HEADLESS: Final = frozenset({"py.typed", _MANIFEST})
 _BESIDE: Final = ".mcp-bindgen-"
-"""How a temporary file is called; one that a killed process left behind is ours to remove."""
+"""Prefix of temporary files; leftovers of a killed process are removed."""
 
 
 def write(
@@ -37,13 +37,13 @@ def write(
     unparsed: Collection[str] = (),
     require: Callable[[Collection[str]], None] | None = None,
 ) -> list[str]:
-    """Makes `out` hold `files`; the paths that changed.
+    """Make `out` hold `files`, and return the changed paths.
 
-    Files with our header that are not in `files` go, from the folders `within` only where those are
-    given. `unparsed` are Python files that need not parse: a merge has left its markers in them.
-    `require` gets the paths of the other Python files that change before anything is written, and
-    raises if they are of no use; without it they must parse.
-    Raises OutputError for a folder that is not ours (unless `force`), or if writing fails.
+    Other files with our header are removed, only from the folders `within` if given. `unparsed` are
+    Python files with merge markers, which need not parse. `require` gets the paths of the other
+    changed Python files before anything is written, and raises if they are unusable; without it
+    they must parse. Raises OutputError if the folder is not ours (unless `force`), or if writing
+    fails.
     """
     try:
         _require_ours(out, force)
@@ -71,9 +71,9 @@ def _is_python(path: str, unparsed: Collection[str]) -> bool:
 
 
 def _require_python(files: Mapping[str, str]) -> None:
-    """Raises OutputError for a text that is not Python, before anything is written.
+    """Raise OutputError if a text is not Python, before anything is written.
 
-    A symbol table needs the whole text parsed, and costs a fifth of a syntax tree.
+    A symbol table parses the whole text, at a fifth of the cost of a syntax tree.
     """
     for path, text in files.items():
         try:
@@ -87,7 +87,7 @@ def _require_python(files: Mapping[str, str]) -> None:
 
 
 def remember(out: Path, path: str, text: str) -> None:
-    """Writes a cache file where its folder is there; not being able to is not a fault."""
+    """Write a cache file where its folder is there; not being able to is not a fault."""
     if (out / path).parent.is_dir():
         with suppress(OSError):
             _replace(out, {path: text})
@@ -96,7 +96,7 @@ def remember(out: Path, path: str, text: str) -> None:
 def compare(
     out: Path, files: Mapping[str, str], *, within: Collection[str] | None = None
 ) -> list[str]:
-    """A unified diff for each file of `out` that is not as in `files`, or not in it at all."""
+    """A unified diff for each file of `out` which differs from `files`, or is missing or extra."""
     paths = sorted({*files, *_extras(out, files, within)})
     diffs = (diff(path, _text(out / path), files.get(path)) for path in paths)
     return [each for each in diffs if each]
@@ -105,7 +105,7 @@ def compare(
 def _extras(
     out: Path, files: Collection[str], within: Collection[str] | None = None
 ) -> Iterator[str]:
-    """The paths in `out`, sorted, that `files` does not have; nothing of Python's own caches."""
+    """The paths in `out` missing in `files`, sorted, without Python's caches."""
     for path in _paths(out):
         inside = within is None or PurePosixPath(path).parts[0] in within
         if inside and path not in files:
@@ -144,7 +144,7 @@ def _require_ours(out: Path, force: bool) -> None:
 
 
 def _target(out: Path, path: str) -> Path:
-    """Where a file goes: inside `out`, and through no link that leads elsewhere."""
+    """The path of a file: inside `out`, and through no link leading elsewhere."""
     parts = PurePosixPath(path).parts
     if not parts or PurePosixPath(path).is_absolute() or ".." in parts or "\\" in path:
         raise OutputError(f"{path!r}: leads out of the output folder")
@@ -192,7 +192,7 @@ def _replace(out: Path, files: Mapping[str, str]) -> None:
 
 
 def _make_folders(out: Path, files: Mapping[str, str]) -> list[Path]:
-    """Makes the folders that `files` need; those that were not there, outer ones first."""
+    """Make the missing folders for `files`; return them, outermost first."""
     made: list[Path] = []
     for path in files:
         lacking = [(out / path).parent]
@@ -205,7 +205,7 @@ def _make_folders(out: Path, files: Mapping[str, str]) -> list[Path]:
 
 
 def _prune(out: Path, removed: list[str]) -> None:
-    """Removes folders in which nothing but Python's caches is left."""
+    """Remove folders in which nothing but Python's caches is left."""
     for folder in sorted({(out / path).parent for path in removed} - {out}, reverse=True):
         rest = [entry for entry in folder.iterdir() if entry.name != "__pycache__"]
         if not rest:
@@ -219,7 +219,7 @@ def _prune(out: Path, removed: list[str]) -> None:
 
 
 def _text(path: Path) -> str | None:
-    """What a file holds, line ends set aside; None if it is not there."""
+    """The text of a file with line ends normalized; None if it is missing."""
     if path.is_symlink():
         return f"a link to {os.readlink(path)}\n"
     try:
@@ -231,7 +231,7 @@ def _text(path: Path) -> str | None:
 
 
 def diff(path: str, old: str | None, new: str | None) -> str:
-    """A unified diff of two texts of a file, None where it is not there; empty for equal ones."""
+    """A unified diff of two texts of a file, None for a missing file; empty if they are equal."""
     if old == new:
         return ""
     names = [

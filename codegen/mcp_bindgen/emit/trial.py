@@ -1,8 +1,8 @@
-"""Imports what would be written, in a process of its own: what cannot be imported is not written.
+"""Imports the generated modules in a separate process, before anything is written.
 
-The process starts while the texts are still being made, and loads the libraries that they need;
-then it is told of a folder, and imports the modules of it one after the other. A library that is
-not installed here, or is too old, says nothing of the texts: a module that needs it is compiled.
+The process starts while the texts are still being made, and loads their libraries; then it gets a
+folder, and imports its modules one by one. A missing or outdated library says nothing about the
+texts: a module which needs it is only compiled.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from mcp_bindgen.limits import MAX_IMPORT_SECONDS
 __all__ = ["Trial"]
 
 _PACKAGE: Final = "written"
-"""What a package is called on trial: its modules import each other by relative names."""
+"""The name of a package on trial: its modules import each other by relative names."""
 _LONGEST: Final = 2000
-"""Characters that are told of an error."""
+"""Characters shown of an error."""
 _REMEDY: Final = (
     "Nothing was written. Mend your templates, or report this with what it was made from."
 )
 
 
 class Trial:
-    """A process that imports modules. `libraries` are those that it loads at once."""
+    """A process which imports modules. `libraries` are loaded at once."""
 
     def __init__(self, libraries: Sequence[str] = ()) -> None:
         # -I: nothing of the working folder or of the user's environment; -B: no cache is written
@@ -55,8 +55,9 @@ class Trial:
         self._process.communicate()
 
     def require_package(self, files: Mapping[str, str], changed: Collection[str]) -> None:
-        """Raises OutputError if a module that changed, of a package of these texts by path, cannot
-        be imported."""
+        """Raise OutputError if a changed module cannot be imported; `files` are all texts by
+        path.
+        """
         with TemporaryDirectory(prefix="mcp-bindgen-") as folder:
             for path, text in files.items():
                 file = Path(folder, _PACKAGE, path)
@@ -65,7 +66,7 @@ class Trial:
             self.require_modules(Path(folder), [f"{_PACKAGE}/{path}" for path in changed])
 
     def require_modules(self, root: Path, modules: Collection[str]) -> None:
-        """Raises OutputError if one of these modules, by path below `root`, cannot be imported."""
+        """Raise OutputError if one of these modules, by path below `root`, cannot be imported."""
         task = json.dumps({"root": str(root), "modules": sorted(modules)}) + "\n"
         try:
             answer, _ = self._process.communicate(task.encode(), timeout=MAX_IMPORT_SECONDS)
@@ -119,7 +120,7 @@ def _faults(root: Path, modules: Sequence[str]) -> Iterator[dict[str, object]]:
 
 
 def _fault(root: Path, path: str, error: BaseException) -> dict[str, object]:
-    """What is wrong with a module, at the last line below `root` that led to it."""
+    """The fault of a module, at the last line below `root` which led to it."""
     places = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError):
         places.append((error.filename or "", error.lineno))

@@ -43,7 +43,7 @@ def arms(schema: Schema, type: Type) -> tuple[Type, ...]:
 
 
 def _leaves(schema: Schema, type: Type) -> Iterator[Type]:
-    """As `arms`, in the schema's order; each named union is opened once."""
+    """Like `arms`, in the schema's order; each named union is opened once."""
     seen: set[str] = set()
     queue = [type]
     while queue:
@@ -107,7 +107,7 @@ def tag(schema: Schema, leaves: tuple[Type, ...]) -> str | None:
 
 
 def disjoint(schema: Schema, a: Type, b: Type, _depth: int = 0) -> bool:
-    """Whether no value is surely accepted by both; False where that is not easily seen."""
+    """Return whether no value is surely accepted by both; False where that is not easily seen."""
     if not kinds(schema, a) & kinds(schema, b):
         return True
     x, y = stripped(schema, a), stripped(schema, b)

@@ -119,7 +119,7 @@ def unaliased(schema: Schema, type: Type) -> Type:
 
 
 def stripped(schema: Schema, type: Type) -> Type:
-    """As `unaliased`, with bounds set aside too."""
+    """Like `unaliased`, with bounds set aside too."""
     while isinstance(type := unaliased(schema, type), Bounded):
         type = type.of
     return type
@@ -132,19 +132,19 @@ def struct_of(schema: Schema, type: Type) -> Struct | None:
 
 
 def is_never(schema: Schema, type: Type) -> bool:
-    """Whether no value is of `type`."""
+    """Return whether no value is of `type`."""
     bare = unaliased(schema, type)
     return isinstance(bare, Uni) and not bare.arms
 
 
 def is_any(schema: Schema, type: Type) -> bool:
-    """Whether `type` takes any JSON value."""
+    """Return whether `type` takes any JSON value."""
     bare = unaliased(schema, type)
     return isinstance(bare, Prim) and bare.name in JSON_PRIMS
 
 
 def holds_struct(schema: Schema, type: Type) -> bool:
-    """Whether a value of `type` can hold an object that has a class of its own."""
+    """Return whether a value of `type` can hold an object that has a class of its own."""
     seen: set[Type] = set()
     queue = [type]
     while queue:
@@ -174,7 +174,7 @@ def kinds(schema: Schema, type: Type) -> frozenset[Kind]:
 
 
 def _kinds(type: Type) -> frozenset[Kind]:
-    """As `kinds`, without the arms of a union."""
+    """Like `kinds`, without the arms of a union."""
     match type:
         case Prim():
             return _prim_kinds(type.name)

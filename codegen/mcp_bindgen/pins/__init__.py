@@ -1,9 +1,9 @@
-"""Which official file each schema of ours comes from, and how a schema is found and read."""
+"""Records the official file behind each schema of ours, and finds and reads schemas."""
 
 from mcp_bindgen.pins.files import (
     Found,
-    extension_named,
     find,
+    find_extension,
     imported,
     place,
     schema_path,
@@ -43,9 +43,9 @@ __all__ = [
     "decisions",
     "extension",
     "extension_decisions",
-    "extension_named",
     "extensions",
     "find",
+    "find_extension",
     "imported",
     "load",
     "lower",

@@ -1,4 +1,4 @@
-"""Finding a schema: a revision, a version of an extension, a file or a folder with one."""
+"""Finds a schema: a revision, a version of an extension, a file, or a folder with a schema.ts."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from mcp_bindgen.pins.table import Pin, extensions, pins, read_bytes
 if TYPE_CHECKING:
     from mcp_bindgen.source import Source
 
-__all__ = ["Found", "extension_named", "find", "imported", "place", "schema_path"]
+__all__ = ["Found", "find", "find_extension", "imported", "place", "schema_path"]
 
 _NO_IMPORTS: Final[Mapping[str, Source]] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A schema file: its text, what errors and headers call it, and the revision that it is.
+    """A schema file: its text, its name in errors and headers, and its revision.
 
-    `revision` is empty for a file that is not pinned; a version of an extension is called
-    `name@version`. `imports` are the texts that the specifiers of imports stand for.
+    `revision` is empty for an unpinned file, and `name@version` for an extension. `imports` maps
+    specifiers of imports to texts.
     """
 
     data: bytes
@@ -36,14 +36,14 @@ class Found:
 
 
 def place(revision: str) -> str:
-    """Where the file of a revision, or of `name@version`, lies in a schema folder."""
+    """The path of a revision's file, or of `name@version`, in a schema folder."""
     name, _, version = revision.rpartition("@")
     return f"ext/{name}/{version}/schema.ts" if name else f"{revision}/schema.ts"
 
 
 def schema_path(revision: str) -> Path:
-    """Where our file of a pinned revision, or of `name@version`, lies. Raises InputError."""
-    if revision not in _pinned():
+    """The path of our file of a pinned revision, or of `name@version`. Raises InputError."""
+    if revision not in _pin_of():
         kind, known = ("version", extensions()) if "@" in revision else ("revision", pins())
         raise InputError(
             f"no {kind} is called {revision!r}",
@@ -52,8 +52,8 @@ def schema_path(revision: str) -> Path:
     return paths.schema() / place(revision)
 
 
-def extension_named(text: str, folder: Path | None = None) -> str:
-    """The pinned `name@version` that `NAME` or `NAME@VERSION` stands for. Raises InputError."""
+def find_extension(text: str, folder: Path | None = None) -> str:
+    """The pinned `name@version` for `NAME` or `NAME@VERSION`. Raises InputError."""
     known = extensions(folder)
     versions = [pinned for pinned in known if text in (pinned, pinned.partition("@")[0])]
     if len(versions) == 1:
@@ -68,30 +68,30 @@ def extension_named(text: str, folder: Path | None = None) -> str:
 
 
 def find(text: str, imports: Sequence[str] = (), like: str = "") -> Found:
-    """The schema that `REVISION`, `NAME@VERSION`, `FILE` or `DIR` (its schema.ts) stands for.
+    """Find the schema for `REVISION`, `NAME@VERSION`, `FILE` or `DIR` (its schema.ts).
 
-    A file is a pinned revision where it is our file of it, or has the text of the official one.
-    `imports` are SPECIFIER=FILE or SPECIFIER=REVISION; a pin has those of its own, and a file that
-    is none those of the pinned `like`. Raises InputError.
+    A file counts as a pinned revision if it is our file of it, or equal to the official one.
+    `imports` are SPECIFIER=FILE or SPECIFIER=REVISION; without them the imports of the pin apply,
+    or for an unpinned file those of the pinned `like`. Raises InputError.
     """
-    schema = _found(text)
-    pin = _pinned().get(schema.revision or like)
+    schema = _read_file(text)
+    pin = _pin_of().get(schema.revision or like)
     files = imported(pin.modules if pin else {}, imports)
     return replace(schema, imports=files) if files else schema
 
 
 def imported(modules: Mapping[str, str], rows: Sequence[str] = ()) -> dict[str, Source]:
-    """The texts that specifiers stand for, by a pin and by SPECIFIER=FILE. Raises InputError."""
+    """The texts for import specifiers, from a pin and from SPECIFIER=FILE. Raises InputError."""
     every = [*(f"{name}={target}" for name, target in modules.items()), *rows]
-    return dict(_imported(row) for row in every)
+    return dict(_read_import(row) for row in every)
 
 
-def _pinned() -> dict[str, Pin]:
+def _pin_of() -> dict[str, Pin]:
     return {**pins(), **extensions()}
 
 
-def _imported(row: str) -> tuple[str, Source]:
-    """A specifier and the text that it stands for."""
+def _read_import(row: str) -> tuple[str, Source]:
+    """A specifier and its text."""
     from mcp_bindgen.source import Source
 
     name, separator, target = row.rpartition("=")
@@ -99,14 +99,14 @@ def _imported(row: str) -> tuple[str, Source]:
         raise InputError(
             f"{row!r} maps no import", remedy="Write SPECIFIER=FILE or SPECIFIER=REVISION."
         )
-    schema = _found(target)
+    schema = _read_file(target)
     return name, Source(schema.data, schema.path)
 
 
-def _found(text: str) -> Found:
+def _read_file(text: str) -> Found:
     from mcp_bindgen.source.text import printable
 
-    known = _pinned()
+    known = _pin_of()
     if text in known:
         return _ours(text)
     path = Path(text)
@@ -116,7 +116,7 @@ def _found(text: str) -> Found:
     if path.suffix == ".json":
         remedy = "Compare lists of tools with `mcp-bindgen diff --tools OLD NEW`."
         raise InputError(f"{text} is JSON, and not a schema.ts", remedy=remedy)
-    data = read_bytes(path) if path.is_file() else _piped(path)
+    data = read_bytes(path) if path.is_file() else _read_pipe(path)
     name, digest = printable(str(path)), hashlib.sha256(data).hexdigest()
     for revision, pin in known.items():
         ours = paths.schema() / place(revision)
@@ -128,8 +128,8 @@ def _found(text: str) -> Found:
 
 
 @cache
-def _piped(path: Path) -> bytes:
-    """What a pipe holds, such as `<(git show HEAD:schema.ts)`: it can be read but once."""
+def _read_pipe(path: Path) -> bytes:
+    """Read a pipe, such as `<(git show HEAD:schema.ts)`, which can be read only once."""
     return read_bytes(path)
 
 

@@ -1,4 +1,4 @@
-"""What a schema that was found means, with the rows of schema/decisions.toml where it is pinned."""
+"""Lowers the schemas found, applying the rows of schema/decisions.toml to pinned revisions."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ __all__ = [
 
 
 def lower(file: Found, name: str = "", rows: Decisions | None = None) -> Schema:
-    """The meaning of a found file, called `name`; decisions answer for a pinned revision only.
+    """Lower a file under the name `name`; decisions apply to pinned revisions only.
 
-    `rows` stand for those of schema/decisions.toml.
+    `rows` replace those of schema/decisions.toml.
     """
     from mcp_bindgen.ir.lower import lower as lowering
 
@@ -49,9 +49,9 @@ def lower(file: Found, name: str = "", rows: Decisions | None = None) -> Schema:
 
 
 def extension(file: Found, revision: str, core: Schema, rows: Decisions) -> Schema:
-    """The meaning of an extension's schema, called `revision`, beside a pinned core.
+    """Lower the schema of an extension, called `revision`, beside a pinned core.
 
-    Raises InputError for an import that stands for another revision of the core.
+    Raises InputError if an import leads to another revision of the core.
     """
     from mcp_bindgen.ir.lower import extensions as lowering
     from mcp_bindgen.source import Source
@@ -65,7 +65,7 @@ def extension(file: Found, revision: str, core: Schema, rows: Decisions) -> Sche
 
 
 def _is_core(specifier: str, source: Source, core: Schema) -> bool:
-    """Whether an import stands for the core, by our text of it or by the official one."""
+    """Return whether an import leads to the core: our text of it, or the official one."""
     digest = hashlib.sha256(source.data).hexdigest()
     for revision, pin in pins().items():
         if source.path != f"schema/{place(revision)}" and digest != pin.sha256:
@@ -80,11 +80,11 @@ def _is_core(specifier: str, source: Source, core: Schema) -> bool:
 
 
 def lower_alike(files: Sequence[Found]) -> list[Schema]:
-    """The meaning of several files by one measure: with all rows, if all are pinned revisions.
+    """Lower several files alike: with all rows, if all are pinned revisions.
 
-    Else each is read by its facts and by those rows that change verdicts, as far as they hold in
-    it: a pinned one whose rows are not answered yet by those of the revision before, and a file by
-    those of the revision that it names, or of the newest.
+    Otherwise each is lowered by its facts and by the rows which change verdicts, as far as they
+    apply: a pinned revision with unanswered rows uses those of the previous revision, and a file
+    uses those of the revision it names, or of the newest.
     """
     rows = decisions()
     if all(each.revision for each in files):
@@ -92,10 +92,10 @@ def lower_alike(files: Sequence[Found]) -> list[Schema]:
             return [lower(each, rows=None if "@" in each.revision else rows) for each in files]
         except UnansweredError:
             pass
-    return [_answered(each, by_facts(each), rows) for each in files]
+    return [_apply_answers(each, by_facts(each), rows) for each in files]
 
 
-def _answered(file: Found, schema: Schema, rows: Decisions) -> Schema:
+def _apply_answers(file: Found, schema: Schema, rows: Decisions) -> Schema:
     from mcp_bindgen.ir.lower.methods import answered_as
     from mcp_bindgen.ir.lower.narrow import narrowed_as
 
@@ -109,7 +109,7 @@ def _answered(file: Found, schema: Schema, rows: Decisions) -> Schema:
 
 
 def meaning(file: Found) -> Schema:
-    """The meaning of a found file; by facts alone before the rows of a pinned one are answered."""
+    """Lower a file; by facts alone as long as rows of a pinned revision are unanswered."""
     try:
         return lower(file) if file.revision else by_facts(file)
     except UnansweredError:
@@ -117,27 +117,27 @@ def meaning(file: Found) -> Schema:
 
 
 def decisions() -> Decisions:
-    """The rows of schema/decisions.toml, none asked for yet. Raises DecisionError."""
+    """The rows of schema/decisions.toml, none used yet. Raises DecisionError."""
     from mcp_bindgen.ir.decisions.decisions import load
 
     return replace(load(paths.schema() / "decisions.toml"), source="schema/decisions.toml")
 
 
 def extension_decisions() -> Decisions:
-    """The rows of schema/ext/decisions.toml, none asked for yet. Raises DecisionError."""
+    """The rows of schema/ext/decisions.toml, none used yet. Raises DecisionError."""
     from mcp_bindgen.ir.decisions.decisions import load
 
     return replace(load(paths.schema() / "ext/decisions.toml"), source="schema/ext/decisions.toml")
 
 
 def by_facts(file: Found) -> Schema:
-    """The meaning of a found file without any rows."""
+    """Lower a file without any rows."""
     name = file.revision or Path(file.path).stem
     return replace(lower(replace(file, revision="")), revision=name)
 
 
 def load(revision: str) -> Schema:
-    """The meaning of a pinned revision, or version of an extension (`name@version`).
+    """Lower a pinned revision, or a version of an extension (`name@version`).
 
     Raises InputError, SchemaError or DecisionError.
     """
@@ -146,8 +146,8 @@ def load(revision: str) -> Schema:
 
 
 def resolve(text: str) -> Schema:
-    """The meaning of `REVISION`, `NAME@VERSION`, `FILE` or `DIR`.
+    """Find and lower `REVISION`, `NAME@VERSION`, `FILE` or `DIR`.
 
-    By facts alone before its rows are answered. Raises as `find` and `load` do.
+    By facts alone as long as rows are unanswered. Raises the errors of `find` and `load`.
     """
     return meaning(find(text))

@@ -1,9 +1,9 @@
-"""schema/PINS.toml and schema/ext/PINS.toml: which official file each schema's facts come from.
+"""Reads and writes schema/PINS.toml and schema/ext/PINS.toml: the official file behind each schema.
 
 Each revision of the core has a table: `path` and `commit` in the protocol's repository, `git_blob`,
-`sha256` and `bytes` of the official file, `structure` the digest of its facts, which our file has
-too. A version of an extension is called `name@version`, and has `repository`, `core` and `modules`
-too; one whose official file cannot be had whole has neither `git_blob`, `sha256` nor `bytes`.
+`sha256` and `bytes` of the official file, and `structure`, the digest of its facts, which our file
+shares. A version of an extension is called `name@version`, and also has `repository`, `core` and
+`modules`. If its official file is not available whole, it lacks `git_blob`, `sha256` and `bytes`.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ _HEADS: Final = {
 class Pin:
     """One table: `path` and `commit` name the official file, `structure` is the digest.
 
-    `core` is the revision that an extension extends. `modules` has the pinned schema that each
-    specifier of an import stands for: a revision, or the `name@version` of another extension.
+    `core` is the revision extended by an extension. `modules` maps the specifier of each import to
+    a pinned schema: a revision, or the `name@version` of another extension.
     """
 
     repository: str = ""
@@ -100,7 +100,7 @@ def official(data: bytes, *, path: str, commit: str, structure: str) -> Pin:
 
 
 def parse(text: str, where: str) -> dict[str, Pin]:
-    """The tables of a PINS.toml, oldest revision first. Raises InputError for what is none."""
+    """Parse a PINS.toml, oldest revision first. Raises InputError if it is invalid."""
     try:
         tables: dict[str, dict[str, Any]] = tomllib.loads(text)
         pinned = {require_name(revision): Pin(**table) for revision, table in tables.items()}
@@ -110,16 +110,16 @@ def parse(text: str, where: str) -> dict[str, Pin]:
 
 
 def render(pins: Mapping[str, Pin], table: str = CORE) -> str:
-    """The text of a PINS.toml: that of the core, or that of the extensions."""
+    """The text of a PINS.toml, for the core or for the extensions."""
     tables = [
-        "\n".join([f'["{revision}"]', *(_row(k, v) for k, v in _said(pin))])
+        "\n".join([f'["{revision}"]', *(_row(k, v) for k, v in _rows(pin))])
         for revision, pin in sorted(pins.items())
     ]
     return "\n\n".join([_HEADS[table].rstrip("\n"), *tables]) + "\n"
 
 
-def _said(pin: Pin) -> Iterator[tuple[str, object]]:
-    """The rows of a table; what may be left out and says nothing is."""
+def _rows(pin: Pin) -> Iterator[tuple[str, object]]:
+    """The rows of a table; optional rows without a value are left out."""
     for row in fields(Pin):
         value = getattr(pin, row.name)
         if value or row.name in _REQUIRED:
@@ -127,13 +127,13 @@ def _said(pin: Pin) -> Iterator[tuple[str, object]]:
 
 
 def _row(key: str, value: object) -> str:
-    """A line of a table; a table in it is written in one line."""
+    """A line of a table; a nested table is written inline."""
     text = json.dumps(value, separators=(", ", " = "))
     return f"{key} = {text}"
 
 
 def pins(folder: Path | None = None) -> dict[str, Pin]:
-    """The pins of a schema folder; of ours without one. None are there before the first pull."""
+    """The pins of a schema folder (default: ours). Empty before the first pull."""
     return _read(folder, CORE)
 
 
@@ -146,7 +146,7 @@ def _read(folder: Path | None, table: str) -> dict[str, Pin]:
     path = (folder or paths.schema()) / table
     if folder is not None and not path.exists():
         return {}
-    return parse(_decoded(read_bytes(path), f"schema/{table}"), f"schema/{table}")
+    return parse(_decode(read_bytes(path), f"schema/{table}"), f"schema/{table}")
 
 
 def revisions() -> list[str]:
@@ -172,10 +172,10 @@ def read_bytes(path: Path) -> bytes:
 
 def read_text(path: Path) -> str:
     """The text of a file. Raises InputError if it cannot be read, or is not UTF-8."""
-    return _decoded(read_bytes(path), str(path))
+    return _decode(read_bytes(path), str(path))
 
 
-def _decoded(data: bytes, where: str) -> str:
+def _decode(data: bytes, where: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:

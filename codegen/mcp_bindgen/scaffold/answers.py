@@ -29,26 +29,27 @@ __all__ = [
 ]
 
 COMMON: Final = ("server.server", "client.client", "server.context", "transports.memory")
-"""The modules of mcp_runtime that every project begins with; what they import comes along."""
+"""The modules of mcp_runtime in every project; their imports are added."""
 
 TRANSPORTS: Final[Mapping[str, tuple[str, ...]]] = {
     "stdio": ("transports.stdio", "transports.child_process"),
     "http": ("server.http.*", "client.http.*", "auth.*", "stores.*"),
 }
-"""Those that each transport adds, `.*` for a whole package; the first transport is the default."""
+"""The modules added by each transport, `.*` for a whole package; the first one is the default."""
 
 PAGES: Final = "extensions.apps"
-"""The module that a project with a page adds."""
+"""The module added for a page."""
 
 OWNED: Final[Mapping[str, tuple[str, ...]]] = {
     "stdio": ("transports.child_process", "transports.pipes", "transports.stdio"),
     "http": ("server.http", "client.http", "auth", "stores."),
 }
-"""How the names of modules begin that belong to one transport: another's projects have only those
-of them that are imported with a module of their own, not what a function imports when called."""
+"""Prefixes of the modules owned by a transport: projects with other transports get such a module
+only if it is imported at module level.
+"""
 
 AUTHS: Final = ("none", "bearer")
-"""Whether a server over HTTP demands access tokens; the first is the default."""
+"""Kinds of authorization over HTTP; the first one is the default."""
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*\Z")
 _WORD_END: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -60,7 +61,7 @@ _DEVICES: Final = (
     "prn",
     *(f"{d}{n}" for d in ("com", "lpt") for n in "123456789"),
 )
-"""What Windows takes no file of that name for."""
+"""File names reserved on Windows."""
 _TAKEN: Final = {
     **dict.fromkeys(_DEVICES, "is a device on Windows"),
     **dict.fromkeys((*keyword.kwlist, *keyword.softkwlist), "is a reserved word of Python"),
@@ -82,8 +83,9 @@ _TAKEN: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """`revisions` are neighbours up to the newest, oldest first; `tools` says that the project's
-    tools come from its `tools.json`."""
+    """`revisions` are neighbours up to the newest, oldest first; `tools`: the project's tools come
+    from its `tools.json`.
+    """
 
     name: str
     revisions: tuple[str, ...]
@@ -127,8 +129,8 @@ def require_revisions(
 ) -> tuple[str, ...]:
     """The chosen revisions, oldest first: neighbours up to the newest. Raises InputError.
 
-    `handlers` is the revision that handlers are written against, None for the newest; a message of
-    another revision comes there by every step between.
+    `handlers` is the revision of the handlers, None for the newest; messages of other revisions are
+    converted to it step by step.
     """
     unknown = [revision for revision in chosen if revision not in known]
     if unknown or not chosen:
@@ -171,7 +173,7 @@ def require_auth(auth: str, transports: Sequence[str]) -> str:
 
 
 def require_ui(ui: bool, tools: bool) -> bool:
-    """Whether a tool has a page, which only the sample tool can. Raises InputError."""
+    """Check that only the sample tool gets a page, and return `ui`. Raises InputError."""
     if ui and tools:
         raise InputError(
             "the page shows what the sample tool finds, which a project of your tools lacks",
@@ -181,7 +183,9 @@ def require_ui(ui: bool, tools: bool) -> bool:
 
 
 def require_scale(scale: bool, transports: Sequence[str]) -> bool:
-    """Whether several processes serve, which only HTTP allows. Raises InputError."""
+    """Check that only HTTP is served by several processes, and return `scale`. Raises
+    InputError.
+    """
     if scale and "http" not in transports:
         raise InputError(
             "--scale is for HTTP, which is not among the transports",

@@ -1,7 +1,7 @@
-"""Checks generated types: msgspec accepts them, and a value is read and written back unchanged.
+"""Checks generated types: msgspec accepts them, and a value survives reading and writing.
 
-The text that is run here is our own layout of rows that `scaffold.typed` understood: classes,
-aliases, literals. Nothing of a schema is code in it.
+Only our own layout of understood rows is executed: classes, aliases, literals. No text of a schema
+becomes code.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ import msgspec
 from mcp_bindgen.scaffold.structs import Class, Models, imports, lines
 from mcp_bindgen.scaffold.typed import Untyped
 
-__all__ = ["fitting"]
+__all__ = ["require_fit_types"]
 
 _NAME: Final = "mcp_bindgen_types"
 
 
-def fitting(models: Models, sample: Any) -> Models:
-    """The models without defaults that are not of their type.
+def require_fit_types(models: Models, sample: Any) -> Models:
+    """The models, without defaults of the wrong type.
 
-    Raises Untyped where msgspec does not take them, or they do not take `sample`.
+    Raises Untyped if msgspec refuses the types, or the types refuse `sample`.
     """
     try:
-        fitting = _without_wrong_defaults(models, _run(models))
-        decoder: Any = msgspec.json.Decoder(getattr(_run(fitting), models.name))
+        require_fit_types = _without_wrong_defaults(models, _run(models))
+        decoder: Any = msgspec.json.Decoder(getattr(_run(require_fit_types), models.name))
         value = decoder.decode(json.dumps(sample))
         again = decoder.decode(msgspec.json.encode(value))
     except (TypeError, ValueError, NameError, RecursionError) as error:
@@ -40,7 +40,7 @@ def fitting(models: Models, sample: Any) -> Models:
         raise Untyped(f"its types do not take {json.dumps(sample)[:60]}: {error}") from None
     if again != value:
         raise Untyped(f"its types do not give {json.dumps(sample)[:60]} back")
-    return fitting
+    return require_fit_types
 
 
 def _run(models: Models) -> ModuleType:
@@ -54,12 +54,12 @@ def _run(models: Models) -> ModuleType:
 
 
 def _without_wrong_defaults(models: Models, module: ModuleType) -> Models:
-    types = [_mended(t, module) if isinstance(t, Class) else t for t in models.types]
+    types = [_mend(t, module) if isinstance(t, Class) else t for t in models.types]
     return replace(models, types=tuple(types))
 
 
-def _mended(declared: Class, module: ModuleType) -> Class:
-    """A class in which a default that is not of its member's type is none."""
+def _mend(declared: Class, module: ModuleType) -> Class:
+    """A class without the defaults of the wrong type."""
     struct = getattr(module, declared.name)
     wrong = set(_wrong_defaults(struct))
     if not wrong:

@@ -1,4 +1,4 @@
-"""Views of the tools of a project: of the module of each, of its test, and of what joins them."""
+"""Views of a project's tools: of each tool's module and test, and of the module joining them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["joined", "tool_view"]
 
 _NUMBERED: Final = re.compile(r"(\D*)(\d*)")
 _ANY_ANSWER = "str"
-"""What the handler of a tool answers that declares no output."""
+"""The return type of a handler whose tool declares no output."""
 
 
 def joined(tools: Sequence[Tool]) -> dict[str, Any]:
-    """What the module places that joins all tools."""
+    """The view of the module which joins all tools."""
     modules = sorted((tool.module for tool in tools), key=_natural)
     return {"modules": modules, "rows": [line for tool in tools for line in _row(tool)]}
 
@@ -37,7 +37,7 @@ def _row(tool: Tool) -> Iterator[str]:
 
 
 def tool_view(tool: Tool) -> Mapping[str, Any]:
-    """What the module of a tool and its test place."""
+    """The view of a tool's module and test."""
     types = [*tool.input.types, *(tool.output.types if tool.output else ())]
     body = lines(types)
     return {

@@ -1,7 +1,7 @@
-"""Types for a schema that cannot be typed whole: `Any` at the fewest and smallest places.
+"""Types a schema which cannot be typed whole: `Any` at the fewest and smallest places.
 
-A place is loosened where the schema has types without it and none with it. Each try makes the types
-of the whole schema, so the tries are counted; when they are used up, larger places are loosened.
+A place is loosened if the schema can be typed without it and not with it. Each try types the whole
+schema, so tries are limited; when they are used up, larger places are loosened.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mcp_bindgen.limits import MAX_TYPING_TRIES
 from mcp_bindgen.scaffold.structs import Models
 from mcp_bindgen.scaffold.typed import Untyped
 
-__all__ = ["ANY_OBJECT", "Loose", "loosened"]
+__all__ = ["ANY_OBJECT", "Loose", "loosen"]
 
 Path: TypeAlias = tuple[str | int, ...]
 Typing: TypeAlias = Callable[[Any], Models]
@@ -32,16 +32,16 @@ _KEPT: Final = ("description", "default")
 
 @dataclass(frozen=True, slots=True)
 class Loose:
-    """A place of a schema that became `Any`, or an object of any members; and why."""
+    """A place of a schema which became `Any` or an open object, and the reason."""
 
     place: str
     why: str
 
 
-def loosened(schema: Any, typing: Typing) -> tuple[Models, tuple[Loose, ...]]:
-    """The types of a schema, and the places that had to be loosened for them."""
+def loosen(schema: Any, typing: Typing) -> tuple[Models, tuple[Loose, ...]]:
+    """The types of a schema, and the places loosened for them."""
     search = _Search(typing)
-    return typing(search.mended(schema, ())), tuple(search.loose.values())
+    return typing(search.mend(schema, ())), tuple(search.loose.values())
 
 
 class _Search:
@@ -51,26 +51,26 @@ class _Search:
         self._why = ""
         self.loose: dict[Path, Loose] = {}
 
-    def mended(self, schema: Any, path: Path) -> Any:
+    def mend(self, schema: Any, path: Path) -> Any:
         """The whole schema with as little as possible loosened at `path` and below."""
         if self._has_types(schema):
             return schema
         why = self._why
         here = _get(schema, path)
         children = [(*path, *child) for child in _children(here)]
-        bare = _emptied(schema, children)
+        bare = _empty(schema, children)
         if not children or not self._has_types(bare):
-            return self._loosened(schema, path, why)
+            return self._loosen(schema, path, why)
         for child in children:
-            bare = self.mended(_put(bare, child, _get(schema, child)), child)
+            bare = self.mend(_put(bare, child, _get(schema, child)), child)
         if any(len(loose) == len(path) + 2 and loose[-2] in _UNIONS for loose in self._below(path)):
-            return self._loosened(schema, path, why)
+            return self._loosen(schema, path, why)
         return bare
 
-    def _loosened(self, schema: Any, path: Path, why: str) -> Any:
+    def _loosen(self, schema: Any, path: Path, why: str) -> Any:
         for each in self._below(path):
             del self.loose[each]
-        self.loose[path] = Loose(_shown(path), why)
+        self.loose[path] = Loose(_show(path), why)
         here = _get(schema, path)
         for candidate in _candidates(here):
             trial = _put(schema, path, candidate)
@@ -94,7 +94,7 @@ class _Search:
 
 
 def _candidates(here: Any) -> Iterator[Any]:
-    """What may stand in for a schema, the one that says most first."""
+    """The replacements for a schema, most precise first."""
     members: Mapping[str, Any] = object_of(here) or {}
     kept = {key: members[key] for key in _KEPT if key in members}
     if members.get("type") == "object" or "properties" in members:
@@ -103,7 +103,7 @@ def _candidates(here: Any) -> Iterator[Any]:
 
 
 def _children(schema: Any) -> Iterator[Path]:
-    """The ways from a schema to those inside of it."""
+    """The paths from a schema to its subschemas."""
     members: Mapping[str, Any] = object_of(schema) or {}
     for key in _LISTS:
         yield from ((key, at) for at in range(len(list_of(members.get(key)) or ())))
@@ -114,7 +114,7 @@ def _children(schema: Any) -> Iterator[Path]:
             yield (key,)
 
 
-def _emptied(schema: Any, paths: Sequence[Path]) -> Any:
+def _empty(schema: Any, paths: Sequence[Path]) -> Any:
     for path in paths:
         schema = _put(schema, path, _ANY)
     return schema
@@ -136,7 +136,7 @@ def _put(schema: Any, path: Path, value: Any) -> Any:
     return {**schema, path[0]: inner}
 
 
-def _shown(path: Path) -> str:
+def _show(path: Path) -> str:
     """A place as a person writes it: `children[].text`."""
     text = ""
     steps = iter(path)

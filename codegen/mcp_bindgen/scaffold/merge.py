@@ -1,6 +1,6 @@
-"""What becomes of each file when the templates have changed: the old text, the new one, the user's.
+"""Plans an update file by file: from the old text, the new text, and the user's text.
 
-Nothing that a user wrote is lost: an edited file is merged or kept, a removed one stays away.
+The user's work is never lost: an edited file is merged or kept, a removed one stays away.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ class Merged(NamedTuple):
 
 
 Merge: TypeAlias = Callable[[str, str, str], Merged]
-"""The user's text, the old one and the new one, made one."""
+"""Merges the user's text, the old text and the new text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`text` is what the file shall hold: for `removed` None; for `kept`, `rewritten` and `left
-    out`, of which the user alone may judge, nothing is done."""
+    """`text` is the new content of the file: None for `removed`; ignored for `kept`, `rewritten` and
+    `left out`, which are left to the user.
+    """
 
     path: str
     kind: Kind
@@ -43,8 +44,9 @@ _FEWEST: Final = 8
 def plan(
     old: Mapping[str, str], new: Mapping[str, str], yours: Mapping[str, str], merge: Merge
 ) -> list[Change]:
-    """What an update does, by path: `old` and `new` are all texts of the templates, `yours` those
-    of the same paths that the project has."""
+    """Plan the changes by path: `old` and `new` are all texts of the templates, `yours` the
+    project's texts of the same paths.
+    """
     changes: list[Change] = []
     for path in sorted({*old, *new}):
         changes += _change(path, old.get(path), new.get(path), yours.get(path), merge)
@@ -70,12 +72,12 @@ def _change(
 
 
 def _is_lost(path: str, yours: str | None) -> bool:
-    """Whether it is a file of the protocol, which the project cannot do without."""
+    """Return whether it is a file of the protocol, which the project cannot do without."""
     return yours is None and _VENDORED in path
 
 
 def _is_rewritten(old: str, yours: str) -> bool:
-    """Whether a user put a text of their own in place of the sample, instead of editing it."""
+    """Return whether the user replaced the sample by a text of their own, instead of editing it."""
     lines = {line.strip() for line in old.splitlines() if line.strip()}
     left = lines & {line.strip() for line in yours.splitlines()}
     return len(lines) >= _FEWEST and 4 * len(left) < len(lines)

@@ -1,4 +1,4 @@
-"""A JSON Schema without the keywords that types do not say, before types are made of it."""
+"""Removes the keywords of a JSON Schema which types cannot express, before it is typed."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _PLAIN: Final = frozenset(
         "type",
     }
 )
-"""Keywords that types say; all others are left out before anything is made of a schema."""
+"""Keywords which types express; all others are removed first."""
 
 
 def pruned(schema: Any) -> dict[str, Any]:
-    """A schema of the keywords that types say alone. Raises Untyped."""
+    """A schema reduced to the keywords which types express. Raises Untyped."""
     members = object_of(schema)
     if members is None:
         raise Untyped("its schema is not an object")
@@ -48,16 +48,16 @@ def pruned(schema: Any) -> dict[str, Any]:
             _require_no_reference(value)
             kept[key] = value
         elif key in _LISTS or (key == "items" and list_of(value) is not None):
-            kept[key] = [_pruned_if_any(each) for each in list_of(value) or ()]
+            kept[key] = [_prune_if_any(each) for each in list_of(value) or ()]
         elif key in _TABLES:
-            kept[key] = {n: _pruned_if_any(each) for n, each in (object_of(value) or {}).items()}
+            kept[key] = {n: _prune_if_any(each) for n, each in (object_of(value) or {}).items()}
         elif key in _INNER:
-            kept[key] = _pruned_if_any(value)
+            kept[key] = _prune_if_any(value)
     return _with_required(kept)
 
 
-def _pruned_if_any(schema: Any) -> Any:
-    """The same, of what may be true or false too."""
+def _prune_if_any(schema: Any) -> Any:
+    """Like `pruned`, for a schema which may be true or false."""
     return schema if isinstance(schema, bool) else pruned(schema)
 
 
@@ -71,13 +71,13 @@ def _with_required(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _require_local(ref: Any) -> None:
-    """Raises Untyped for a reference that leads out of the schema: nothing is fetched."""
+    """Raise Untyped for a reference out of the schema, since nothing is fetched."""
     if ref is not None and not (ref == "#" or str(ref).startswith("#/")):
         raise Untyped(f"refers to {str(ref)[:80]!r}, which is not in the schema")
 
 
 def _require_no_reference(value: Any) -> None:
-    """Raises Untyped for a value in which datamodel-code-generator would follow a reference."""
+    """Raise Untyped for a value in which datamodel-code-generator would follow a reference."""
     for key, inner in (object_of(value) or {}).items():
         if key == "$ref":
             raise Untyped("has `$ref` in a value, where it is not a reference")

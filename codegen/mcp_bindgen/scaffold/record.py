@@ -1,8 +1,8 @@
-"""What a project remembers of how it was made: `.mcp-bindgen.toml`, and all texts as written.
+"""Reads and writes a project's memory of its making: `.mcp-bindgen.toml`, and all texts as written.
 
-The texts are the base of the next merge. They lie compressed in the project itself
-(`.mcp-bindgen.base`), because nothing else is sure to be at hand on the day of an update: neither
-the version of mcp-bindgen that wrote them, nor a history of git that reaches back to it.
+The texts are the base of the next merge. They lie compressed in the project (`.mcp-bindgen.base`),
+because nothing else is sure to exist at the next update: neither the old version of mcp-bindgen,
+nor a git history reaching back to it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _ANSWERS: Final = {
     "ui": "bool",
 }
 _DEFAULTS: Final = {"auth": AUTHS[0], "scale": False, "ui": False}
-"""Answers that older records do not have."""
+"""Defaults for answers missing in older records."""
 _FOLDERS: Final = frozenset(
     {".cursor", ".github", ".vscode", "clients", "examples", "src", "tests"}
 )
@@ -72,7 +72,7 @@ _GIVE_BACK: Final = "Take both .mcp-bindgen files back from the project's histor
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """`version` is that of mcp-bindgen; `files` are the digests of what it wrote, by path."""
+    """`version` is the version of mcp-bindgen; `files` are the digests of its output, by path."""
 
     version: str
     answers: Answers
@@ -110,10 +110,10 @@ def render(version: str, answers: Answers, files: Mapping[str, str]) -> str:
 
 
 def parse(text: str, revisions: tuple[str, ...]) -> Record:
-    """The record in a `.mcp-bindgen.toml`. Raises InputError for what is none.
+    """Parse a `.mcp-bindgen.toml`. Raises InputError if it is invalid.
 
-    `revisions` are those that are known. A project of all revisions up to a newest that is no
-    longer so is of all those since, too.
+    `revisions` are the known ones. A project of all revisions up to a former newest revision also
+    gets all newer ones.
     """
     try:
         body: dict[str, Any] = tomllib.loads(text)
@@ -139,7 +139,7 @@ def parse(text: str, revisions: tuple[str, ...]) -> Record:
 
 
 def _require(table: dict[str, Any], rows: Mapping[str, str], place: str) -> None:
-    """Raises InputError for a table that has not exactly these rows."""
+    """Raise InputError unless a table has exactly these rows."""
     types = {key: type(value).__name__ for key, value in table.items()}
     if types != rows:
         expected = ", ".join(f"{key} ({type})" for key, type in rows.items())
@@ -153,13 +153,13 @@ def _texts(values: list[Any]) -> list[str]:
 
 
 def _newer(chosen: Sequence[str], revisions: tuple[str, ...]) -> tuple[str, ...]:
-    """The known revisions that came after the newest chosen one."""
+    """The known revisions after the newest chosen one."""
     known = [revision for revision in revisions if revision in chosen]
     return revisions[revisions.index(known[-1]) + 1 :] if known else ()
 
 
 def with_comments(record: str, old: str) -> str:
-    """A record that keeps the comments which a user wrote into an older one, at its end."""
+    """The record followed by the comments the user wrote into the old record."""
     ours = record.splitlines()
     added = [line for line in old.splitlines() if line.startswith("#") and line not in ours]
     return "".join([record, *(f"{line}\n" for line in added)])
@@ -173,7 +173,7 @@ def pack(files: Mapping[str, str]) -> str:
 
 
 def unpack(text: str) -> dict[str, str]:
-    """The texts by path in a `.mcp-bindgen.base`. Raises InputError for what is none."""
+    """Unpack a `.mcp-bindgen.base` into texts by path. Raises InputError if it is invalid."""
     try:
         packed = base64.b85decode(text.replace("\n", "").replace("\r", ""))
         data = lzma.LZMADecompressor().decompress(packed, MAX_PROJECT_BYTES + 1)
@@ -203,12 +203,12 @@ def _inside(path: str) -> str:
 
 
 def _leads_away(part: str) -> bool:
-    """Whether a step of a path is one that some file system takes for `..` or `.git`."""
+    """Return whether some file system takes a part of a path for `..` or `.git`."""
     return part.rstrip(". ").casefold() in {"", ".git", "git~1"}
 
 
 def _own(path: str, package: str) -> str:
-    """`path`, if a project of that package may have it from us. Raises InputError."""
+    """Return `path` if we may write it into a project of this package. Raises InputError."""
     top, _, below = _inside(path).partition("/")
     is_ours = top in _FOLDERS if below else top in _TOP
     if not is_ours or (top == "src" and not below.startswith(f"{package}/")):

@@ -21,7 +21,7 @@ __all__ = ["project", "templates", "tools_path"]
 _SUFFIX: Final = ".jinja"
 _PACKAGE: Final = "NAME"
 _TOOL: Final = "TOOL"
-"""What the folder of the package, and the module of a tool, are called among the templates."""
+"""The placeholder for a tool's module in the paths of templates."""
 _ONLY: Final = {
     "compose.yaml.jinja": "scale",
     "nginx.conf": "scale",
@@ -33,11 +33,13 @@ _ONLY: Final = {
     "tests/test_page.py.jinja": "ui",
     "tests/test_stdio.py.jinja": "stdio",
 }
-"""Templates that are for one transport, one kind of authorization, for scale, or for a page."""
+"""Templates for one transport, one kind of authorization, for scale, or for a page."""
 
 
 def templates(tools: bool) -> dict[str, str]:
-    """The texts of templates/project by path there, those of templates/tools over them if asked."""
+    """The templates of templates/project by path; with `tools`, those of templates/tools over
+    them.
+    """
     files = _folder("project")
     return {**files, **_folder("tools")} if tools else files
 
@@ -58,13 +60,12 @@ def project(
 ) -> dict[str, str]:
     """The text of every file of the project by its path, its record among them.
 
-    `texts` are templates, `vendored` the files of `_mcp/`; `listed` is the list of tools as a user
-    wrote it; `handlers` is the revision that handlers are written against, None for the newest.
-    Raises TemplateError.
+    `texts` are templates, `vendored` the files of `_mcp/`; `listed` is the user's list of tools;
+    `handlers` is the revision of the handlers, None for the newest. Raises TemplateError.
     """
     home = f"src/{answers.package}"
     files = {
-        **dict(_rendered(answers, texts, tools, handlers or answers.revisions[-1])),
+        **dict(_render_all(answers, texts, tools, handlers or answers.revisions[-1])),
         **{f"{home}/_mcp/{path}": text for path, text in vendored.items()},
     }
     if answers.tools:
@@ -78,10 +79,10 @@ def tools_path(answers: Answers) -> str:
     return f"src/{answers.package}/tools/tools.json"
 
 
-def _rendered(
+def _render_all(
     answers: Answers, texts: Mapping[str, str], tools: Sequence[Tool], handlers: str
 ) -> Iterator[tuple[str, str]]:
-    """The templates, those of a tool once for each."""
+    """Render the templates; a tool's templates once for each tool."""
     extras = {"scale": answers.scale, "ui": answers.ui}
     chosen = (*answers.transports, answers.auth, *(name for name, is_on in extras.items() if is_on))
     view: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Types of a tool as rows, and as the text of Structs that msgspec takes."""
+"""Types of a tool as rows, and as the text of msgspec Structs."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ IMPORTS: Final = {
     "msgspec": frozenset({"Meta", "Struct", "UNSET", "UnsetType", "convert", "field"}),
     "typing": frozenset({"Annotated", "Any", "Literal", "TypeAlias", "Union"}),
 }
-"""What the text of types uses, by module."""
+"""The names used in the text of types, by module."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One member of a class; `default` is empty where it is required.
+    """A member of a class; `default` is empty if the member is required.
 
-    A group is what a factory makes; `list` and `dict` are factories.
+    A group is the result of a factory; `list` and `dict` are factories.
     """
 
     wire: str
@@ -57,14 +57,14 @@ class Member:
     text: str
 
     def without_default(self) -> Member:
-        """A member that may be absent."""
+        """The same member as an optional one without default."""
         annotation = union((*_arms(without(self.annotation, "UnsetType")), "UnsetType"))
         return replace(self, annotation=annotation, default="UNSET")
 
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """A Struct: `bases` are classes or `Struct`, `options` what stands beside them."""
+    """A Struct: `bases` are classes or `Struct`, `options` the keyword arguments beside them."""
 
     name: str
     bases: tuple[str, ...]
@@ -80,7 +80,7 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The types of a schema, in the order of their use; the last one has the name asked for."""
+    """The types of a schema, in order of use; the last one has the requested name."""
 
     name: str
     types: tuple[Class | Alias, ...]
@@ -107,7 +107,7 @@ def without(annotation: Code, name: str) -> Code:
 
 
 def lines(types: Iterable[Class | Alias]) -> list[str]:
-    """The lines of types, two empty ones before each; one before an alias after the imports."""
+    """The lines of types, two blank lines before each; one before an alias after the imports."""
     lines: list[str] = []
     for type in types:
         if isinstance(type, Class):
@@ -128,15 +128,15 @@ def _class_lines(shape: Class) -> list[str]:
 
 
 def _member_lines(each: Member) -> list[str]:
-    assigned = _assigned(each)
+    assigned = _assignment(each)
     said = member(STEP, each.name, each.annotation, assigned)
     if isinstance(assigned, str) and len(f"{STEP}{STEP}{assigned}") > WIDTH:  # no line holds it
         said = [f"{STEP}{each.name}: {flat(each.annotation)} = {assigned}"]
     return [*said, *docstring(STEP, each.text)]
 
 
-def _assigned(each: Member) -> Code:
-    """What stands to the right of a member; nothing where it is required under its own name."""
+def _assignment(each: Member) -> Code:
+    """The default of a member; empty for a required member under its own name."""
     words: list[Code] = [f"name={literal(each.wire)}"] if each.wire != each.name else []
     match each.default:
         case Group() as made:
@@ -153,7 +153,7 @@ def _assigned(each: Member) -> Code:
 
 
 def imports(text: str) -> list[str]:
-    """The lines that import what code of these types uses."""
+    """The import lines for the names used in these types."""
     used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
     lines: list[str] = []
     for module in ("typing", "msgspec"):

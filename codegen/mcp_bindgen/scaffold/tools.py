@@ -1,6 +1,6 @@
-"""A list of tools as typed handlers: one module a tool, with its types, a stub and a test.
+"""Turns a list of tools into typed handlers: for each tool a module with types, a stub and a test.
 
-The list goes into the project as `tools.json`, from which an update makes the types anew.
+The list is stored in the project as `tools.json`; an update makes the types from it again.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from mcp_bindgen.compare.judge.samples import UnmakeableError, smallest
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.ir.model import Type
 from mcp_bindgen.ir.names import snake
-from mcp_bindgen.scaffold.fits import fitting
-from mcp_bindgen.scaffold.loosen import ANY_OBJECT, Loose, loosened
+from mcp_bindgen.scaffold.fits import require_fit_types
+from mcp_bindgen.scaffold.loosen import ANY_OBJECT, Loose, loosen
 from mcp_bindgen.scaffold.prune import pruned
 from mcp_bindgen.scaffold.structs import Class, Models
 from mcp_bindgen.scaffold.typed import typed
@@ -31,19 +31,19 @@ _PARTS: Final = {
     "inputSchema": ("params", "arguments"),
     "outputSchema": ("result", "structuredContent"),
 }
-"""The schemas of a tool, each with the shape and the member that `diff` has of it."""
+"""The schemas of a tool, each with its shape and member in `diff`."""
 _LONGEST: Final = 60
 """Characters of a module's name."""
 _SAID: Final = frozenset({"$ref", "multipleOf"})
-"""Of the keywords that `diff` does not read, those that are said by the types all the same."""
+"""Keywords unread by `diff` which the types express nevertheless."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """`module` is the name of its module; `output` is None where the tool declares none.
+    """`module` is the name of its module; `output` is None if the tool declares none.
 
-    `declared` is the tool as it was listed; `unsaid` are keywords of its schemas that the types do
-    not say, each with its place; `loose` are places that became `Any`, and why.
+    `declared` is the tool as listed; `unsaid` are keywords missing in the types, each with its
+    place; `loose` are places typed as `Any`, with reasons.
     """
 
     name: str
@@ -71,12 +71,11 @@ def read(
     refusal: Callable[[Any], str] = lambda _: "",
     left_out: list[str] | None = None,
 ) -> list[Tool]:
-    """The tools of a file.
+    """Read the tools of a file.
 
-    `refusal` says why no server can offer a tool, in its JSON form; empty for one that it can. Such
-    a tool is named in `left_out`, with its place and the reason. Raises InputError for them where
-    that is None, or if `strict`; if `strict` also for tools that cannot be typed in full, each
-    named; SchemaError.
+    `refusal` returns the reason why no server can offer a tool (given in its JSON form), or "".
+    Refused tools are named in `left_out`, with place and reason. Raises InputError for them without
+    `left_out` or if `strict`; if `strict`, also for tools with incomplete types; SchemaError.
     """
     odd: list[str] = []
 
@@ -130,7 +129,7 @@ def _unreadable(node: Node, path: str) -> str:
 
 
 def loose_places(tools: Sequence[Tool]) -> list[str]:
-    """A line for each place that became `Any`: the tool, the place, and why."""
+    """A line for each place typed as `Any`: the tool, the place, and the reason."""
     return [
         f"{json.dumps(tool.name)}: {each.place}: {each.why}"
         for tool in tools
@@ -139,11 +138,11 @@ def loose_places(tools: Sequence[Tool]) -> list[str]:
 
 
 _TAKEN: Final = frozenset({*keyword.kwlist, *keyword.softkwlist, "json", "offer", "str", "types"})
-"""What no module may be called: words of Python, and names of the module that joins them."""
+"""Forbidden module names: Python's keywords, and names in the joining module."""
 
 
 def _modules(nodes: Sequence[Node]) -> dict[str, str]:
-    """The module of each tool by name. Raises InputError for two of one module."""
+    """The module of each tool by name. Raises InputError if two tools share a module."""
     modules: dict[str, str] = {}
     for node in nodes:
         name = node.value["name"]
@@ -193,7 +192,7 @@ def _tool(node: Node, module: str, whole: Surface) -> Tool:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """The types of one schema, a value of it, and what is loose in the types."""
+    """The types of one schema, a sample value, and the loose places in the types."""
 
     models: Models
     sample: Any
@@ -201,22 +200,22 @@ class _Made:
 
 
 def _models(schema: Any, title: str, samples: Sequence[Any]) -> _Made:
-    """The types of one schema of a tool; of any object where no value satisfies the schema."""
+    """The types of one schema of a tool; an open object if no value satisfies the schema."""
     part = title.lower()
     if not samples:
         anything = Loose(part, "no value satisfies its schema")
         return _Made(typed(ANY_OBJECT, title), {}, (anything,))
 
     def typing(schema: Any) -> Models:
-        return fitting(_closed(typed(pruned(schema), title), schema), samples[0])
+        return require_fit_types(_close(typed(pruned(schema), title), schema), samples[0])
 
-    models, places = loosened(schema, typing)
+    models, places = loosen(schema, typing)
     loose = tuple(replace(each, place=part + each.place) for each in places)
     return _Made(models, samples[0], loose)
 
 
-def _closed(models: Models, schema: Any) -> Models:
-    """The models, the whole one refusing other members where its schema does."""
+def _close(models: Models, schema: Any) -> Models:
+    """The models, with the outermost one closed if its schema is closed."""
     *inner, whole = models.types
     if schema.get("additionalProperties") is not False or not isinstance(whole, Class):
         return models
@@ -239,7 +238,7 @@ def _type(whole: Surface, name: str, schema: str) -> Type:
 
 
 def _unsaid(whole: Surface, name: str) -> Iterator[str]:
-    """The keywords of a tool that no type says."""
+    """The keywords of a tool missing in its types."""
     for remark in whole.reader.unread.values():
         if remark.tool == name and remark.keyword not in _SAID:
             yield f"{remark.path.removeprefix(f'{name}.')}: {remark.keyword}"

@@ -1,8 +1,8 @@
-"""One JSON Schema as msgspec Structs: what datamodel-code-generator writes, read as hostile text.
+"""One JSON Schema as msgspec Structs: the output of datamodel-code-generator, read as hostile text.
 
-Its output is parsed, never run as it is. What is understood becomes rows of our own, and those are
-laid out anew: a schema's text enters them as literals and docstrings alone. What is not understood
-refuses the schema by name.
+The output is parsed and never executed. Understood statements become rows of our own, which are
+laid out anew: text of a schema enters them only as literals and docstrings. Anything else refuses
+the schema by name.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _IMPORTS: Final = {
 }
 _NAMES: Final = {name for names in _IMPORTS.values() for name in names} - {"annotations"}
 _SHADOWING: Final = frozenset({"convert", "field"})
-"""Lower-case names that a class body uses, so that no member may have them."""
+"""Lower-case names used in class bodies, so members may not have them."""
 _META: Final = frozenset({"ge", "gt", "le", "lt", "multiple_of", "min_length", "max_length"})
 _CLASS_KEYWORDS: Final = frozenset({"tag", "tag_field", "forbid_unknown_fields"})
 _CLASS: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
@@ -41,11 +41,11 @@ class Untyped(InputError):
 
 
 def typed(schema: Mapping[str, Any], name: str) -> Models:
-    """The types of a schema that `scaffold.tools` has pruned, the whole one called `name`.
+    """The types of a schema prepared by `scaffold.tools`, the outermost one called `name`.
 
     Raises Untyped.
     """
-    text = _generated(schema, name)
+    text = _generate(schema, name)
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -53,8 +53,8 @@ def typed(schema: Mapping[str, Any], name: str) -> Models:
     return _Reading(tree, name).models()
 
 
-def _generated(schema: Mapping[str, Any], name: str) -> str:
-    """What datamodel-code-generator makes of a schema."""
+def _generate(schema: Mapping[str, Any], name: str) -> str:
+    """Run datamodel-code-generator on a schema."""
     try:
         from datamodel_code_generator import InputFileType, LiteralType, PythonVersion, generate
         from datamodel_code_generator.enums import DataModelType
@@ -98,7 +98,7 @@ class _Reading:
 
     def models(self) -> Models:
         body = [node for node in self.tree.body if not self._is_import(node)]
-        names = [self._declared(node) for node in body]
+        names = [self._declare(node) for node in body]
         self.renamed = {name: self._class_name(name) for name in names}
         if len({*self.renamed.values()}) < len(names) or self.name not in names:
             raise Untyped("two of its types would have one name")
@@ -115,7 +115,7 @@ class _Reading:
             self.known[alias.asname or alias.name] = alias.name
         return True
 
-    def _declared(self, node: ast.stmt) -> str:
+    def _declare(self, node: ast.stmt) -> str:
         match node:
             case ast.ClassDef(name=name, decorator_list=[]):
                 return name
@@ -127,7 +127,7 @@ class _Reading:
                 self._refuse(node)
 
     def _class_name(self, name: str) -> str:
-        """A name that begins with that of the whole, so that it hides nothing."""
+        """A class name with the outermost name as prefix, so it hides no other name."""
         if not _CLASS.match(name):
             raise Untyped(f"{name!r} cannot name a type")
         return name if name.startswith(self.name) else f"{self.name}{name[0].upper()}{name[1:]}"
@@ -182,7 +182,7 @@ class _Reading:
             raise Untyped(f"no Python name can be made of the member {wire!r}")
         while name in taken or name in _SHADOWING:
             name += "_"
-        annotation, text = self._described(node.annotation)
+        annotation, text = self._describe(node.annotation)
         if default not in ("UNSET", ""):
             annotation = without(annotation, "UnsetType")
         return Member(wire, name, annotation, default, text)
@@ -199,11 +199,11 @@ class _Reading:
                 wire = table.get("name")
                 if wire is not None and not _is_string(wire):
                     self._refuse(node)
-                return (None if wire is None else ast.literal_eval(wire)), self._given(table)
+                return (None if wire is None else ast.literal_eval(wire)), self._arguments(table)
             case _:
                 return None, self._value(node)
 
-    def _given(self, table: Mapping[str | None, ast.expr]) -> Code:
+    def _arguments(self, table: Mapping[str | None, ast.expr]) -> Code:
         """The default among the arguments of `field`."""
         match table:
             case {"default_factory": ast.Name(id="list" | "dict" as empty)} if (
@@ -213,7 +213,7 @@ class _Reading:
             case {"default_factory": ast.Lambda(body=body) as factory} if not ast.unparse(
                 factory.args
             ):
-                made = self._made(body)
+                made = self._factory_result(body)
                 return replace(made, head=f"lambda: {made.head}")
             case {"default_factory": other}:
                 self._refuse(other)
@@ -229,8 +229,8 @@ class _Reading:
             case _:
                 return self._literal(node)
 
-    def _made(self, node: ast.expr) -> Group:
-        """What a factory makes: a list or an object, or one converted to a type."""
+    def _factory_result(self, node: ast.expr) -> Group:
+        """The result of a factory: a list or an object, or one converted to a type."""
         match node:
             case ast.Call(
                 func=ast.Name(id=name),
@@ -260,8 +260,8 @@ class _Reading:
 
     # ---- annotations
 
-    def _described(self, node: ast.expr) -> tuple[Code, str]:
-        """An annotation, and the description that it holds beside bounds."""
+    def _describe(self, node: ast.expr) -> tuple[Code, str]:
+        """An annotation, and the description inside it, beside bounds."""
         texts: list[str] = []
         for inner in ast.walk(node):
             if isinstance(inner, ast.Call):
@@ -304,7 +304,7 @@ class _Reading:
             case "Union":
                 return Group("Union[", tuple(map(self._annotation, items)), "]")
             case "Annotated" if len(items) == 2:
-                return self._bounded(self._annotation(items[0]), items[1])
+                return self._bounds(self._annotation(items[0]), items[1])
             case "dict" | "list" | "tuple":
                 return Group(f"{name}[", tuple(map(self._argument, items)), "]")
             case _:
@@ -317,7 +317,7 @@ class _Reading:
             else self._annotation(node)
         )
 
-    def _bounded(self, type: Code, node: ast.expr) -> Code:
+    def _bounds(self, type: Code, node: ast.expr) -> Code:
         """`Annotated`, with the bounds of a `Meta` alone."""
         if not isinstance(node, ast.Call) or node.args or not isinstance(node.func, ast.Name):
             self._refuse(node)

@@ -1,4 +1,4 @@
-"""The bindings and the runtime as a part of a project: what it needs, with imports made relative.
+"""Copies the bindings and the runtime into a project, as needed, with relative imports.
 
 `mcp_wire` becomes `_mcp.wire` and `mcp_runtime` becomes `_mcp.runtime`. Their imports of each other
 stay inside, so the files are the same in every project.
@@ -20,7 +20,7 @@ __all__ = ["vendored"]
 
 _HOMES: Final = {"mcp_wire": "wire", "mcp_runtime": "runtime"}
 _INSTALL: Final = ("pip install 'mcp-bindgen-runtime[{extra}]'", "pip install '{package}'")
-"""What an error says of a library that is missing: a project has no extras of ours."""
+"""The remedy for a missing library in errors: a project has no extras of ours."""
 
 _FROM: Final = re.compile(r"from\s+[\w.]+\s+import\b")
 _REGENERATE: Final = ("run `make generate`", "run `mcp-bindgen update`")
@@ -47,26 +47,27 @@ class _Module:
 def vendored(
     answers: Answers, wire: Mapping[str, str], runtime: Mapping[str, str]
 ) -> dict[str, str]:
-    """The texts of `_mcp/` by path there: all of `wire`, and what the transports need of `runtime`.
+    """The texts of `_mcp/` by path: all of `wire`, and the modules of `runtime` the transports
+    need.
 
-    Raises TemplateError for an import that cannot be made relative.
+    Raises TemplateError for an import which cannot be made relative.
     """
     ours = _modules("mcp_runtime", runtime)
     files = {"__init__.py": _INIT}
-    for name in sorted(_needed(answers, ours)):
+    for name in sorted(_needs(answers, ours)):
         module = ours[name]
         head = _HEADER.format(f"mcp_{module.path}")
         files[module.path] = head + _relative(module)
     bindings = _modules("mcp_wire", wire)
-    for name in bindings.keys() - _unused(bindings):
+    for name in bindings.keys() - _drop_unused(bindings):
         module = bindings[name]
         files[module.path] = module.text.replace(*_REGENERATE, 1)
     return dict(sorted(files.items()))
 
 
-def _unused(bindings: Mapping[str, _Module]) -> set[str]:
-    """Parts of the support that a project does without, such as what converts whole messages."""
-    imported = {name for module in bindings.values() for name, _ in _imported(module)}
+def _drop_unused(bindings: Mapping[str, _Module]) -> set[str]:
+    """Parts of the support unused in projects, such as the conversion of whole messages."""
+    imported = {name for module in bindings.values() for name, _ in _imports_of(module)}
     parts = "mcp_wire._wire.", "mcp_wire.convert", "mcp_wire.steps._"
     return {name for name in bindings if name.startswith(parts)} - imported
 
@@ -82,9 +83,10 @@ def _modules(package: str, files: Mapping[str, str]) -> dict[str, _Module]:
     return read
 
 
-def _needed(answers: Answers, modules: Mapping[str, _Module]) -> set[str]:
-    """The modules that the transports begin with, those that they import, and their packages; of
-    another transport's modules only those that are imported at once."""
+def _needs(answers: Answers, modules: Mapping[str, _Module]) -> set[str]:
+    """The first modules of the transports, their imports, and the packages around them. Modules of
+    other transports are included only if imported at module level.
+    """
     others = [owned for other, owned in OWNED.items() if other not in answers.transports]
     barred = tuple(f"mcp_runtime.{start}" for owned in others for start in owned)
     queue = [(name, True) for name in _roots(answers, modules)]
@@ -93,12 +95,12 @@ def _needed(answers: Answers, modules: Mapping[str, _Module]) -> set[str]:
         name, at_once = queue.pop()
         if name in modules and name not in reached and (at_once or not name.startswith(barred)):
             reached.add(name)
-            queue += [*_imported(modules[name]), (name.rpartition(".")[0], True)]
+            queue += [*_imports_of(modules[name]), (name.rpartition(".")[0], True)]
     return reached
 
 
 def _roots(answers: Answers, modules: Mapping[str, _Module]) -> Iterator[str]:
-    """Raises TemplateError where one is not there."""
+    """The first modules. Raises TemplateError if one is missing."""
     yield "mcp_runtime"
     added = [root for transport in answers.transports for root in TRANSPORTS[transport]]
     for root in (*COMMON, *added, *((PAGES,) if answers.ui else ())):
@@ -117,7 +119,7 @@ _BLOCKS: Final = ("body", "orelse", "finalbody", "handlers", "cases")
 
 @lru_cache(1024)
 def _imports(text: str) -> tuple[tuple[Import, bool], ...]:
-    """Every statement of a text that imports, and whether it does when the module is imported."""
+    """Every import statement of a text, and whether it runs when the module is imported."""
     imports: list[tuple[Import, bool]] = []
     queue: list[tuple[ast.AST, bool]] = [(ast.parse(text), True)]
     while queue:
@@ -133,15 +135,16 @@ def _imports(text: str) -> tuple[tuple[Import, bool], ...]:
 
 
 def _is_later(node: ast.AST) -> bool:
-    """Whether what stands in a statement is not run when its module is imported."""
+    """Return whether a statement's body does not run when the module is imported."""
     if isinstance(node, ast.If):
         return ast.unparse(node.test).endswith("TYPE_CHECKING")
     return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
-def _imported(module: _Module) -> Iterator[tuple[str, bool]]:
-    """What a module imports, by absolute name, and whether at once; of `from a import b` both `a`
-    and `a.b`."""
+def _imports_of(module: _Module) -> Iterator[tuple[str, bool]]:
+    """The absolute names imported by a module, and whether at once; for `from a import b` both `a`
+    and `a.b`.
+    """
     for node, at_once in _imports(module.text):
         if isinstance(node, ast.Import):
             yield from ((alias.name, at_once) for alias in node.names)
@@ -187,15 +190,15 @@ def _home(name: str) -> str | None:
 
 
 def _way(module: _Module, target: str) -> str:
-    """The relative name that leads from a module to another: dots, then the rest."""
-    here, there = _moved(module.package), _moved(target)
+    """The relative name of a module, seen from another: dots, then the rest."""
+    here, there = _rewrite_imports(module.package), _rewrite_imports(target)
     common = 0
     while common < min(len(here), len(there)) and here[common] == there[common]:
         common += 1
     return "." * (len(here) - common + 1) + ".".join(there[common:])
 
 
-def _moved(name: str) -> list[str]:
+def _rewrite_imports(name: str) -> list[str]:
     """The steps of a module's name below `_mcp`."""
     package, _, rest = name.partition(".")
     return [_HOMES[package], *filter(None, rest.split("."))]

@@ -1,4 +1,6 @@
-"""Finds where a syntax tree is broken: the first place, and those that do not follow from it."""
+"""Finds the syntax errors of a tree: the first ERROR or MISSING node, and independent later
+ones.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +25,14 @@ _WHOLE: Final = frozenset(
         "type_alias_declaration",
     }
 )
-"""What stands at the top of a file that the parser has kept in step with."""
+"""Top-level nodes after which the parser is known to be in step with the text."""
 
 
 def faults(root: Node) -> list[Node]:
-    """The first ERROR or MISSING node of a tree that has one, and those of later declarations.
+    """The first ERROR or MISSING node of a broken tree, and those of later declarations.
 
-    Where a declaration has lost its end, the parser takes the next ones for parts of it: what
-    follows is not looked at.
+    If a declaration has lost its end, the parser reads the following declarations as parts of it;
+    errors in those are not reported.
     """
     return list(islice(_faults(root), _MOST)) or [_innermost(root)]
 

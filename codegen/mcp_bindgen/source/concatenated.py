@@ -1,4 +1,4 @@
-"""Several files as one text, so that one byte offset names a place in any of them."""
+"""Joins several files into one text, so that one byte offset names a place in any file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Joined"]
 
 
 class Joined(Source):
-    """The texts of `parts` one after another; `starts` says where each begins."""
+    """The texts of `parts` in order; `starts` has the byte offset of each."""
 
     def __init__(self, parts: Sequence[Source]) -> None:
         self.parts = tuple(parts)
@@ -27,7 +27,7 @@ class Joined(Source):
         self.comments = comments
 
     def file(self, at: int) -> tuple[Source, int]:
-        """The file of a byte offset, and the offset in that."""
+        """The file at a byte offset, and the offset within that file."""
         number = bisect_right(self.starts, at) - 1
         return self.parts[number], at - self.starts[number]
 

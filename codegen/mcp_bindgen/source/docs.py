@@ -1,4 +1,4 @@
-"""Doc comments: which `/** */` belongs to a node, and what its lines and tags say."""
+"""Doc comments: finds the `/** */` of a node, and reads its lines and tags."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ _BLANK: Final = b" \t\n"
 
 
 def normal(text: str) -> str:
-    """One line: runs of space, tab, CR and LF become one space."""
+    """The text in a single line: runs of space, tab, CR and LF become one space."""
     words = text.replace("\n", " ").replace("\t", " ").replace("\r", " ").split(" ")
     return " ".join(filter(None, words))
 
 
 def doc_before(source: Source, at: int) -> Doc | None:
-    """The nearest doc comment before byte `at`, with nothing but comments between.
+    """The nearest doc comment before byte `at`, if only other comments stand between.
 
-    `//` and `/* */` comments may stand between it and the node. One that shares its line with
-    earlier code belongs to that code, as the TypeScript compiler has it.
+    A comment on the same line as earlier code belongs to that code, as in the TypeScript compiler.
     """
     data = source.data
     doc: tuple[int, int] | None = None

@@ -21,7 +21,7 @@ def excerpt(source: Source, module: syntax.Module, name: str) -> str:
 
 
 def _head(source: Source, at: int) -> int:
-    """Where the comments begin that stand above byte `at`, each on lines of its own."""
+    """The offset of the first comment above byte `at` which has its lines to itself."""
     head = at
     while True:
         code = head

@@ -1,7 +1,7 @@
-"""Imports: a module together with the declarations of other files that it reaches.
+"""Links imports: copies the imported declarations of other files into a module.
 
-Those get byte offsets of their own in the joined text. Their names stay, unless the module has such
-a name: then the name of the file goes before it.
+Copied declarations have byte offsets in the joined text. They keep their names, unless the module
+already uses the name; then the file's name is put before it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import mcp_bindgen.source.syntax as syntax
 from mcp_bindgen.errors import SchemaMeaningError
 from mcp_bindgen.source.concatenated import Joined
 from mcp_bindgen.source.reader import read_source
-from mcp_bindgen.source.text import Source, meant, printable
+from mcp_bindgen.source.text import Source, did_you_mean, printable
 
 __all__ = ["link"]
 
@@ -26,10 +26,10 @@ _IMPORT: Final = re.compile(rb"import\s*[(/]")
 
 
 def link(source: Source, files: Mapping[str, Source]) -> tuple[Source, syntax.Module]:
-    """The joined text, and the module with what it imports.
+    """Join the texts, and return the module with every declaration it imports.
 
-    `files` are the texts that specifiers name, in this file and in those. Raises
-    SchemaMeaningError for an import that no file stands for, and as `read` does.
+    `files` maps import specifiers to texts, for this file and the imported ones. Raises
+    SchemaMeaningError for an import without a file, and the errors of `read`.
     """
     module = read_source(source)
     if not module.imports and not _has_import_types(source, module):
@@ -64,12 +64,12 @@ class _Linker:
         module = self.modules[self.main]
         self._name_imports(module)
         for ref in _modules(module.declarations):
-            key = self._key(self._exported(self.main, ref.module, ref.name, ref.at))
+            key = self._key(self._exports(self.main, ref.module, ref.name, ref.at))
             self.names[f"{ref.module}#{ref.name}"] = key
         foreign: dict[str, syntax.Declaration] = {}
         while self.pending:
             name = self.pending.pop(0)
-            foreign[self.keys[name]] = self._moved_here(name)
+            foreign[self.keys[name]] = self._copy_here(name)
         origins = {key: name.name for name, key in self.keys.items() if key in foreign}
         return self.source, replace(
             module,
@@ -79,14 +79,14 @@ class _Linker:
         )
 
     def _name_imports(self, module: syntax.Module) -> None:
-        """Keys for what the module imports by name."""
+        """Assign a key to each name the module imports."""
         for each in module.imports:
-            for name, local in self._imported(self.main, each):
-                self.locals[local] = self._exported(self.main, each.module, name, each.at)
+            for name, local in self._import_names(self.main, each):
+                self.locals[local] = self._exports(self.main, each.module, name, each.at)
         self.names.update((local, self._key(target)) for local, target in self.locals.items())
 
-    def _imported(self, file: Source, each: syntax.Import) -> Iterator[tuple[str, str]]:
-        """The names of an import; all exported ones for `*`."""
+    def _import_names(self, file: Source, each: syntax.Import) -> Iterator[tuple[str, str]]:
+        """The names of an import; for `*`, all exported names."""
         for name, local in each.names:
             if name != "*":
                 yield name, local
@@ -109,7 +109,7 @@ class _Linker:
             )
         return target
 
-    def _exported(self, file: Source, module: str, name: str, at: int) -> _Name:
+    def _exports(self, file: Source, module: str, name: str, at: int) -> _Name:
         target = self._file(file, module, at)
         exported = self._lookup(target, name)
         if exported is None:
@@ -117,7 +117,7 @@ class _Linker:
                 SchemaMeaningError,
                 at,
                 f"{printable(module)!r} declares no `{printable(name)}`"
-                + meant(name, self.declared[target]),
+                + did_you_mean(name, self.declared[target]),
                 "Import a name that it has, or map the import to another file.",
             )
         return exported
@@ -125,7 +125,7 @@ class _Linker:
     def _lookup(
         self, file: Source, name: str, seen: frozenset[Source] = frozenset()
     ) -> _Name | None:
-        """The declaration that a name of a file stands for, by its imports if need be."""
+        """The declaration behind a name of a file, through its imports if necessary."""
         if name in self.declared[file]:
             return _Name(file, name)
         if file in seen:
@@ -141,7 +141,9 @@ class _Linker:
         return None
 
     def _key(self, name: _Name) -> str:
-        """The name of a declaration in the linked module; noted to be moved there."""
+        """Return the declaration's name in the linked module, and queue the declaration for
+        copying.
+        """
         if name not in self.keys:
             key = name.name
             if key in self.keys.values() or self.locals.get(key, name) != name:
@@ -152,14 +154,16 @@ class _Linker:
 
     # ---- declarations
 
-    def _moved_here(self, name: _Name) -> syntax.Declaration:
-        """A declaration of another file, at its place in the joined text, with the names here."""
+    def _copy_here(self, name: _Name) -> syntax.Declaration:
+        """A copy of another file's declaration: its offset in the joined text, its names in the
+        module.
+        """
         declaration = self.declared[name.file][name.name]
         params = {param.name for param in getattr(declaration, "params", ())}
 
         def named(node: Struct) -> dict[str, Any]:
             if isinstance(node, syntax.Ref) and node.module:
-                target = self._exported(name.file, node.module, node.name, node.at)
+                target = self._exports(name.file, node.module, node.name, node.at)
                 return {"name": self._key(target), "module": ""}
             if isinstance(node, syntax.Ref | syntax.TypeOf) and node.name not in params:
                 owner, dot, member = node.name.partition(".")
@@ -169,7 +173,7 @@ class _Linker:
             return {}
 
         start = self.source.starts[self.source.parts.index(name.file)]
-        moved: syntax.Declaration = _moved(declaration, start, named)
+        moved: syntax.Declaration = _move(declaration, start, named)
         return replace(moved, name=self.keys[name])
 
 
@@ -178,7 +182,7 @@ def _has_import_types(source: Source, module: syntax.Module) -> bool:
 
 
 def _stem(file: Source) -> str:
-    """What goes before a name that two files have: the name of the file."""
+    """The name of a file, used as a prefix if two files declare the same name."""
     path = PurePosixPath(file.path)
     stem = path.parent.name if path.name == "schema.ts" else path.name.partition(".")[0]
     words = "".join(c if c.isalnum() and c.isascii() else " " for c in stem).split()
@@ -194,10 +198,10 @@ def _modules(node: Any) -> Iterator[syntax.Ref]:
         yield from _modules(child)
 
 
-def _moved(node: Any, by: int, named: Callable[[Struct], dict[str, Any]]) -> Any:
-    """A node at an offset `by` bytes further on, with the fields that `named` gives anew."""
+def _move(node: Any, by: int, named: Callable[[Struct], dict[str, Any]]) -> Any:
+    """A copy of a node, `by` bytes further on; `named` returns the fields to replace."""
     if isinstance(node, Struct):
-        fields = {name: _moved(getattr(node, name), by, named) for name in node.__struct_fields__}
+        fields = {name: _move(getattr(node, name), by, named) for name in node.__struct_fields__}
         fields |= {"at": fields["at"] + by} if "at" in fields else {}
         return replace(node, **(fields | named(node)))
-    return tuple(_moved(item, by, named) for item in node) if node.__class__ is tuple else node
+    return tuple(_move(item, by, named) for item in node) if node.__class__ is tuple else node

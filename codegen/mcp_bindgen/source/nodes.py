@@ -1,7 +1,6 @@
-"""Nodes of the syntax tree: each is counted when it is read, and refused by name if it is not.
+"""Base of the readers: counts every node when it is read, and refuses unknown nodes by name.
 
-`Nodes` is the base of the readers: it holds the source, the number of nodes read so far, and the
-errors that point into the text.
+`Nodes` holds the source, the number of nodes read so far, and the errors which point into the text.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ REFUSED: Final[dict[str, tuple[str, str]]] = {
     "this_type": ("the type this", "Name the interface."),
     "variable_declaration": ("a variable", "Declare it with const."),
 }
-"""Syntax that has no meaning as a message: its name in an error, and what to write instead."""
+"""Syntax without meaning as a message: its name in an error, and the remedy."""
 
 
 class Nodes:
@@ -52,7 +51,7 @@ class Nodes:
         self.taken = 0
 
     def take(self, node: Node) -> list[Node]:
-        """Counts `node` as read; its named children, comments left out."""
+        """Count `node` as read, and return its named children without comments."""
         self.taken += 1
         children: list[Node] = []
         for child in node.named_children:
@@ -64,7 +63,7 @@ class Nodes:
         return children
 
     def parts(self, node: Node, count: int) -> list[Node]:
-        """As `take`, where the grammar has `count` children; refuses the first one too many."""
+        """Like `take`, for a rule with `count` children; refuse any child beyond them."""
         children = self.take(node)
         if len(children) != count:
             raise self.refused(children[count] if len(children) > count else node)
@@ -89,7 +88,7 @@ class Nodes:
         return self.error(node, f"{name} is not read here", remedy)
 
     def only(self, node: Node, *allowed: str) -> None:
-        """Refuses an anonymous token that would change what `node` means."""
+        """Refuse an anonymous token which would change the meaning of `node`."""
         for child in node.children:
             if not child.is_named and child.type not in allowed:
                 raise self.error(

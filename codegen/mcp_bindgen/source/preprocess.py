@@ -1,11 +1,11 @@
-"""Rewrites the TypeScript that the parser does not know as what it knows, at the same offsets."""
+"""Rewrites TypeScript unknown to the parser into known syntax, keeping all byte offsets."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-__all__ = ["parsable"]
+__all__ = ["preprocess"]
 
 # Strings and comments are skipped in one step; `type` and `import("…")` are what is put otherwise.
 _TOKEN: Final = re.compile(
@@ -24,7 +24,7 @@ _SUSPECT: Final = (re.compile(rb"export\s+type\s*\*"), re.compile(rb"import\s*\(
 """A file without any of these needs no look at each of its tokens."""
 
 
-def parsable(data: bytes) -> bytes:
+def preprocess(data: bytes) -> bytes:
     """`export * from` for `export type * from`, and a name for the import of `import("m").A<T>`."""
     if not any(suspect.search(data) for suspect in _SUSPECT):
         return data

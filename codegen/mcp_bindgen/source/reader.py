@@ -1,7 +1,7 @@
-"""Reads schema text: tree-sitter's TypeScript tree to syntax nodes; other syntax is refused.
+"""Reads schema text: turns tree-sitter's TypeScript tree into syntax nodes, and refuses the rest.
 
-Above each method stands the part of the grammar that it takes. Every named node of the tree is
-taken exactly once; `Module.nodes` is their number, so that a test can count.
+The grammar rule of a method stands above it. Each named node of the tree is taken exactly once;
+`Module.nodes` is their number, so a test can check the count.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mcp_bindgen.errors import (
 from mcp_bindgen.source.broken import faults
 from mcp_bindgen.source.docs import doc_before
 from mcp_bindgen.source.nodes import AS_IMPORT
-from mcp_bindgen.source.preprocess import parsable
+from mcp_bindgen.source.preprocess import preprocess
 from mcp_bindgen.source.text import Source, printable
 from mcp_bindgen.source.types import Types
 
@@ -34,7 +34,7 @@ _UNPARSED: Final = {
     "template_literal_type": ("an escape in a template literal type", "Write the character."),
     "export_statement": ("an export that is not read", "Export names: `export type { A };`."),
 }
-"""What TypeScript has and the parser lacks, by the kind of node that it stands in."""
+"""TypeScript which the parser lacks, by the kind of the surrounding node."""
 
 
 @cache
@@ -43,21 +43,21 @@ def _parser() -> Parser:
 
 
 def read(data: bytes, path: str) -> syntax.Module:
-    """The declarations of one schema file.
+    """Read the declarations of a schema file.
 
-    `path` is what errors call the file. Raises SchemaSyntaxError, UnsupportedSyntax or
-    LimitExceeded, each with file:line:column, the line, and what to do.
+    Errors call the file `path`. Raises SchemaSyntaxError, UnsupportedSyntax or LimitExceeded, each
+    with file:line:column, the line, and a remedy.
     """
     return read_source(Source(data, path))
 
 
 def read_source(source: Source) -> syntax.Module:
-    """As `read`, for text that is already at hand."""
+    """Like `read`, for a Source."""
     return _Reader(source).module()
 
 
 class _Head(NamedTuple):
-    """What stands before a declaration: the last fields of every declaration."""
+    """The common head of all declarations: their last fields."""
 
     exported: bool
     doc: syntax.Doc | None
@@ -81,9 +81,9 @@ class _Reader(Types):
 
     # program = { import | export | ["export"] declaration }
     def module(self) -> syntax.Module:
-        root = _parser().parse(parsable(self.source.data)).root_node
+        root = _parser().parse(preprocess(self.source.data)).root_node
         if root.has_error:
-            raise self.broken(root)
+            raise self.syntax_error(root)
         for node in self.take(root):
             self.statement(node)
         for listed in self.exports:
@@ -92,15 +92,15 @@ class _Reader(Types):
             self.source.path, tuple(self.declarations), self.taken, tuple(self.imports)
         )
 
-    def broken(self, root: Node) -> SchemaError:
-        """Says where a tree is broken: the first place, and those of later declarations."""
+    def syntax_error(self, root: Node) -> SchemaError:
+        """The error for a broken tree: its first place, and the places in later declarations."""
         node, *others = faults(root)
         what, remedy, kind = self.fault(node)
         rest = [(other.start_byte, self.fault(other)[0]) for other in others]
         return self.source.error(kind, node.start_byte, what, remedy, rest)
 
     def fault(self, node: Node) -> tuple[str, str, type[SchemaError]]:
-        """What is wrong at an ERROR or MISSING node, and what to do."""
+        """The message, the remedy and the type of the error for an ERROR or MISSING node."""
         if node.parent is not None and node.parent.type in _UNPARSED:
             return *_UNPARSED[node.parent.type], UnsupportedSyntax
         what = f"`{printable(node.type)}` is missing" if node.is_missing else "not TypeScript"
@@ -130,11 +130,11 @@ class _Reader(Types):
             raise self.error(clause, "a default import is not read here", AS_IMPORT)
         if clause.type != "named_imports":
             raise self.refused(clause)
-        names = tuple((name, local) for name, local, _ in self.listed(clause))
+        names = tuple((name, local) for name, local, _ in self.names_of(clause))
         return syntax.Import(self.string(parts[1]), names, False, node.start_byte)
 
     # names = NAME ["as" NAME] {","}
-    def listed(self, node: Node) -> list[_Listed]:
+    def names_of(self, node: Node) -> list[_Listed]:
         listed: list[_Listed] = []
         for specifier in self.take(node):
             self.only(specifier, "as", "type")
@@ -148,7 +148,7 @@ class _Reader(Types):
         parts = self.take(node)
         if parts and parts[0].type == "namespace_export":
             raise self.refused(parts[0])
-        names = self.listed(parts.pop(0)) if parts and parts[0].type == "export_clause" else None
+        names = self.names_of(parts.pop(0)) if parts and parts[0].type == "export_clause" else None
         source = self.string(parts.pop(0)) if parts and parts[0].type == "string" else None
         if parts or (names is None and source is None):
             raise self.error(node, "an export without a name", "Export the declaration itself.")
@@ -159,7 +159,7 @@ class _Reader(Types):
             self.imports.append(syntax.Import(source, pairs, True, node.start_byte))
 
     def export(self, listed: _Listed) -> None:
-        """Marks a declaration as exported; under another name it is an alias."""
+        """Mark a declaration as exported; another name makes it an alias."""
         for number, declaration in enumerate(self.declarations):
             if declaration.name == listed.name and listed.local == listed.name:
                 self.declarations[number] = replace(declaration, exported=True)
@@ -270,7 +270,7 @@ class _Reader(Types):
         return syntax.Enum(self.text(name), tuple(members), *head)
 
     def next_value(self, members: list[tuple[str, str | int | float]], entry: Node) -> int | float:
-        """What a member without a value has: one more than the member before, from 0."""
+        """The value of an enum member without an initializer: 0, or the previous value plus one."""
         last = members[-1][1] if members else -1
         if isinstance(last, str):
             raise self.error(entry, "an enum member without a value", "Give it a string.")

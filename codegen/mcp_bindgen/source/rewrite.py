@@ -1,7 +1,7 @@
-"""Writes a schema file anew: the same declarations and machine tags, the comments in our words.
+"""Rewrites an official schema file: same declarations and machine tags, comments of our own.
 
-An official file enters the project this way. Its prose stays outside; sentences that the project
-already has for the same declaration or member are set in their place.
+Official prose stays outside the project. The sentences we already have for a declaration or member
+are inserted in its place.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Final, NamedTuple, TypeAlias
 import mcp_bindgen.source.syntax as syntax
 from mcp_bindgen.source.text import Source
 
-__all__ = ["PROSE_TAGS", "Prose", "Sentence", "documented", "rewrite", "sentences"]
+__all__ = ["PROSE_TAGS", "Prose", "Sentence", "paths_of_nodes", "rewrite", "sentences"]
 
 PROSE_TAGS: Final = frozenset(
     {"description", "example", "link", "param", "remarks", "returns", "see"}
 )
-"""Tags that hold prose; the others are facts and are kept."""
+"""Tags for prose; all other tags are facts and are kept."""
 
 _WIDTH: Final = 96
 _BLANKS: Final = re.compile(r"\n{3,}")
@@ -29,7 +29,7 @@ _TRAILING: Final = re.compile(r"[ \t]+$", re.MULTILINE)
 
 
 class Sentence(NamedTuple):
-    """What we say of a path, and why it is deprecated; empty for nothing."""
+    """Our sentence for a path and its deprecation; empty if there is none."""
 
     prose: str
     deprecated: str
@@ -41,7 +41,7 @@ Prose: TypeAlias = Callable[[str], Sentence]
 _Documented: TypeAlias = syntax.Declaration | syntax.Member
 
 
-def documented(module: syntax.Module) -> Iterator[tuple[str, _Documented]]:
+def paths_of_nodes(module: syntax.Module) -> Iterator[tuple[str, _Documented]]:
     """Each declaration and member with its path: wire names, nested by dots, in source order."""
     for declaration in module.declarations:
         yield declaration.name, declaration
@@ -81,21 +81,21 @@ def _inside(path: str, type: syntax.Type) -> Iterator[tuple[str, _Documented]]:
 
 
 def sentences(module: syntax.Module) -> dict[str, Sentence]:
-    """What a file of ours says, by path."""
+    """The sentences in one of our own files, by path."""
     return {
         path: Sentence(node.doc.description, node.doc.deprecated or "")
-        for path, node in documented(module)
+        for path, node in paths_of_nodes(module)
         if node.doc is not None
     }
 
 
 def rewrite(source: Source, module: syntax.Module, prose: Prose) -> str:
-    """The text of `module` without its comments, with a doc comment wherever we have one.
+    """The text of `module` with its comments removed and our doc comments inserted.
 
-    Written anew with its own sentences, such a text stays as it is.
+    Rewriting a file of ours with its own sentences changes nothing.
     """
     cuts = [(*_whole(source.data, start, end), "") for end, start in source.comments.items()]
-    for path, node in documented(module):
+    for path, node in paths_of_nodes(module):
         comment = _comment(source, node, prose(path))
         if comment:
             cuts.append((node.at, node.at, comment))

@@ -1,7 +1,7 @@
-"""Syntax nodes: what a schema file says, each node with its byte offset `at`.
+"""Syntax nodes: a schema file as written, each node with its byte offset `at`.
 
-Parentheses leave no trace, `Array<T>` stays a reference, and nothing is resolved. No node can lead
-back to itself, so the garbage collector has nothing to look for in them (`gc=False`).
+Parentheses are dropped, `Array<T>` stays a reference, and nothing is resolved. Nodes form no
+cycles, so the garbage collector need not track them (`gc=False`).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ LiteralValue: TypeAlias = str | int | float | bool
 
 
 class Tag(Struct, frozen=True, gc=False):
-    """One `@name rest` of a doc comment; `rest` runs to the end of its line, trimmed."""
+    """A tag `@name rest` of a doc comment; `rest` runs to the end of its line, trimmed."""
 
     name: str
     rest: str
@@ -58,7 +58,7 @@ class Tag(Struct, frozen=True, gc=False):
 class Doc(Struct, frozen=True, gc=False):
     """A `/** */` comment: its lines as text, the description before the first tag, the tags.
 
-    `deprecated` is the text of that tag, and `described` that of `@description`.
+    `deprecated` and `described` are the texts of the tags `@deprecated` and `@description`.
     """
 
     text: str
@@ -69,11 +69,11 @@ class Doc(Struct, frozen=True, gc=False):
 
     @property
     def sentence(self) -> str:
-        """What it says of a declaration or member, before the tags or in one."""
+        """The description, from before the tags or from `@description`."""
         return self.description or self.described or ""
 
     def tag(self, name: str) -> str | None:
-        """What follows the first tag of that name, None without one."""
+        """The text of the first tag with this name, or None."""
         for tag in self.tags:
             if tag.name == name:
                 return tag.rest
@@ -208,7 +208,7 @@ class Member(Struct, frozen=True, gc=False):
 
 
 class Index(Struct, frozen=True, gc=False):
-    """`[param: key]: type`; `mapped` says that `Record` or a mapped type makes it."""
+    """`[param: key]: type`; `mapped` means it comes from `Record` or a mapped type."""
 
     param: str
     key: Type
@@ -246,9 +246,9 @@ class Alias(Struct, frozen=True, gc=False):
 
 
 class Const(Struct, frozen=True, gc=False):
-    """`type` is its annotation, `value` the type of its value; `declare const` has the first alone.
+    """`type` is the annotation, `value` the type of the value; `declare const` has no value.
 
-    A value that is not a literal is an array, a tuple or a braced type.
+    A value is a literal, an array, a tuple or a braced type.
     """
 
     name: str
@@ -284,8 +284,8 @@ class Import(Struct, frozen=True, gc=False):
 class Module(Struct, frozen=True, gc=False):
     """A schema file: its declarations in order; `nodes` counts the syntax tree's named nodes.
 
-    Once it is linked, what it imports follows its own declarations: `names` has the name that each
-    imported one has there, `foreign` the name that it has at home.
+    After linking, imported declarations follow the module's own: `names` maps each imported name to
+    its name here, `foreign` to its name in its own file.
     """
 
     path: str
@@ -297,7 +297,7 @@ class Module(Struct, frozen=True, gc=False):
 
 
 def as_interface(declaration: Declaration) -> Interface | None:
-    """An interface, or an alias of a braced type as one; None for others."""
+    """An interface, or an alias of a braced type as an interface; None for other declarations."""
     if isinstance(declaration, Alias) and isinstance(declaration.type, Inline):
         name, params, braced, *rest = astuple(declaration)
         return Interface(name, params, (), braced.members, braced.index, *rest)
@@ -305,7 +305,7 @@ def as_interface(declaration: Declaration) -> Interface | None:
 
 
 def children(node: Any) -> Iterator[Any]:
-    """What stands directly in a node, or in a tuple of nodes."""
+    """The nodes directly inside a node or a tuple of nodes."""
     if isinstance(node, Struct):
         yield from (getattr(node, name) for name in node.__struct_fields__)
     elif node.__class__ is tuple:

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaSyntaxError
 from mcp_bindgen.limits import MAX_DEPTH, MAX_SCHEMA_BYTES
 
-__all__ = ["Source", "close_to", "meant", "printable"]
+__all__ = ["Source", "close_to", "did_you_mean", "printable"]
 
 _E = TypeVar("_E", bound=SchemaError)
 
@@ -36,12 +36,12 @@ _EXCERPT_WIDTH: Final = 96
 
 
 def printable(text: str) -> str:
-    """`text` with control characters as JSON escapes, so that it cannot steer a terminal."""
+    """`text` with control characters as JSON escapes, so it cannot steer a terminal."""
     return _CONTROL.sub(lambda match: _escape(match[0]), text)
 
 
-def meant(name: str, known: Iterable[str]) -> str:
-    """The end of a message about a name that is not known: the known one that is most like it."""
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A clause for a message about an unknown name: the known name closest to it."""
     near = _near(name, sorted(known), n=1)
     return f"; did you mean `{near[0]}`?" if near else ""
 
@@ -49,7 +49,7 @@ def meant(name: str, known: Iterable[str]) -> str:
 def close_to(
     name: str, known: Iterable[str], otherwise: str, *, most: int = 3, cutoff: float = 0.6
 ) -> str:
-    """The remedy for a name that is not known: the known ones that are like it, or `otherwise`."""
+    """The remedy for an unknown name: the closest known names, or `otherwise`."""
     near = _near(name, known, n=most, cutoff=cutoff)
     return f"Did you mean {' or '.join(near)}?" if near else otherwise
 
@@ -69,7 +69,7 @@ def _escape(character: str) -> str:
 class Source:
     """One schema file as bytes: UTF-8 without BOM, lines ended by a line feed.
 
-    Raises SchemaSyntaxError for text that is not UTF-8, LimitExceeded for too much or too deep.
+    Raises SchemaSyntaxError if the text is not UTF-8, LimitExceeded if it is too long or too deep.
     """
 
     def __init__(self, data: bytes, path: str) -> None:
@@ -139,7 +139,7 @@ class Source:
         return f"{self.path}:{line}:{column}"
 
     def file(self, at: int) -> tuple[Source, int]:
-        """The file of a byte offset, and the offset in that; of several joined, one of them."""
+        """The file at a byte offset, and the offset within that file."""
         return self, at
 
     def excerpt(self, at: int) -> str:
@@ -159,7 +159,7 @@ class Source:
         remedy: str = "",
         others: Iterable[tuple[int, str]] = (),
     ) -> _E:
-        """An error of `kind` that points at byte offset `at`; `others` are more places of it."""
+        """An error of `kind` at byte offset `at`; `others` are further places with messages."""
         rows = [self.excerpt(at)]
         for place, what in others:
             rows += [f"and at {self.place(place)}: {what}", self.excerpt(place)]

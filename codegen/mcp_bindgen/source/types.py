@@ -1,4 +1,4 @@
-"""Types and members: what may stand after a colon, and inside braces."""
+"""Reads types and members: the text after a colon, and inside braces."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _OPTIONAL: Final = {
     "adding_type_annotation": True,
     "omitting_type_annotation": False,
 }
-"""By the kind of annotation of a mapped type: whether its members are optional, if it says."""
+"""For each kind of annotation in a mapped type: are its members optional? None if not stated."""
 
 
 class Types(Values):
@@ -51,15 +51,15 @@ class Types(Values):
         self.depth = 0
 
     # braced = body | mapped
-    def braced(self, node: Node) -> syntax.Type:
+    def braced_type(self, node: Node) -> syntax.Type:
         inner = node.named_children
         if any(_is_mapped(child) for child in inner):
             (signature,) = self.parts(node, 1)
-            return self.mapped(signature)
+            return self.mapped_type(signature)
         return self.inline(node)
 
     # mapped = "{" ["readonly"] "[" NAME "in" type "]" ["?"] ":" type "}", with + or - before flags
-    def mapped(self, node: Node) -> syntax.Mapped:
+    def mapped_type(self, node: Node) -> syntax.Mapped:
         self.only(node, "readonly", "+", "-", "[", "]", ":")
         flags = [child.type for child in node.children if not child.is_named]
         clause, value = self.parts(node, 2)
@@ -176,7 +176,7 @@ class Types(Values):
             name, tuple(self.type(arg) for arg in self.take(args)), node.start_byte, module
         )
 
-    # imported, which `parsable` gave the parser as NAME "." NAME
+    # imported, which `preprocess` gave the parser as NAME "." NAME
     def imported_name(self, node: Node) -> tuple[str, str]:
         module, name = map(self.text, node.named_children)
         specifier = _SPECIFIER.match(module)
@@ -276,7 +276,7 @@ class Types(Values):
         return syntax.Ref(f"{self.text(owner)}.{self.text(name)}", (), node.start_byte)
 
     # imported = "import" "(" STRING ")" "." NAME
-    def imported(self, node: Node) -> syntax.Type:
+    def import_type(self, node: Node) -> syntax.Type:
         owner, name = self.parts(node, 2)
         if owner.type != "call_expression" or owner.named_children[0].type != "import":
             raise self.refused(node)
@@ -302,7 +302,7 @@ class Types(Values):
         return syntax.KeyOf(self.type(inner), node.start_byte)
 
     # indexed = type "[" type "]"
-    def indexed(self, node: Node) -> syntax.Type:
+    def indexed_type(self, node: Node) -> syntax.Type:
         owner, key = self.parts(node, 2)
         return syntax.Indexed(self.type(owner), self.type(key), node.start_byte)
 
@@ -313,10 +313,10 @@ _TYPES: Final[dict[str, Callable[[Types, Node], syntax.Type]]] = {
     "index_type_query": Types.key_of,
     "intersection_type": Types.intersection,
     "literal_type": Types.literal_type,
-    "lookup_type": Types.indexed,
-    "member_expression": Types.imported,
+    "lookup_type": Types.indexed_type,
+    "member_expression": Types.import_type,
     "nested_type_identifier": Types.qualified,
-    "object_type": Types.braced,
+    "object_type": Types.braced_type,
     "parenthesized_type": Types.parenthesized,
     "predefined_type": Types.keyword,
     "readonly_type": Types.readonly,

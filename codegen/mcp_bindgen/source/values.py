@@ -1,4 +1,4 @@
-"""Values: strings, numbers, and the arrays and objects that constants hold."""
+"""Reads values: strings, numbers, and the arrays and objects of constants."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Values(Nodes):
                 return syntax.Literal(self.value(node), node.start_byte)
 
     def inner(self, node: Node, exact: bool) -> syntax.Type:
-        """As `constant`, for a value inside another: without `as const` it may change."""
+        """Like `constant`, for a value inside another: without `as const` it may change."""
         type = self.constant(node, exact)
         if exact or not isinstance(type, syntax.Literal):
             return type
@@ -153,6 +153,6 @@ class Values(Nodes):
 
 
 def _is_as_const(node: Node) -> bool:
-    """Whether it is `value as const`, said once."""
+    """Return whether it is `value as const`, said once."""
     is_const = node.type == "as_expression" and node.children[-1].type == "const"
     return is_const and node.children[0].type != "as_expression"

@@ -1,7 +1,7 @@
-"""Two tool surfaces, each the result of `tools/list`, compared by the engine of two schemas.
+"""Compares two tool surfaces, the results of `tools/list`, with the engine for schemas.
 
-Rules, verdicts and witnesses are those of schemas, but for what is said of bindings: here that is
-code which calls the tools through types made of the old surface, so it writes inputs and reads
+Rules, verdicts and witnesses are those of schemas. Only the source verdict differs: it concerns
+code which calls tools through types generated from the old surface, so it writes inputs and reads
 outputs.
 """
 
@@ -41,12 +41,12 @@ _ONE_SIDED: Final = (
     ("tool", "output removed"),
 )
 _OF_NAMES: Final = ("declaration", "shape")
-"""Subjects of changes that only concern names, which schemas of tools have not."""
+"""Subjects of changes which only concern names; schemas of tools have no names."""
 
 
 def compare(old: Surface, new: Surface) -> Report:
-    """The findings of two surfaces, by tool: those of the new side in its order, then the rest."""
-    findings = list(_renames(list(_judged(old, new))))
+    """The findings of two surfaces, by tool: in the order of the new side, then removed tools."""
+    findings = list(_renames(list(_judge(old, new))))
     one_sided = {f.change.path for f in findings if f.change.key[:2] in _ONE_SIDED}
     findings += text_findings(old, new, one_sided)
     unique = {_identity(finding): finding for finding in findings}
@@ -57,8 +57,7 @@ def compare(old: Surface, new: Surface) -> Report:
 
 
 def _renames(findings: list[Finding]) -> Iterator[Finding]:
-    """The findings; a tool that is gone and one that came name each other where their names are
-    the same but for case and punctuation."""
+    """Link a removed tool to an added tool if their names differ only in case and punctuation."""
     lone = [f for f in findings if f.change.key in _KEYS.values()]
     alike: dict[str, list[Finding]] = {}
     for finding in lone:
@@ -75,13 +74,13 @@ def _renames(findings: list[Finding]) -> Iterator[Finding]:
 
 
 def _identity(finding: Finding) -> tuple[str, ...]:
-    """Findings of equal identity are one, though several alternatives have it."""
+    """The key for merging findings: several alternatives can report the same finding."""
     change = finding.change
     return finding.rule.id, change.path, change.old.text, change.new.text
 
 
-def _judged(old: Surface, new: Surface) -> Iterator[Finding]:
-    """What the engine finds, in words of tools."""
+def _judge(old: Surface, new: Surface) -> Iterator[Finding]:
+    """The engine's findings, worded for tools."""
     places = old.reader.paths | new.reader.paths
     for finding in judge(old.side.schema, new.side.schema, exact=ExactTools(old, new)):
         if finding.change.key[0] not in _OF_NAMES and not _is_doubled(finding.change):
@@ -89,7 +88,7 @@ def _judged(old: Surface, new: Surface) -> Iterator[Finding]:
 
 
 def _is_doubled(change: Change) -> bool:
-    """Whether it repeats what is found at the first place of a shape that stands in itself."""
+    """Return whether a change inside a recursive shape repeats a change at its first place."""
     return (
         change.owner is not None
         and change.owner[0] == change.owner[1]
@@ -141,7 +140,7 @@ def _unknown_tool(witness: Witness) -> Witness:
 
 
 def _of_callers(rule: Rule, finding: Finding) -> Verdict:
-    """The verdict for code that calls the tool, by whether it writes or reads the place."""
+    """The verdict for calling code: does it write or read the changed place?"""
     refused = rule.new_refuses if TO_SERVER in finding.ways else rule.old_refuses
     lost = rule.key[:2] in (("member", "removed"), ("tool", "removed"))
     return rule.source if refused != "nothing" or lost else "holds"

@@ -1,4 +1,4 @@
-"""Validates whole values by the JSON Schemas of tools, for what types do not say."""
+"""Validates whole values by the JSON Schemas of tools, for keywords which types cannot express."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PARTS: Final = {"result": "output"}
 
 
 class ExactTools:
-    """Answers whether a side's tool takes a call, or may give a result."""
+    """Tells whether a tool of one side accepts a call, or may return a result."""
 
     def __init__(self, old: Surface, new: Surface) -> None:
         self._surfaces: dict[Side, Surface] = {"old": old, "new": new}
@@ -25,16 +25,16 @@ class ExactTools:
         self._validators: dict[tuple[Side, str, str], Validator] = {}
 
     def leaves_out(self, side: Side, method: str, part: str) -> bool:
-        """Whether a keyword of the schema is not read."""
+        """Return whether a keyword of the schema is not read."""
         return (method, _PARTS.get(part, "input")) in self._partial[side]
 
     def accepts(self, side: Side, witness: Witness) -> bool | None:
-        """Whether the side's schema takes what is in the message; None if that is not known."""
+        """Return whether the side's schema accepts the message's value, or None if undecided."""
         part = _PARTS.get(witness.part, "input")
         if (witness.method, part) not in self._partial[side]:
             return True
         try:
-            return self._validator(side, witness.method, part).accepts(_typed(witness))
+            return self._validator(side, witness.method, part).accepts(_subject(witness))
         except UndecidedError:
             return None
 
@@ -46,8 +46,8 @@ class ExactTools:
         return self._validators[key]
 
 
-def _typed(witness: Witness) -> Any:
-    """What in the message the schema of the tool is about."""
+def _subject(witness: Witness) -> Any:
+    """The part of the message described by the tool's schema."""
     if witness.part == "result":
         return witness.message["result"].get("structuredContent")
     return witness.message["params"]["arguments"]

@@ -38,7 +38,7 @@ class Document:
     offsets: dict[JsonPath, int]
 
     def wrong(self, path: JsonPath, expected: str, value: object) -> NoReturn:
-        """Raises InputError for a value at a place."""
+        """Raise InputError for a value at a place."""
         text = json.dumps(value)
         shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
         raise self.error(path, f"expected {expected}, found {shown}")
@@ -50,9 +50,9 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value of a document, and its path; the path begins with the document's number.
+    """A value of a document and its path; the path begins with the document's number.
 
-    `part` names a value that is only a part of what stands there.
+    `part` names a value inside the node's text, for messages.
     """
 
     document: Document
@@ -67,12 +67,12 @@ class Node:
 
     @property
     def members(self) -> dict[str, Any]:
-        """Those of an object; none of anything else."""
+        """The members of an object; empty for other values."""
         return object_of(self.value) or {}
 
     @property
     def items(self) -> list[Any]:
-        """Those of an array; none of anything else."""
+        """The items of an array; empty for other values."""
         return list_of(self.value) or []
 
     @property
@@ -96,9 +96,9 @@ class Node:
 
 
 def read_documents(data: bytes, path: str) -> list[Node]:
-    """The JSON values of a file, one after the other.
+    """Read the JSON values of a file, one after the other.
 
-    Raises InputError for text that is not JSON, SchemaError for what is too large or too deep.
+    Raises InputError if the text is not JSON, SchemaError if it is too large or too deep.
     """
     source = Source(data, path)
     text = source.data.decode()
@@ -144,7 +144,7 @@ _DECODER: Final = json.JSONDecoder(parse_int=_whole, parse_float=_finite, parse_
 
 
 def _offsets(data: bytes) -> dict[JsonPath, int]:
-    """The byte offset of each value of valid JSON documents that follow one another."""
+    """The byte offset of each value in a sequence of valid JSON documents."""
     offsets: dict[JsonPath, int] = {}
     path: list[str | int | None] = [-1]  # of the value to come; None where a key comes first
     for token in _TOKEN.finditer(data):

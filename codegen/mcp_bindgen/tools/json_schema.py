@@ -1,8 +1,8 @@
-"""JSON Schema, as tools write it, read into types of the IR.
+"""Reads the JSON Schemas of tools into types of the IR.
 
-All schemas that hold at a place are read together, so references and `allOf` need no names, and
-each place has a shape of its own; only what stands inside itself becomes a reference. What types
-cannot say is kept as a remark at its place, to be compared as text: nothing is passed over.
+All schemas for one place are read together, so references and `allOf` need no names, and each place
+has its own shape; only recursion becomes a reference. Keywords without a counterpart in the types
+are kept as remarks at their place and compared as text, so nothing is passed over.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from mcp_bindgen.tools.shapes import (
     bounded,
     bounds_of,
     common_literals,
-    hoisted,
+    hoist,
     kinds_of_literals,
     literals_of,
     scalars,
@@ -52,9 +52,9 @@ __all__ = ["Reader"]
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """A place of an instance: `path` for people, `id` with the alternative that it lies in.
+    """A place in an instance: `path` for people, `id` with the alternative around it.
 
-    `level` has the schemas that are being read for this very value, outer ones first.
+    `level` holds the schemas currently being read for this value, outermost first.
     """
 
     path: str
@@ -77,8 +77,8 @@ class _Spot:
 class Reader:
     """Reads the schemas of one side; the results are in `declarations`, `unread` and `texts`.
 
-    `unread` has the keywords that no type says, `texts` titles and descriptions; `seen` has the
-    ids of all places, `paths` what people call those whose type takes too much.
+    `unread` has the keywords missing in the types, `texts` has titles and descriptions; `seen` has
+    the ids of all places, `paths` the readable paths of types which accept too much.
     """
 
     declarations: list[Struct | Alias] = field(default_factory=list[Struct | Alias])
@@ -89,13 +89,13 @@ class Reader:
     places: int = 0
 
     def read(self, root: Node, tool: str, part: str) -> Type:
-        """The type of a whole schema, that of a tool's `part`. Raises InputError."""
+        """Read the schema of a tool's `part` and return its type. Raises InputError."""
         spot = _Spot(f"{tool}.{part}", f"{quoted(tool)}.{part}")
         return _Reading(self, root, tool, part).read((root,), spot)
 
 
 class _Reading:
-    """One schema, within which references lead."""
+    """Reads one schema, within which references are followed."""
 
     def __init__(self, results: Reader, root: Node, tool: str, part: str) -> None:
         self.results, self.root, self.tool, self.part = results, root, tool, part
@@ -108,7 +108,7 @@ class _Reading:
     # ---- a place
 
     def read(self, nodes: Sequence[Node], spot: _Spot) -> Type:
-        """What satisfies all of `nodes`."""
+        """Read the type of a value which satisfies all of `nodes`."""
         self._count(nodes, spot)
         basics = self.references.flat(nodes)
         if any(node.value is False for node in basics):
@@ -122,20 +122,20 @@ class _Reading:
             self.recursive.add(key)
             self._remark_recursion(nodes[0], self.open[key], spot)
             return Ref(f"{self.open[key]}#")
-        return self._opened(basics, spot, key)
+        return self._open(basics, spot, key)
 
-    def _opened(self, basics: list[Node], spot: _Spot, key: frozenset[JsonPath]) -> Type:
+    def _open(self, basics: list[Node], spot: _Spot, key: frozenset[JsonPath]) -> Type:
         if not key:
-            return self._marked(ANY, basics, spot)
+            return self._mark(ANY, basics, spot)
         self.open[key] = spot.id
-        type = self._marked(self._type(basics, spot, key), basics, spot)
+        type = self._mark(self._type(basics, spot, key), basics, spot)
         del self.open[key]
         if key in self.recursive:
             self.results.declarations.append(Alias(f"{spot.id}#", type, at=basics[0].at))
         return type
 
-    def _marked(self, type: Type, basics: Sequence[Node], spot: _Spot) -> Type:
-        """The type, by a name that says so where the schemas take less than it does."""
+    def _mark(self, type: Type, basics: Sequence[Node], spot: _Spot) -> Type:
+        """Wrap the type in a named alias if it accepts more than the schemas do."""
         if spot.id not in self.partial or type == NEVER:
             return type
         name = f"{spot.id}{PARTIAL}"
@@ -185,7 +185,7 @@ class _Reading:
     def _leave_unread(
         self, node: Node, keyword: str, spot: _Spot, declared: Iterable[str] = ()
     ) -> None:
-        """Remarks on a keyword that the type does not say, so that the type takes too much."""
+        """Record a keyword the type cannot express, and mark the type as too wide."""
         remark = self._remark(node, keyword, spot)
         beside = neighbours(node, keyword, declared)
         targets = self.references.targets([node.members[keyword], beside])
@@ -233,7 +233,7 @@ class _Reading:
     def _alternatives(
         self, basics: list[Node], node: Node, keyword: str, spot: _Spot, key: frozenset[JsonPath]
     ) -> Type:
-        """What satisfies one arm of `keyword`, and all the rest."""
+        """The type of a value which satisfies one arm of `keyword` and all other schemas."""
         rest = [without(n, keyword) if n is node else constraints(n) for n in basics]
         arms = [node.below(keyword, n) for n in range(len(node.members[keyword]))]
         types = [
@@ -242,11 +242,13 @@ class _Reading:
         ]
         if keyword == "oneOf" and self._overlap(types):
             self._leave_unread(node, keyword, spot)
-        return hoisted(types, self.aliases)
+        return hoist(types, self.aliases)
 
     def _labels(self, arms: list[Node]) -> list[str]:
-        """What tells alternatives apart: their JSON type where it is theirs alone, else a digest
-        of the whole, so that equal ones have equal labels in whatever order."""
+        """A label for each alternative: its JSON type if unique, else a digest of the schema.
+
+        Equal alternatives have equal labels in any order.
+        """
         types = [self._arm_type(arm) for arm in arms]
         return [
             kind if kind and types.count(kind) == 1 else self._digest(arm)
@@ -318,14 +320,14 @@ class _Reading:
     def _place(
         self, parted: Sequence[tuple[list[Node], Node | None]], number: int, spot: _Spot
     ) -> Type:
-        """What may stand at one place, by all that is said of it there or of items after others."""
+        """The type of one array item, from the schemas for its place and for the rest."""
         nodes = [places[number] if number < len(places) else rest for places, rest in parted]
         given = [node for node in nodes if node is not None]
         return self.read(given, spot.below(f"[{number}]")) if given else ANY
 
 
 def _items(node: Node) -> tuple[list[Node], Node | None]:
-    """The schemas by place, and that of the items after them."""
+    """The schemas of items by place, and the schema of the items after them."""
     lists = (k for k in ("prefixItems", "items") if isinstance(node.members.get(k), list))
     keyword = next(lists, "")
     places = [node.below(keyword, n) for n in range(len(node.members[keyword]))] if keyword else []

@@ -1,4 +1,4 @@
-"""The keywords of JSON Schema that are read, their values, and what a schema says by them."""
+"""The JSON Schema keywords we read, the values they may have, and their meaning."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = [
     "SCHEMA",
     "TEXTS",
     "canonical",
-    "checked",
+    "check_keywords",
     "closes",
     "constrains",
     "constraints",
@@ -36,7 +36,7 @@ _SILENT: Final = frozenset((
     "deprecated", "readOnly", "writeOnly", "contentEncoding", "contentMediaType", "contentSchema",
     "default", "format",
 ))
-"""Keywords that constrain nothing; `default`, `format` and `deprecated` become tags of members."""
+"""Keywords without constraints; `default`, `format` and `deprecated` become tags of members."""
 _READ: Final = frozenset((
     "type", "enum", "const", "properties", "required", "additionalProperties", "items",
     "prefixItems", "additionalItems", "allOf", "anyOf", "oneOf", "$ref", "minimum", "maximum",
@@ -51,7 +51,7 @@ _IDLE: Final = {
     "unevaluatedItems": True,
     "unevaluatedProperties": True,
 }
-"""Keywords that are not read, each with the value that constrains nothing."""
+"""Unread keywords, each with its value without effect."""
 
 
 def canonical(value: object) -> str:
@@ -122,11 +122,11 @@ _SHAPES: Final[dict[str, _Check]] = {
     "minItems": _SIZE,
     "maxItems": _SIZE,
 }
-"""What a keyword's value must be; the exclusive bounds of draft-04, true and false, are unread."""
+"""The check of each keyword's value; the boolean exclusive bounds of draft-04 are unread."""
 
 
-def checked(node: Node) -> Node:
-    """The schema itself. Raises InputError where a keyword that is read has a value of no use."""
+def check_keywords(node: Node) -> Node:
+    """Return the node itself. Raises InputError if a keyword has an invalid value."""
     node.require(*SCHEMA)
     for keyword in node.members.keys() & _SHAPES.keys():
         node.below(keyword).require(*_SHAPES[keyword])
@@ -137,16 +137,16 @@ def checked(node: Node) -> Node:
 
 
 def constrains(keyword: str, value: object) -> bool:
-    """Whether a keyword that is not read may refuse some instance."""
+    """Return whether an unread keyword may refuse some instance."""
     known = keyword in _READ or keyword in _SILENT or keyword in TEXTS
     return not (known or keyword.startswith("x-") or _IDLE.get(keyword, ...) == value)
 
 
 def neighbours(node: Node, keyword: str, declared: Iterable[str]) -> object:
-    """What beside an unread keyword its meaning depends on; nothing for most keywords.
+    """The neighbours on which the meaning of an unread keyword depends; usually none.
 
-    `declared` are the members that are listed at its place: those that the keyword mentions too
-    may be meant by a writer although they are not listed.
+    `declared` are the members listed at its place: a writer may use a member mentioned only by the
+    keyword.
     """
     match keyword:
         case "unevaluatedProperties" | "unevaluatedItems":
@@ -178,7 +178,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def closes(node: Node) -> bool:
-    """Whether a schema says what unlisted members are; with patterns, it is not known which."""
+    """Return whether a schema constrains unlisted members; unknown if it has patterns."""
     return "additionalProperties" in node.members and "patternProperties" not in node.members
 
 

@@ -17,10 +17,10 @@ def listed(
     """The tools of a file: the result of `tools/list`, the whole response, a list of tools, or
     several pages, one after the other or in a list.
 
-    Raises InputError for what is none of these, for a list that goes on, for one that says that
-    something could not be listed, and for two tools of one name; SchemaError for a file that is too
-    large or too deep. An item that is no tool, without a name or an input schema, is refused too,
-    unless `leave_out` takes it and the reason.
+    Raises InputError for other contents, for an unfinished list, for a list which reports errors,
+    and for two tools of one name; SchemaError for a file too large or too deep. An item without a
+    name or an input schema is refused, unless `leave_out` is given: it receives the item and the
+    reason.
     """
     documents = read_documents(data, path)
     if not documents:
@@ -42,7 +42,7 @@ def listed(
 
 
 def _pages(document: Node) -> Iterator[Node]:
-    """The parts of a document that list tools: results, or lists of tools themselves."""
+    """The parts of a document which list tools: results, or lists of tools."""
     if "error" in document.members:
         raise document.below("error").error(
             "is an error response, which lists no tools", remedy="Ask the server again."

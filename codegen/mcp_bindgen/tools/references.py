@@ -1,4 +1,4 @@
-"""Where the references of one JSON Schema lead, and the schemas that hold together at a place."""
+"""Resolves references within one JSON Schema, and collects the schemas for one place."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from mcp_bindgen.tools.json_document import JsonPath, Node
-from mcp_bindgen.tools.keywords import SCHEMA, canonical, checked
+from mcp_bindgen.tools.keywords import SCHEMA, canonical, check_keywords
 
 __all__ = ["References"]
 
 _REF_STANDS_ALONE: Final = tuple(f"draft-0{number}/" for number in (4, 6, 7))
-"""The drafts in which a reference has no neighbours that count."""
+"""The drafts in which the neighbours of `$ref` are ignored."""
 _REFERENCES: Final = frozenset(("$ref", "$dynamicRef", "$recursiveRef"))
 _ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 class References:
-    """Those of the schema `root`, within which they lead."""
+    """The references within the schema `root`."""
 
     def __init__(self, root: Node) -> None:
         self.root = root
@@ -29,7 +29,7 @@ class References:
         self._alone = isinstance(draft, str) and any(each in draft for each in _REF_STANDS_ALONE)
 
     def target(self, node: Node) -> Node | None:
-        """Where a reference within this schema leads; None without one, and for others."""
+        """The target of a reference within this schema; None for other nodes."""
         ref = node.members.get("$ref")
         if ref is None or not (ref == "#" or ref.startswith("#/")):
             return None
@@ -42,7 +42,7 @@ class References:
                 target = target.below(int(key))
             else:
                 raise node.error(f"{canonical(ref)} leads nowhere")
-        return checked(target.require(*SCHEMA))
+        return check_keywords(target.require(*SCHEMA))
 
     def flat(self, nodes: Iterable[Node]) -> list[Node]:
         """The schemas themselves: references followed, `allOf` taken apart; none twice."""
@@ -54,15 +54,15 @@ class References:
                 raise node.error("refers to itself")
             if node.key in basics:
                 continue
-            basics[node.key] = checked(node)
+            basics[node.key] = check_keywords(node)
             chain = (*chain, node.key)
             queue[:0] = [(inner, chain) for inner in self._conjuncts(node)]
         return [self._without_neighbours(node) for node in basics.values()]
 
     def targets(self, value: object) -> dict[str, object]:
-        """The schemas that a value refers to, directly or by one another, by their reference.
+        """The schemas reachable from a value, by their references.
 
-        What leads by a name that is not resolved here leads to the whole schema, for all we know.
+        An unresolvable reference counts as one to the whole schema.
         """
         targets: dict[str, object] = {}
         queue = [replace(self.root, value=value)]
@@ -81,18 +81,18 @@ class References:
         return None if _ABSOLUTE.match(ref) and not self._names_itself else self.root.value
 
     def _conjuncts(self, node: Node) -> Iterator[Node]:
-        """The schemas that a schema says hold too."""
+        """The schemas which hold together with a schema: `allOf`, and the target of `$ref`."""
         if (target := self.target(node)) is not None:
             yield target
         if not self.stands_alone(node.members):
             yield from (node.below("allOf", n) for n in range(len(node.members.get("allOf", ()))))
 
     def _without_neighbours(self, node: Node) -> Node:
-        """A schema without its neighbours, where a draft says that a reference stands alone."""
+        """A schema without the neighbours of `$ref`, in drafts which ignore them."""
         if self.stands_alone(node.members):
             return replace(node, value={"$ref": node.members["$ref"]})
         return node
 
     def stands_alone(self, members: Mapping[str, Any]) -> bool:
-        """Whether a schema is a reference whose neighbours do not count."""
+        """Return whether a schema is a reference whose neighbours do not count."""
         return self._alone and "$ref" in members

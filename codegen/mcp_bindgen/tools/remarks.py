@@ -1,4 +1,4 @@
-"""What the types do not say of the schemas of tools: keywords as text, by place and keyword."""
+"""Remarks: the keywords of tool schemas missing in the types, as text by place and keyword."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _PLAIN: Final = re.compile(r"[\w$/@:-]+\Z")
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A keyword that the type at a place does not say, and its value as canonical JSON.
+    """A keyword missing in the type at a place, and its value as canonical JSON.
 
-    `context` is all else that its meaning depends on: the schemas that it refers to, and keywords
-    beside it. `part` of the tool is input, output, or nothing for what is beside its schemas.
+    `context` holds everything else its meaning depends on: referenced schemas, and neighbours.
+    `part` of the tool is input, output, or empty for members beside the schemas.
     """
 
     path: str
@@ -42,19 +42,19 @@ def quoted(name: str) -> str:
 
 
 def add(remarks: Remarks, id: str, said: Remark) -> None:
-    """Adds a remark; where several schemas use a keyword at one place, each of them counts."""
+    """Add a remark; several remarks on one keyword at one place are joined."""
     before = remarks.get((id, said.keyword))
     if before is not None:
-        value = _joined(before.value, said.value)
-        said = replace(said, value=value, context=_joined(before.context, said.context))
+        value = _join(before.value, said.value)
+        said = replace(said, value=value, context=_join(before.context, said.context))
     remarks[id, said.keyword] = said
 
 
-def _joined(before: str, text: str) -> str:
-    """Both texts, each once, in an order that does not depend on which came first."""
+def _join(before: str, text: str) -> str:
+    """Both texts without duplicates, in an order independent of their arrival."""
     return _AND.join(sorted({*before.split(_AND), text} - {""}))
 
 
 def at_keyword(node: Node, keyword: str) -> int:
-    """The byte offset of a keyword's value, or of the schema where that is not known."""
+    """The byte offset of a keyword's value, or of the schema if unknown."""
     return node.below(keyword).at if keyword in node.members else node.at

@@ -19,7 +19,7 @@ __all__ = [
     "bounded",
     "bounds_of",
     "common_literals",
-    "hoisted",
+    "hoist",
     "kinds_of_literals",
     "literals_of",
     "scalars",
@@ -54,7 +54,7 @@ _NO_ALIASES: Final[Mapping[str, Type]] = {}
 
 
 def admitted_kinds(basics: Iterable[Node]) -> tuple[frozenset[str], bool]:
-    """The kinds that all of the schemas admit, and whether numbers must be whole."""
+    """The JSON kinds which all schemas admit, and whether numbers must be integers."""
     admitted, integer = KINDS, False
     for node in basics:
         named = node.members.get("type")
@@ -79,7 +79,7 @@ def bounds_of(basics: Sequence[Node], integer: bool) -> Limits:
 
 
 def literals_of(node: Node) -> list[Any] | None:
-    """The values that `enum` and `const` leave; None where they cannot be listed one by one."""
+    """The values allowed by `enum` and `const`; None if they cannot be listed."""
     values: list[Any] | None = node.members.get("enum")
     if "const" in node.members:
         const = node.members["const"]
@@ -90,12 +90,12 @@ def literals_of(node: Node) -> list[Any] | None:
 
 
 def _is_among(value: Any, values: Iterable[Any]) -> bool:
-    """Whether one of the values is that one: true is not 1, and 1.0 is."""
+    """Return whether `value` is in `values`, by JSON equality: true is not 1, and 1.0 is."""
     return any(value == other and _kind_of(value) == _kind_of(other) for other in values)
 
 
 def kinds_of_literals(basics: Iterable[Node]) -> frozenset[str]:
-    """The kinds that `enum` and `const` leave."""
+    """The kinds left by `enum` and `const`."""
     kinds = KINDS
     for node in basics:
         if "const" in node.members:
@@ -106,7 +106,7 @@ def kinds_of_literals(basics: Iterable[Node]) -> frozenset[str]:
 
 
 def common_literals(lists: Sequence[Sequence[Any]], base: Type) -> Type:
-    """The values that are in all lists and of the type `base`."""
+    """The values common to all lists, if they are of the type `base`."""
     empty = Schema("", "", "", ())
     first = [_literal(value) for value in lists[0] if accepts(empty, base, value)]
     others = [{_literal(value) for value in values} for values in lists[1:]]
@@ -133,16 +133,16 @@ def union(arms: Iterable[Type]) -> Type:
 
 
 def bounded(type: Type, limits: Limits, aliases: Mapping[str, Type] = _NO_ALIASES) -> Type:
-    """The type within those limits that concern it."""
+    """The type with the bounds which apply to it."""
     names = [name for kind in _kinds_of(type, aliases) for name in _CONCERNS.get(kind, ())]
     kept = Limits(**{name: getattr(limits, name) for name in names})
     return type if kept == Limits() or type == NEVER else Bounded(type, kept)
 
 
-def hoisted(arms: Sequence[Type], aliases: Mapping[str, Type]) -> Type:
-    """The union of `arms`, with limits around the whole that concern one arm alone anyway.
+def hoist(arms: Sequence[Type], aliases: Mapping[str, Type]) -> Type:
+    """The union of `arms`; bounds which apply to one arm only move around the union.
 
-    `aliases` says what those stand for that are known; others may be anything.
+    `aliases` has the types of known names; other names may stand for any type.
     """
     outer: dict[str, Any] = {}
     inner: list[Type] = []
@@ -159,12 +159,12 @@ def hoisted(arms: Sequence[Type], aliases: Mapping[str, Type]) -> Type:
 
 
 def _is_bound(value: float | None) -> bool:
-    """Whether a limit says something: 0 does, and false, which equals it, does not."""
+    """Return whether a limit says something: 0 does, and false, which equals it, does not."""
     return value is not None and value is not False
 
 
 def _kinds_of(type: Type, aliases: Mapping[str, Type]) -> frozenset[str]:
-    """The kinds that a type takes; of what stands inside itself, none is left out."""
+    """The kinds accepted by a type; a recursive type may be of any kind."""
     match type:
         case Prim(name="unknown"):
             return KINDS

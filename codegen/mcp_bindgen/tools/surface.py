@@ -1,6 +1,6 @@
 """The tools of one side as a schema: a tool is a method, its calls and results are messages.
 
-Calls travel to the server with the input inside, results come back with the output.
+Calls carry the input to the server, results carry the output back.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ __all__ = ["ARGUMENTS", "STRUCTURED", "WRAPPERS", "Surface", "read", "surface"]
 ARGUMENTS: Final = "arguments"
 STRUCTURED: Final = "structuredContent"
 WRAPPERS: Final = (" params", " result")
-"""How the names of the shapes end that have arguments, or structured content, as a member."""
+"""Suffixes of the names of the wrapper shapes around arguments and structured content."""
 _SCHEMAS: Final = {"inputSchema": "input", "outputSchema": "output"}
 _NO_TASKS: Final = ("taskSupport", "forbidden")
-"""What an absent member of `execution` means."""
+"""The meaning of an absent member of `execution`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """The tools of one side: `side` has them as methods, `reader` what types do not say,
-    `members` the rest of each tool by its name and path, `schemas` its input and output."""
+    """The tools of one side: `side` has them as methods, `reader` has the remarks, `members` the
+    other members of each tool by its name and path, `schemas` its input and output.
+    """
 
     side: Side
     reader: Reader
@@ -42,15 +43,15 @@ class Surface:
 
 
 def read(data: bytes, path: str) -> Surface:
-    """The tools that `listed` finds in a file, and what their schemas mean.
+    """Read the tools of a file and their schemas.
 
-    Raises as that does, and InputError for schemas that are none.
+    Raises the errors of `listed`, and InputError for invalid schemas.
     """
     return surface(listed(data, path), path)
 
 
 def surface(tools: Sequence[Node], path: str) -> Surface:
-    """What the schemas of these tools mean. Raises InputError for schemas that are none."""
+    """The surface of these tools. Raises InputError for invalid schemas."""
     reader, methods = Reader(), [_method(tool) for tool in tools]
     shapes = [shape for tool in tools for shape in _shapes(tool, reader)]
     digest = sha256(canonical([tool.value for tool in tools]).encode()).hexdigest()
@@ -107,7 +108,9 @@ def _at(tool: Node, wire: str) -> int:
 
 
 def _rest(tool: Node) -> Iterator[Remark]:
-    """What a tool has beside its name and its schemas; annotations and the like one by one."""
+    """The members of a tool beside name and schemas; `annotations` and the like member by
+    member.
+    """
     name = tool.value["name"]
     for member, value in tool.members.items():
         if member in ("name", *_SCHEMAS):

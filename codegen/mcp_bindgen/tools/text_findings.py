@@ -1,4 +1,4 @@
-"""Findings of what no type says: texts, hints, and keywords that are not read."""
+"""Findings outside the types: texts, hints, and unread keywords."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SUBJECTS: Final = {
     "execution": "execution",
     "unread": "unread",
 }
-"""What a rule calls the keyword, or the member of a tool; others are `meta`."""
+"""The subject of a rule for a keyword or a tool's member; all others are `meta`."""
 _OF_REFUSED: Final[dict[Refuses, Verdict]] = {
     "nothing": "holds",
     "some": "if used",
@@ -34,14 +34,14 @@ _OF_REFUSED: Final[dict[Refuses, Verdict]] = {
 
 
 def text_findings(old: Surface, new: Surface, one_sided: set[str]) -> Iterator[Finding]:
-    """What differs; nothing is said of what lies in `one_sided`, paths that one side lacks."""
+    """The differences in remarks; skips `one_sided`, the paths missing on one side."""
     twins = {m.name: m for m in new.side.schema.methods}
     both = {m.name: (m, twins[m.name]) for m in old.side.schema.methods if m.name in twins}
     names = pair(old.side.schema, new.side.schema).names
     ids = {id: _renamed(id, names) for id in old.reader.seen}
     common = set(ids.values()) & new.reader.seen
-    unread = _moved(old.reader.unread, ids), new.reader.unread
-    texts = _moved(old.reader.texts, ids), new.reader.texts
+    unread = _at_new_place(old.reader.unread, ids), new.reader.unread
+    texts = _at_new_place(old.reader.texts, ids), new.reader.texts
     for before, after in (
         *_differing(old.members, new.members),
         *_differing(*({k: r for k, r in t.items() if k[0] in common} for t in texts)),
@@ -51,17 +51,17 @@ def text_findings(old: Surface, new: Surface, one_sided: set[str]) -> Iterator[F
         assert remark is not None
         if remark.tool in both and not any(_lies_in(remark.path, path) for path in one_sided):
             key = "unread" if remark.part and remark.keyword not in TEXTS else remark.keyword
-            yield _remarked(
+            yield _finding(
                 both[remark.tool], BY_KEY["tool", _SUBJECTS.get(key, "meta"), ""], before, after
             )
 
 
-def _moved(remarks: Remarks, ids: dict[str, str]) -> Remarks:
+def _at_new_place(remarks: Remarks, ids: dict[str, str]) -> Remarks:
     return {(ids[id], keyword): remark for (id, keyword), remark in remarks.items()}
 
 
 def _renamed(id: str, names: dict[str, str]) -> str:
-    """The id that a place of the old side has on the new one, by the shape that it lies in."""
+    """The id on the new side for a place of the old side, by the renamed shape around it."""
     for cut in range(len(id), 0, -1):
         name = next((name for name in (id[:cut], id[:cut] + PARTIAL) if name in names), None)
         if name is not None and _lies_in(id, id[:cut]):
@@ -80,13 +80,13 @@ def _differing(before: Remarks, after: Remarks) -> Iterator[tuple[Remark | None,
             yield a, b
 
 
-def _remarked(
+def _finding(
     twins: tuple[Method, Method], rule: Rule, before: Remark | None, after: Remark | None
 ) -> Finding:
-    """A finding without witness: nothing here says what the keyword means."""
+    """A finding without witness, since the keyword's meaning is unknown here."""
     remark = after or before
     assert remark is not None
-    spots = [Spot(_spelled(r), at=r.at) if r else Spot() for r in (before, after)]
+    spots = [Spot(_spell(r), at=r.at) if r else Spot() for r in (before, after)]
     note = _note(before, after)
     change = Change(rule.key, remark.path, spots[0], spots[1], method=twins[0].name, note=note)
     client, server = _OF_REFUSED[rule.new_refuses], _OF_REFUSED[rule.old_refuses]
@@ -111,7 +111,7 @@ def _note(before: Remark | None, after: Remark | None) -> str:
     return ""
 
 
-def _spelled(remark: Remark) -> str:
+def _spell(remark: Remark) -> str:
     return f"{remark.keyword}: {remark.value}" if remark.part else remark.value
 
 

@@ -1,8 +1,8 @@
-"""Whether a value satisfies a JSON Schema, by all of its keywords: what a witness must pass.
+"""Decides whether a value satisfies a JSON Schema, all keywords included: the check of witnesses.
 
-The types of the IR leave keywords out (`pattern`, `not`, `patternProperties`, …), so a value that
-they accept may still be refused. Where the answer is not known this module says so and never
-guesses: a foreign reference, a pattern that could take for ever, a keyword that looks at others.
+The types of the IR leave keywords out (`pattern`, `not`, `patternProperties`, …), so a value they
+accept may still be refused. An unknown answer is reported and never guessed: a foreign reference, a
+pattern with unbounded cost, a keyword depending on others.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from mcp_bindgen.tools.references import References
 __all__ = ["UndecidedError", "Validator"]
 
 _VISITS: Final = 100_000
-"""Subschemas that are applied to one value."""
+"""Subschemas applied to one value."""
 _LONGEST: Final = 200
-"""Characters of a text that is matched with a pattern."""
+"""Characters of a text matched with a pattern."""
 _MOST_REPEATS: Final = 3
-"""Repetitions without a fixed count in one pattern: each may multiply the work by the length."""
+"""Unbounded repetitions in one pattern: each may multiply the work by the length."""
 _REPEATS: Final = re.compile(r"[*+]|\{\d*,\d*\}")
 _GROUP_REPEATS: Final = re.compile(r"\)(?:[*+]|\{\d)")
 _UNKNOWN: Final = frozenset(
@@ -36,7 +36,7 @@ _Members: TypeAlias = Mapping[str, Any]
 
 
 class UndecidedError(Exception):
-    """Whether the value satisfies the schema is not known."""
+    """Raised if it cannot be decided whether the value satisfies the schema."""
 
 
 class Validator:
@@ -48,7 +48,7 @@ class Validator:
         self._visits = 0
 
     def accepts(self, value: Any) -> bool:
-        """Whether the whole schema takes `value`, parsed JSON. Raises UndecidedError."""
+        """Return whether the schema accepts `value`, parsed JSON. Raises UndecidedError."""
         self._visits = 0
         return self._holds(self.root.value, value)
 
@@ -82,7 +82,7 @@ class Validator:
     def _keywords(self, members: _Members, value: Any) -> bool:
         return (
             all(_OF_VALUES[k](v, value) for k, v in members.items() if k in _OF_VALUES)
-            and self._applied(members, value)
+            and self._apply(members, value)
             and ((inside := object_of(value)) is None or self._object(members, inside))
             and ((items := list_of(value)) is None or self._array(members, items))
         )
@@ -92,7 +92,7 @@ class Validator:
 
     # ---- schemas for the same value
 
-    def _applied(self, members: _Members, value: Any) -> bool:
+    def _apply(self, members: _Members, value: Any) -> bool:
         if not self._all(_list(members, "allOf"), value):
             return False
         if "anyOf" in members and not any(self._holds(s, value) for s in _list(members, "anyOf")):
@@ -125,12 +125,14 @@ class Validator:
     def _dependent(self, members: _Members, value: dict[str, Any]) -> bool:
         for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
             for name, demand in _table(members, keyword).items():
-                if name in value and not self._demanded(demand, value):
+                if name in value and not self._check_dependencies(demand, value):
                     return False
         return True
 
-    def _demanded(self, demand: Any, value: dict[str, Any]) -> bool:
-        """Names that must be there too, or a schema for the whole object."""
+    def _check_dependencies(self, demand: Any, value: dict[str, Any]) -> bool:
+        """Check `dependencies`: names which must be present too, or a schema for the whole
+        object.
+        """
         names = list_of(demand)
         return self._holds(demand, value) if names is None else all(n in value for n in names)
 
@@ -166,7 +168,7 @@ def _table(members: _Members, keyword: str) -> dict[str, Any]:
 
 
 def _places(members: _Members) -> tuple[list[Any], Any]:
-    """The schemas by place, and that of the items after them."""
+    """The schemas of items by place, and the schema of the items after them."""
     if isinstance(members.get("items"), list):
         return _list(members, "items"), members.get("additionalItems", True)
     return _list(members, "prefixItems"), members.get("items", True)
@@ -176,8 +178,8 @@ def _places(members: _Members) -> tuple[list[Any], Any]:
 
 
 @lru_cache(maxsize=256)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """A pattern that cannot take long. Raises UndecidedError for others."""
+def _compile(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern of bounded cost. Raises UndecidedError for other patterns."""
     if len(_REPEATS.findall(pattern)) > _MOST_REPEATS or _GROUP_REPEATS.search(pattern):
         raise UndecidedError
     try:
@@ -189,7 +191,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def _matches(pattern: Any, text: str) -> bool:
     if not isinstance(pattern, str) or len(text) > _LONGEST:
         raise UndecidedError
-    return _compiled(pattern).search(text) is not None
+    return _compile(pattern).search(text) is not None
 
 
 def _number(value: Any) -> bool:
@@ -214,10 +216,10 @@ def _is_of(types: Any, value: Any) -> bool:
 
 def _equal(a: Any, b: Any) -> bool:
     """Equal as JSON: 1 and 1.0 are, 1 and true are not."""
-    return _spelled(a) == _spelled(b)
+    return _spell(a) == _spell(b)
 
 
-def _spelled(value: Any) -> str:
+def _spell(value: Any) -> str:
     return canonical(_with_whole_numbers(value))
 
 
@@ -240,7 +242,7 @@ def _is_multiple(divisor: Any, value: Any) -> bool:
 
 
 def _bound(holds: Callable[[Any, Any], bool], measure: Callable[[Any], Any]) -> _Check:
-    """A check of a bound; `measure` is None for values that the bound does not concern."""
+    """A check of a bound; `measure` returns None for values outside its scope."""
 
     def check(bound: Any, value: Any) -> bool:
         size = measure(value)
@@ -302,4 +304,4 @@ _OF_VALUES: Final[dict[str, _Check]] = {
 
 
 def _unique(items: list[Any]) -> bool:
-    return len({_spelled(item) for item in items}) == len(items)
+    return len({_spell(item) for item in items}) == len(items)

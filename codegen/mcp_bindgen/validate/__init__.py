@@ -1,1 +1,1 @@
-"""Judges JSON messages: finds them in a text, and says whether a revision admits them."""
+"""Judges JSON messages: finds them in a text and checks them against a revision."""

@@ -1,4 +1,4 @@
-"""Members that extensions add to types of the core: where a message has them."""
+"""Finds the members in a message which extensions add to types of the core."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Added", "added"]
 
 
 class Added(NamedTuple):
-    """A member in a message: the type that it must have, its JSON path, its value."""
+    """A member in a message: its expected type, its JSON path, its value."""
 
     type: str
     path: str
@@ -24,9 +24,9 @@ class Added(NamedTuple):
 def added(
     model: Any, value: Any, rows: Mapping[tuple[str, ...], str], path: str = "$"
 ) -> Iterator[Added]:
-    """Those that `value`, read as `model`, has.
+    """The added members of `value`, read as `model`.
 
-    `rows` have the type of each, by the type that it is added to, the members on the way, its name.
+    `rows` map (type, members on the way, member name) to the type of the added member.
     """
     if isinstance(model, Struct):
         members = object_of(value) or {}

@@ -32,10 +32,10 @@ _GOES_ON: Final = (b"{", b"[", b",")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What is to be one message, from line `line` on.
+    """The text of one message, starting at line `line`.
 
-    `data` is None for one over MAX_MESSAGE_BYTES. `loose` says that it may be a part of a message,
-    as blocks of Markdown often are.
+    `data` is None above MAX_MESSAGE_BYTES. `loose` texts may be part of a message, as blocks of
+    Markdown often are.
     """
 
     line: int
@@ -44,7 +44,7 @@ class Text:
 
 
 class _Held:
-    """Lines that may be one text; over MAX_MESSAGE_BYTES they are let go, but for the place."""
+    """Lines of one text. Above MAX_MESSAGE_BYTES only their place is kept."""
 
     __slots__ = ("_size", "lines")
 
@@ -87,7 +87,7 @@ def texts(lines: Iterator[Line], name: str = "") -> Iterator[Text]:
 
 
 def _any(lines: Iterator[Line]) -> Iterator[Text]:
-    """JSON if it begins so; Markdown if a fence comes, lines if one is JSON; else one text."""
+    """Choose the format: JSON by its first character, Markdown by a fence, JSON lines by a line."""
     held = _Held()
     for line in _from_text(lines):
         rest = chain((line,), lines)
@@ -103,7 +103,7 @@ def _any(lines: Iterator[Line]) -> Iterator[Text]:
 
 
 def _json(lines: Iterator[Line]) -> Iterator[Text]:
-    """A line is a text of its own if the first one is whole, or broken off before the next."""
+    """Each line is a text if the first line is whole JSON; otherwise split by brackets."""
     lines = _from_text(lines)
     first = next(lines, None)
     if first is None:
@@ -123,7 +123,7 @@ def _each(lines: Iterable[Line]) -> Iterator[Text]:
 
 
 def _documents(lines: Iterable[Line], loose: bool = False) -> Iterator[Text]:
-    """A text ends where one line closes and the next opens: no JSON has `}` before `{`."""
+    """Split where one line closes and the next opens: no JSON has `}` directly before `{`."""
     held, closed = _Held(), False
     for line in _from_text(lines):
         text = _text_of(line)
@@ -152,7 +152,7 @@ def _blocks(lines: Iterator[Line]) -> Iterator[Text]:
 
 
 def _body(lines: Iterator[Line], fence: bytes, indent: int) -> Iterator[Line]:
-    """The lines up to the closing fence, or to the end, less the indent of the opening one."""
+    """The lines up to the closing fence or the end, without the indent of the opening fence."""
     close = re.compile(rb"[ \t>]*" + re.escape(fence[:1]) + b"{%d,}[ \t]*\r?\n?\\Z" % len(fence))
     for number, data in lines:
         if data is None:
@@ -168,7 +168,7 @@ def _body(lines: Iterator[Line], fence: bytes, indent: int) -> Iterator[Line]:
 
 
 def _fence(line: Line) -> re.Match[bytes] | None:
-    """What opens a block; a page may begin with a byte order mark, which no JSON may."""
+    """Match the opening fence of a block; the first line may begin with a byte order mark."""
     number, data = line
     if data is None:
         return None
@@ -188,7 +188,7 @@ def _from_text(lines: Iterable[Line]) -> Iterator[Line]:
 
 
 def _begins(line: Line) -> bool:
-    """Whether a message may begin here: an object, or an array of such."""
+    """Return whether a message may begin here: an object, or an array of such."""
     return line[1] is None or _BEGINS.match(_text_of(line)) is not None
 
 

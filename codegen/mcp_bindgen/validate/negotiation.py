@@ -1,7 +1,7 @@
-"""Which revision each message of a recorded conversation is written in, as its messages agree it.
+"""Tells which revision each message of a recorded conversation is written in.
 
-A request may name its revision in `_meta`, and its answer is of the same one. Before that was
-possible, `initialize` proposed a revision and its result agreed on one for all that follows.
+A request may name its revision in `_meta`, and its response has the same revision. In earlier
+revisions `initialize` proposed a revision, and its result fixed it for all later messages.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HANDSHAKE: Final = "initialize"
 class Negotiation:
     """Follows a conversation, both directions in one order.
 
-    `known` are the revisions that can be told, `handshakes` those of them that begin with
+    `known` are the recognizable revisions; `handshakes` are those of them beginning with
     `initialize`, oldest first.
     """
 
@@ -33,7 +33,9 @@ class Negotiation:
         self._asked: OrderedDict[tuple[str, str], tuple[str | None, bool]] = OrderedDict()
 
     def revision_of(self, side: str, other: str, message: object) -> str | None:
-        """The revision of a message that `side` sent to `other`; None if nothing has told it."""
+        """The revision of a message sent by `side` to `other`; None before any message has named
+        it.
+        """
         members = _object(message)
         if "method" in members:
             return self._of_call(side, members)

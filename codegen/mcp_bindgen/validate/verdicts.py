@@ -1,8 +1,8 @@
-"""Judges one JSON text as a message of a revision: its type, and where it is invalid.
+"""Judges one JSON text as a message of a revision: its type, and its first fault.
 
-The bindings of that revision are an argument. A request or notification is recognised by its
-method, an error by its code where the revision has a type for that, and a result by the request
-with its id that came before it: an open one first, then one that was answered already.
+The revision's bindings are an argument. A request or notification is recognized by its method, an
+error by its code, and a result by the earlier request with its id: an open request first, then an
+answered one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Bindings", "Fault", "Judge", "Method", "Verdict", "below"]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A JSON path, what was expected there, and what was found."""
+    """A JSON path, the expected text and the found text."""
 
     path: str
     expected: str
@@ -31,7 +31,7 @@ class Fault:
 
 
 class Method(Protocol):
-    """What a row of the method table has."""
+    """A row of the method table."""
 
     @property
     def kind(self) -> str: ...
@@ -63,7 +63,7 @@ class Bindings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`valid` is None for what is not a message and need not be one. `type` is None if unknown."""
+    """`valid` is None for text which need not be a message. `type` is None if unknown."""
 
     line: int
     valid: bool | None
@@ -84,14 +84,14 @@ _BATCH: Final = {True: "JSONRPCBatchRequest", False: "JSONRPCBatchResponse"}
 
 @dataclass(slots=True)
 class _Asked:
-    """A request, and whether it has been answered."""
+    """A request, and its state: open or answered."""
 
     method: Method
     answered: bool = False
 
 
 class _Requests:
-    """The requests of one file by id. Each side may have one with the same id: its newest."""
+    """The requests of one file by id: for each side, the newest request with an id."""
 
     def __init__(self) -> None:
         self._by_id: OrderedDict[_Id | None, dict[str, _Asked]] = OrderedDict()
@@ -107,13 +107,13 @@ class _Requests:
             self._by_id.popitem(last=False)
 
     def of(self, response: Mapping[str, Any]) -> list[_Asked]:
-        """Those that a response may answer: open ones first, then the newest first."""
+        """The requests a response may answer: open requests first, then newest first."""
         newest_first = reversed(self._by_id.get(_id(response), {}).values())
         return sorted(newest_first, key=lambda asked: asked.answered)
 
 
 class Judge:
-    """Judges the texts of one file in turn; with `type`, a name of a type, each as that type."""
+    """Judges the texts of one file in turn; if `type` is given, each as a value of this type."""
 
     def __init__(self, bindings: Bindings, type: str | None = None) -> None:
         self._bindings = bindings
@@ -127,12 +127,12 @@ class Judge:
         if fault is not None:
             return Verdict(text.line, False, None, fault)
         if self._type is not None:
-            return _verdict(text, self._typed(self._type, value))
+            return _verdict(text, self._as_type(self._type, value))
         if text.loose and not _is_message(value):
             return Verdict(text.line, None)
         return _verdict(text, self._message(value))
 
-    def _typed(self, type: str, value: Any) -> _Named:
+    def _as_type(self, type: str, value: Any) -> _Named:
         return type, self._bindings.fault(type, value)
 
     def _message(self, value: Any) -> _Named:
@@ -160,7 +160,7 @@ class Judge:
         if method is None:
             envelope = _REQUEST if "id" in message else _NOTIFICATION
             fault = self._bindings.fault(envelope, message)
-            unknown = Fault("$.method", f"a method of {self._bindings.revision}", _found(name))
+            unknown = Fault("$.method", f"a method of {self._bindings.revision}", _lookup(name))
             return envelope, fault or unknown
         if method.kind == "request":
             self._asked.add(message, method)
@@ -176,12 +176,12 @@ class Judge:
     # ---- responses
 
     def _result(self, message: Mapping[str, Any]) -> _Named:
-        envelope = self._declared(_RESULT)
+        envelope = self._declares(_RESULT)
         fault = self._bindings.fault(envelope, message)
         if fault is not None and fault.path.startswith("$.result") and self._is_elsewhere(message):
             fault = None
         if fault is None and "error" in message:
-            fault = Fault("$.error", "no error beside a result", _found(message["error"]))
+            fault = Fault("$.error", "no error beside a result", _lookup(message["error"]))
         asked = self._asked.of(message) if fault is None else []
         answers = [(each, *self._answer(each.method, message["result"])) for each in asked]
         if not answers:
@@ -192,13 +192,14 @@ class Judge:
         return type or envelope, fault
 
     def _is_elsewhere(self, response: Mapping[str, Any]) -> bool:
-        """Whether it answers a request between other roles, not by a result of the core."""
+        """Return whether it answers a request between other roles, not by a result of the core."""
         return any(each.method.direction not in _CORE_WAYS for each in self._asked.of(response))
 
     def _answer(self, method: Method, result: Any) -> _Named:
-        """As the first of its types that fits, else as the one that its `resultType` names.
+        """Judge a result as the first result type it satisfies, else as the type its `resultType`
+        names.
 
-        Where that names none, or several, it is the one that goes furthest.
+        If the name is missing or ambiguous, take the type whose fault lies deepest.
         """
         faults = [(type, self._bindings.fault(type, result)) for type in method.results]
         fits = [(type, None) for type, fault in faults if fault is None]
@@ -209,32 +210,32 @@ class Judge:
         return type, below("$.result", fault)
 
     def _is_named(self, type: str, fault: Fault | None, result: Any) -> bool:
-        """Whether a result has the `resultType` that is a constant of this type."""
+        """Return whether the `resultType` of a result is the constant of this type."""
         if "resultType" not in (_members(result) or ()) or (fault and fault.path == _RESULT_TYPE):
             return False
         other = self._bindings.fault(type, {**result, "resultType": ""})
         return other is not None and other.path == _RESULT_TYPE
 
     def _error(self, message: Mapping[str, Any]) -> _Named:
-        envelope = self._declared(_ERROR)
+        envelope = self._declares(_ERROR)
         if len(still_open := [each for each in self._asked.of(message) if not each.answered]) == 1:
             still_open[0].answered = True
         fault = self._bindings.fault(envelope, message)
         if fault is None:
-            for type in self._coded:
+            for type in self._types_of_code:
                 problem = self._bindings.fault(type, message)
                 if problem is None or problem.path != _CODE:
                     return type, problem
         return envelope, fault
 
     @cached_property
-    def _coded(self) -> tuple[str, ...]:
-        """The types of error responses with one code: that which no error has is their fault."""
+    def _types_of_code(self) -> tuple[str, ...]:
+        """The types of error responses with a code; used if no type fits."""
         types = sorted(self._bindings.types)
         faults = ((type, self._bindings.fault(type, _NO_ERROR)) for type in types)
         return tuple(type for type, fault in faults if fault and fault.path == _CODE)
 
-    def _declared(self, names: Iterable[str]) -> str:
+    def _declares(self, names: Iterable[str]) -> str:
         return next(name for name in names if name in self._bindings.types)
 
     # ---- batches
@@ -286,7 +287,7 @@ def _members(value: Any) -> dict[str, Any] | None:
 
 
 def _is_message(value: Any) -> bool:
-    """Whether it is meant as one, or as a batch."""
+    """Return whether a value is meant as a message or a batch."""
     if value.__class__ is list:
         return any(_is_message(item) for item in value)
     return not _MEMBERS.isdisjoint(_members(value) or ())
@@ -294,23 +295,23 @@ def _is_message(value: Any) -> bool:
 
 def _surplus(method: Method, message: Mapping[str, Any]) -> Fault | None:
     if method.kind == "notification" and "id" in message:
-        return Fault("$.id", "no id, as in every notification", _found(message["id"]))
+        return Fault("$.id", "no id, as in every notification", _lookup(message["id"]))
     return None
 
 
 def below(place: str, fault: Fault | None) -> Fault | None:
-    """A fault inside of a place, as one of the whole."""
+    """A fault inside of `place`, with its path from the root."""
     return fault and replace(fault, path=place + fault.path.removeprefix("$"))
 
 
 def _nearness(answer: tuple[_Asked, str | None, Fault | None]) -> tuple[bool, object]:
-    """How likely a result that fits no request is meant for this one."""
+    """Sort key: how likely a result without a matching request answers this request."""
     request, _, fault = answer
     return not request.answered, _reach(fault)
 
 
 def _reach(fault: Fault | None) -> tuple[int, bool, bool]:
-    """How far a value went: a constant of another type tells least, then what is not there."""
+    """Sort key: how deep a value got before its fault. A wrong constant counts least."""
     if fault is None:
         return 0, False, False
     depth = len(_STEP.findall(fault.path))
@@ -318,7 +319,7 @@ def _reach(fault: Fault | None) -> tuple[int, bool, bool]:
 
 
 def _id(message: Mapping[str, Any]) -> _Id | None:
-    """1 is not "1". None for what is not an id, or too long to be remembered."""
+    """The id of a message, typed: 1 is not "1". None if it is no id, or too long to remember."""
     id = message.get("id")
     if isinstance(id, str) and len(id) > MAX_ID_CHARS:
         return None
@@ -329,7 +330,7 @@ def _kind(value: Any) -> str:
     return _KINDS.get(value.__class__, "null")
 
 
-def _found(value: Any) -> str:
+def _lookup(value: Any) -> str:
     """Short text as it is, all else by its kind."""
     short = isinstance(value, str) and len(value) <= _SHORT
     return json.dumps(value) if short else _kind(value)

@@ -1,4 +1,4 @@
-"""`mcp-bindgen call`: asks a server what it has, or calls one of its tools."""
+"""`mcp-bindgen call`: lists a server's features, or calls one of its tools."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SCHEMES: Final = ("http://", "https://")
 _HEADER: Final = re.compile(r"(?P<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(?P<value>[\t\x20-\x7e]*)")
 _METHOD_NOT_FOUND: Final = -32601
 _NAMED: Final = 20
-"""Items left out of a list that are named; more are counted."""
+"""Items left out of a list which are named; the rest is counted."""
 _REMEDIES: Final = (
     ("no answer within", "--timeout SECONDS waits longer."),
     ("Limits.answer_bytes", "--max-message BYTES accepts a larger answer."),
@@ -41,7 +41,7 @@ _REMEDIES: Final = (
     ("allow_issuer_mismatch=True", "--allow-issuer-mismatch accepts it, at your own risk."),
     ("allow_private_sign_in=True", "--allow-private-sign-in opens it."),
 )
-"""What to do about an error whose text has these words."""
+"""Remedies for errors, by words in their text."""
 
 
 @click.command("call", context_settings={"ignore_unknown_options": True})
@@ -136,19 +136,19 @@ def command(
     network: Network,
     words: tuple[str, ...],
 ) -> int:
-    """Call TOOL of a server with JSON arguments, or list what the server has.
+    """Call TOOL of a server with JSON arguments, or list the server's tools, prompts and resources.
 
     The server is started by a command, or reached at a URL with http:// or https://.
 
     The last words are the tool and its arguments, if those begin with `{`; with --list all words
-    are the server's. Exit status 0: done; 1: the tool has failed, or invalid items were left out of
-    a list; 2: the server refused, gave no answer, or a list failed.
+    are the server's. Exit status 0: done; 1: the tool failed, or invalid items were left out of a
+    list; 2: the server refused, gave no answer, or a list failed.
     """
     if words[0].startswith("-"):
         raise click.NoSuchOption(words[0], possibilities=get_close_matches(words[0], _options()))
     if logout:
         return _log_out(words)
-    server, tool, arguments = (words, "", {}) if list_ else _parsed(words)
+    server, tool, arguments = (words, "", {}) if list_ else _parse(words)
     signing = SigningIn(login, not no_browser, auth_trace, any_issuer, any_page)
     options: dict[str, Any] = {
         "timeout": timeout,
@@ -166,13 +166,13 @@ def command(
 
 
 def _options() -> list[str]:
-    """The options of the verb, for a guess at what was meant."""
+    """The names of the verb's options, for suggestions."""
     names = [name for parameter in command.params for name in parameter.opts]
     return [name for name in names if name.startswith("-")]
 
 
 def _and_older(revisions: Sequence[str]) -> Sequence[str]:
-    """Every revision up to the newest of these; an unknown one is left for the client to refuse."""
+    """Every revision up to the newest given one; the client refuses unknown revisions."""
     from mcp_runtime.revisions import ALL
 
     known = [ALL.index(name) for name in revisions if name in ALL]
@@ -180,7 +180,7 @@ def _and_older(revisions: Sequence[str]) -> Sequence[str]:
 
 
 def _log_out(words: Sequence[str]) -> int:
-    """Raises InputError for a command, which nobody signs in to, and a file without tokens."""
+    """Raise InputError for a command, which nobody signs in to, and a file without tokens."""
     if not words[0].startswith(_SCHEMES):
         raise InputError("one signs in to, and out of, a server that has a URL")
     try:
@@ -197,7 +197,7 @@ def _client_of(
     network: Network,
     errors: HeldErrors,
 ) -> Callable[..., Client]:
-    """Makes the client of a command or URL. Raises InputError."""
+    """Make the client of a command or URL. Raises InputError."""
     from mcp_runtime.client.client import Client
 
     if not server[0].startswith(_SCHEMES) and "://" not in server[0]:
@@ -219,7 +219,7 @@ def _client_of(
 
 
 def _header(text: str) -> tuple[str, str]:
-    """Raises InputError, without the value, which may be secret."""
+    """Raise InputError, without the value, which may be secret."""
     match = _HEADER.fullmatch(text)
     if match is None:
         remedy = "For instance: --header 'Authorization: Bearer …'."
@@ -227,7 +227,7 @@ def _header(text: str) -> tuple[str, str]:
     return match["name"], match["value"]
 
 
-def _parsed(words: tuple[str, ...]) -> tuple[tuple[str, ...], str, dict[str, Any]]:
+def _parse(words: tuple[str, ...]) -> tuple[tuple[str, ...], str, dict[str, Any]]:
     """The server's command or URL, the tool, its arguments. Raises InputError."""
     arguments: dict[str, Any] = {}
     if words[-1].lstrip().startswith("{"):
@@ -263,7 +263,7 @@ async def _ask(
     errors: HeldErrors,
     limit: float | None,
 ) -> int:
-    """Raises InputError, also if all is not done in `limit` seconds."""
+    """Raise InputError, also if all is not done in `limit` seconds."""
     from mcp_runtime.errors import SessionError
     from mcp_runtime.trace import TraceFile
 
@@ -276,7 +276,7 @@ async def _ask(
             async with asyncio.timeout(limit), make(**options) as client:
                 errors.show()
                 if tool:
-                    return _shown(await client.call_tool(tool, arguments), format)
+                    return _show(await client.call_tool(tool, arguments), format)
                 return await _list(client, format)
         except TimeoutError as error:
             if limit is None:
@@ -289,13 +289,13 @@ async def _ask(
 
 
 def _refusal(text: str) -> InputError:
-    """Lines that a server may have said are marked, so that none is taken for ours."""
+    """An error whose quoted lines are marked, so they are not mistaken for our own."""
     first, *others = text.splitlines() or [""]
     remedy = next((remedy for words, remedy in _REMEDIES if words in first), "")
     return InputError(first, rows=[f"| {line}" for line in others], remedy=remedy)
 
 
-def _shown(result: Any, format: str) -> int:
+def _show(result: Any, format: str) -> int:
     from mcp_runtime.revisions import latest
 
     if format == "json":
@@ -320,7 +320,7 @@ def _block(block: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of features: the capability that offers it, and the client's method that lists it."""
+    """A kind of feature: its capability, and the client's method to list it."""
 
     name: str
     capability: str
@@ -337,9 +337,9 @@ _KINDS: Final = (
 
 @dataclass(slots=True)
 class _Listing:
-    """By kind: what the server has, and why that could not be listed, or not whole.
+    """For each kind: the items of the server, and the error if they could not be listed in full.
 
-    A kind that could not be listed has no items, not even an empty list.
+    A kind with a failed list has no items, not even an empty list.
     """
 
     items: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
@@ -354,7 +354,7 @@ class _Listing:
 
 
 async def _list(client: Client, format: str) -> int:
-    """Raises InputError if nothing could be listed."""
+    """Raise InputError if nothing could be listed."""
     listing = _Listing()
     for kind in _KINDS:
         if kind.capability in client.server_capabilities:
@@ -369,7 +369,7 @@ async def _list(client: Client, format: str) -> int:
 
 
 async def _list_kind(client: Client, kind: _Kind, listing: _Listing) -> None:
-    """A method that the server does not know is one without items."""
+    """List the items of one kind. An unknown method counts as an empty list."""
     from mcp_runtime.errors import LocalError, PeerError, RemoteError
 
     before, known = client.forgiven.get("item", 0), len(client.problems)
@@ -411,14 +411,14 @@ def _say_text(client: Client, listing: _Listing) -> None:
     say(safe(f"{name}, MCP {client.revision}"))
     for name, items in listing.items.items():
         for item in items:
-            say(safe(f"  {name[:-1]:<9} {_name(item)}{_described(item)}"))
+            say(safe(f"  {name[:-1]:<9} {_name(item)}{_describe(item)}"))
 
 
 def _name(item: Any) -> str:
     return str(getattr(item, "uri_template", None) or getattr(item, "uri", None) or item.name)
 
 
-def _described(item: Any) -> str:
+def _describe(item: Any) -> str:
     text = item.description if isinstance(item.description, str) else ""
     first = next(iter(text.strip().splitlines()), "")
     return f": {first}" if first else ""

@@ -24,10 +24,11 @@ def token_file() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class SigningIn:
-    """`login` asks a person where a server demands it. `browser` opens one; without it the address
-    is shown, and the redirect is pasted back. `report` shows each step, with secrets masked.
-    `any_issuer` accepts metadata that names another issuer than was asked, `any_page` a sign-in
-    page in a private network."""
+    """`login`: ask a person if the server demands it. `browser`: open a browser; otherwise show the
+    address and read the pasted redirect. `report`: show each step, with secrets masked.
+    `any_issuer`: accept metadata naming another issuer. `any_page`: accept a sign-in page in a
+    private network.
+    """
 
     login: bool
     browser: bool
@@ -37,26 +38,26 @@ class SigningIn:
 
     @property
     def is_asked_for(self) -> bool:
-        """Whether any option is about signing in."""
+        """Return whether any option is about signing in."""
         return self.login or self.report or self.any_issuer or self.any_page
 
 
 def authorization(how: SigningIn) -> OAuth:
-    """Uses the tokens of an earlier sign-in, or signs in anew. What a person reads is on stderr."""
+    """Use the tokens of an earlier sign-in, or sign in anew. Messages to the user go to stderr."""
     from mcp_runtime.auth.client.oauth import OAuth
     from mcp_runtime.auth.client.redirect import LoopbackRedirect, PastedRedirect
     from mcp_runtime.auth.client.storage import FileStorage
 
     def page(url: str, host: str) -> None:
         warn(f"sign in at {safe(host)}")
-        if not how.browser or not _opened(url):
+        if not how.browser or not _open_browser(url):
             warn(f"open this address in a browser:\n{safe(url)}")
 
-    def pasted() -> str:
+    def read_pasted() -> str:
         warn("paste the address that the browser was sent to, and press Enter:")
         return sys.stdin.readline() if sys.stdin is not None else ""
 
-    redirect = LoopbackRedirect(page) if how.browser else PastedRedirect(page, pasted)
+    redirect = LoopbackRedirect(page) if how.browser else PastedRedirect(page, read_pasted)
     return OAuth(
         client_name="mcp-bindgen",
         redirect=redirect if how.login else None,
@@ -67,14 +68,14 @@ def authorization(how: SigningIn) -> OAuth:
     )
 
 
-def _opened(url: str) -> bool:
+def _open_browser(url: str) -> bool:
     from mcp_runtime.auth.client.browser import open_browser
 
     return open_browser(url)
 
 
 async def forget(url: str) -> None:
-    """Drops the tokens of the server at `url`."""
+    """Drop the tokens of the server at `url`."""
     from mcp_runtime.auth.client.authorizer import tokens_key
     from mcp_runtime.auth.client.storage import FileStorage
 

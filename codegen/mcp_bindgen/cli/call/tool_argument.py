@@ -1,4 +1,4 @@
-"""Tells whether the last words of `call` name a tool, or still belong to the server's command."""
+"""Tells whether the last words of `call` name a tool, or belong to the server's command."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _LAUNCHERS: Final = {
     **dict.fromkeys(("uv", "docker", "podman", "pipx", "npm", "pnpm", "yarn", "poetry"), 1),
     **dict.fromkeys(("go", "cargo", "dotnet", "hatch", "pdm", "mcp-bindgen", "conda"), 1),
 }
-"""Programs that start another one, and how many words before it are theirs: `uv run`."""
+"""Launchers such as `uv run`, each with the number of words before the launched program."""
 
 
 def require_tool(command: Sequence[str], tool: str) -> None:
-    """Raises InputError where `tool` is plainly the server, or part of the command for it.
+    """Raise InputError where `tool` is plainly the server, or part of the command for it.
 
     Otherwise a program without its script would wait for input, and nothing would be said for as
     long as a server may take to start.
@@ -48,7 +48,7 @@ def _is_program(word: str) -> bool:
 
 
 def _is_bare(command: Sequence[str]) -> bool:
-    """Whether a command has nothing but a launcher with its own words and options."""
+    """Return whether a command has nothing but a launcher with its own words and options."""
     name = PurePath(command[0].replace("\\", "/")).name.lower().removesuffix(".exe")
     own = _LAUNCHERS.get(name, _LAUNCHERS.get(_VERSION.sub("", name)))
     words = [word for word in command[1:] if not word.startswith("-")]

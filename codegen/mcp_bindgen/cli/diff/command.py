@@ -105,11 +105,11 @@ def command(
     verbose: bool,
     output: str | None,
 ) -> int:
-    """Compare OLD with NEW, each a revision, a version of an extension (tasks@draft-2026-08-21), a
-    schema.ts file or a folder with one.
+    """Compare OLD with NEW: each a revision, a version of an extension (tasks@draft-2026-08-21), a
+    schema.ts file, or a folder with one.
     """
     if explain is not None:
-        say("\n".join(_explained(explain)))
+        say("\n".join(_explain(explain)))
         return OK
     if history:
         if tools or extension or ignore is not None or audience != "all":
@@ -124,7 +124,7 @@ def command(
         imported = (row.rpartition("=")[2] for row in imports)
         _require_apart(Path(output), (*names, *imported, ignore))
     report = _of_tools(*names) if tools else _of_schemas(names, imports, extension)
-    report = _narrowed(report, audience)
+    report = _narrow(report, audience)
     if ignore is not None:
         report = _without_ignored(report, ignore)
     shown = _FORMATS[format](report, _Manner(verbose, tools, _width() if output is None else None))
@@ -133,7 +133,7 @@ def command(
 
 
 def _require_apart(output: Path, read: Iterable[str | None]) -> None:
-    """Raises OutputError if the report would replace one of the files that are read for it."""
+    """Raise OutputError if the report would overwrite one of its inputs."""
     for name in filter(None, read):
         file = Path(name, "schema.ts") if Path(name).is_dir() else Path(name)
         if output.is_file() and file.is_file() and output.samefile(file):
@@ -143,8 +143,8 @@ def _require_apart(output: Path, read: Iterable[str | None]) -> None:
             )
 
 
-def _narrowed(report: Report, audience: str) -> Report:
-    """The report for one audience. Raises click.UsageError for a role that nobody has."""
+def _narrow(report: Report, audience: str) -> Report:
+    """The report for one audience. Raises click.UsageError if no finding can concern the role."""
     from dataclasses import replace
 
     if audience == "all":
@@ -209,8 +209,9 @@ def _fails(report: Report, fail_on: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Manner:
-    """`tools` says that lists of tools were compared, not schemas; `width` how many columns there
-    are, None for any number."""
+    """`tools`: lists of tools were compared, not schemas; `width`: the number of columns, None for
+    unlimited.
+    """
 
     verbose: bool
     tools: bool
@@ -286,7 +287,7 @@ _FORMATS: Final[dict[str, Callable[[Report, _Manner], str]]] = {
 # ---- rules
 
 
-def _explained(id: str) -> Iterator[str]:
+def _explain(id: str) -> Iterator[str]:
     from mcp_bindgen.compare.judge.rules import RULES, rule
 
     if id == _ALL_RULES:

@@ -31,7 +31,7 @@ def _mark(cell: Cell) -> str:
 
 
 def _closely(history: History, names: Sequence[str]) -> Iterator[tuple[Row, tuple[Row, ...]]]:
-    """What is asked for, each row with those of its members."""
+    """The requested rows, each with the rows of its members."""
     from mcp_bindgen.compare.report.history import members, related
 
     asked = [row for name in names for row in related(history, history.row(name))]
@@ -40,7 +40,7 @@ def _closely(history: History, names: Sequence[str]) -> Iterator[tuple[Row, tupl
 
 
 def _changes(history: History, row: Row) -> Iterator[tuple[str, list[_Cells]]]:
-    """For each pair of neighbours, the findings that concern the row, worst first."""
+    """For each pair of neighbours, the findings about the row, worst first."""
     from mcp_bindgen.compare.judge.verdicts import SEVERITIES
 
     for report, cell in zip(history.reports, row.cells[1:], strict=True):
@@ -116,7 +116,7 @@ def _table(history: History, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _code(text: str) -> str:
-    """A name as code, in a table too; none has a backtick that could end it."""
+    """A name as code, in tables too; names contain no backticks."""
     return f"`{safe(text).replace('`', chr(39)).replace('|', chr(92) + '|')}`"
 
 

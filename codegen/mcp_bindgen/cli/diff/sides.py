@@ -1,4 +1,4 @@
-"""The sides of a comparison: revisions of the core, versions of one extension, or files."""
+"""Reads the sides of a comparison: revisions of the core, versions of one extension, or files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ __all__ = ["sides"]
 
 
 def sides(names: Sequence[str], imports: Sequence[str] = (), extension: str = "") -> list[Side]:
-    """The named schemas; files are read as versions of `extension`, or of that of another side.
+    """Read the named schemas; files count as versions of `extension`, or of the other side's
+    extension.
 
     Raises InputError.
     """
@@ -35,7 +36,7 @@ def sides(names: Sequence[str], imports: Sequence[str] = (), extension: str = ""
 def _extension(known: dict[str, str], extension: str) -> str:
     """The pinned version as which files are read; empty where the core is compared."""
     pinned = [revision for revision in known.values() if "@" in revision]
-    like = pins.extension_named(extension) if extension else next(iter(pinned), "")
+    like = pins.find_extension(extension) if extension else next(iter(pinned), "")
     for name, revision in known.items():
         if like and revision and revision.partition("@")[0] != like.partition("@")[0]:
             raise InputError(
@@ -46,7 +47,7 @@ def _extension(known: dict[str, str], extension: str) -> str:
 
 
 def _of_core(name: str, file: pins.Found, schema: Schema) -> Side:
-    """A revision of the core, or a file that nothing says more of."""
+    """A revision of the core, or a file without an extension."""
     from dataclasses import replace
 
     from mcp_bindgen.compare.messages.extension import two_way

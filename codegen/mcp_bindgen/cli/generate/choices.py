@@ -1,4 +1,4 @@
-"""Reads what `mcp-bindgen generate` is asked for: the schemas, the folder and the options."""
+"""Reads the arguments of `mcp-bindgen generate`: the schemas, the folder and the options."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FORMATS: Final = ("off", "black")
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The options of what is written. `models` None is every flavour."""
+    """The options of the output. `models` None means every flavour."""
 
     models: tuple[str, ...] | None
     unknown: str
@@ -46,7 +46,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What an extension is generated beside: a revision of the core, and its own rows."""
+    """The context of an extension: a revision of the core, and the extension's rows."""
 
     core: str
     decisions: Path | None
@@ -54,10 +54,10 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Which schemas, by revision name, go where.
+    """The schemas by revision name, and the folder to write.
 
-    `only` are the revisions whose folders alone are written; None means the whole folder. With
-    `beside` the one schema is that of an extension, whose package the folder is.
+    `only` are the revisions to write, each in its folder; None means the whole folder. With
+    `beside`, the one schema is an extension, and the folder is its package.
     """
 
     out: Path
@@ -67,7 +67,7 @@ class Target:
 
 
 def read_choices(out: Path, given: Mapping[str, str | None], *, prune: bool) -> Choices:
-    """What is given, else what the folder was made with, else the defaults."""
+    """The given options, else those recorded in the folder, else the defaults."""
     there = manifest.read(out)
     kept: Mapping[str, str] = there.options if there else {}
     said = {name: value or kept.get(name) for name, value in given.items()}
@@ -92,18 +92,20 @@ def _flavours_in(there: manifest.Manifest) -> list[str]:
 
 
 def kept_options(out: Path, choices: Choices) -> dict[str, str]:
-    """The options that are not the defaults; the folder of templates is said from the output's."""
+    """The options with other values than their defaults; paths are relative to the output
+    folder.
+    """
     values = {
         "models": ",".join(choices.models or ()),
         "unknown": choices.unknown.removeprefix(UNKNOWN[0]),
         "literals": choices.literals.removeprefix(LITERALS[0]),
         "format": choices.format.removeprefix(FORMATS[0]),
-        "templates": _seen_from(out, choices.templates),
+        "templates": _relative(out, choices.templates),
     }
     return {name: value for name, value in values.items() if value}
 
 
-def _seen_from(out: Path, folder: Path | None) -> str:
+def _relative(out: Path, folder: Path | None) -> str:
     return "" if folder is None else Path(os.path.relpath(folder, out)).as_posix()
 
 
@@ -144,7 +146,7 @@ def out_folder(out: Path | None) -> Path:
 def find_schemas(
     revisions: tuple[str, ...], schema: str | None, name: str | None, imports: tuple[str, ...]
 ) -> dict[str, pins.Found]:
-    """The schemas that were named, by revision; empty for none."""
+    """The schemas named in the arguments, by revision; empty if none are named."""
     if (schema is None) != (name is None):
         raise click.UsageError("--schema FILE and --revision NAME go together")
     if versions := [revision for revision in revisions if "@" in revision]:
@@ -166,9 +168,9 @@ def _pinned(revision: str) -> pins.Found:
 
 
 def _require_pinned(out: Path, pinned: Sequence[str], named: Sequence[str] = ()) -> None:
-    """Refuses a folder that holds a revision of the user's own, which would be removed.
+    """Refuse a folder with a revision of the user's own, which would be removed.
 
-    The user may name one file. If `named` has it already, the remedy is another folder.
+    The user may name one file. If it is already in `named`, the remedy is another folder.
     """
     there = manifest.read(out)
     own = [name for name in named if name not in pinned]
@@ -186,7 +188,7 @@ def _require_pinned(out: Path, pinned: Sequence[str], named: Sequence[str] = ())
 
 
 def is_default(out: Path) -> bool:
-    """Whether a folder is that of the checkout, to which every pinned revision is written."""
+    """Return whether the folder is `generated/` of the checkout, the target of pinned revisions."""
     return out.resolve() == (paths.schema().parent / "generated" / "mcp_wire").resolve()
 
 

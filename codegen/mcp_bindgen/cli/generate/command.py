@@ -24,7 +24,7 @@ from mcp_bindgen.cli.generate.choices import (
     read_choices,
 )
 from mcp_bindgen.cli.generate.extension import extension_target
-from mcp_bindgen.cli.generate.files import confirm_rows, folders_written, input_digest, make_files
+from mcp_bindgen.cli.generate.files import confirm_rows, folders_to_write, input_digest, make_files
 from mcp_bindgen.cli.ignored import unknown_tags, unused_generics
 from mcp_bindgen.cli.options import FOLDER, imports_option
 from mcp_bindgen.cli.show import near, safe, safe_text, say, warn
@@ -35,8 +35,9 @@ __all__ = ["command"]
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """The files that were written or removed, what differs from the schemas, how many files there
-    are, and those of them that were not there before."""
+    """The files written or removed, the differences from the schemas, the number of files, and the
+    files which are new.
+    """
 
     changed: Sequence[str]
     diffs: Sequence[str]
@@ -149,10 +150,10 @@ def command(
     force: bool,
     report: str,
 ) -> int:
-    """Write the bindings of every revision, or of those named.
+    """Write the bindings of every revision, or of the named ones.
 
-    Where revisions are named, only their folders are written and compared. Options are kept in
-    MANIFEST.json, and stand until others are given.
+    If revisions are named, only their folders are written and compared. Options are saved in
+    MANIFEST.json and reused until you change them.
     """
     if extension is None:
         if core or decisions:
@@ -180,7 +181,7 @@ def command(
     if confirm:
         confirm_rows(target)
     outcome = _check(target, choices) if check else _write(target, choices, force, there)
-    _warn_of_ignored(target)
+    _warn_of_idle_text(target)
     say(_report(report, target, outcome, check), nl=False)
     return FINDINGS if outcome.diffs else OK
 
@@ -191,12 +192,12 @@ def command(
 def _check(target: Target, choices: Choices) -> _Outcome:
     from mcp_bindgen.emit import tree
 
-    within = folders_written(target)
-    files = _scoped(make_files(target, choices), within)
+    within = folders_to_write(target)
+    files = _scope(make_files(target, choices), within)
     return _Outcome((), tree.compare(target.out, files, within=within), len(files))
 
 
-def _scoped(files: Mapping[str, str], within: frozenset[str] | None) -> dict[str, str]:
+def _scope(files: Mapping[str, str], within: frozenset[str] | None) -> dict[str, str]:
     return {
         path: text
         for path, text in files.items()
@@ -207,7 +208,9 @@ def _scoped(files: Mapping[str, str], within: frozenset[str] | None) -> dict[str
 def _write(
     target: Target, choices: Choices, force: bool, there: manifest.Manifest | None
 ) -> _Outcome:
-    """Writes what the folder lacks; `there` is what it had when the target was chosen."""
+    """Write the missing or changed files; `there` is the manifest read when the target was
+    chosen.
+    """
     inputs = input_digest(target, choices) if target.only is None else ""
     same = there is not None and there.revisions == tuple(target.schema_files)
     if there and inputs and same and manifest.fresh(target.out, there, inputs):
@@ -215,11 +218,11 @@ def _write(
     from mcp_bindgen.emit import tree
     from mcp_bindgen.emit.trial import Trial
 
-    within = folders_written(target)
+    within = folders_to_write(target)
     with Trial(_libraries(choices)) as trial:
         files = make_files(target, choices)
         _require_alone(target, there, files)
-        chosen = _scoped(files, within)
+        chosen = _scope(files, within)
         for path in set(files) - set(chosen):  # what all revisions share, where it is not there yet
             if not (target.out / path).exists() and "/" not in path:
                 chosen[path] = files[path]
@@ -238,7 +241,7 @@ def _write(
 
 
 def _libraries(choices: Choices) -> Sequence[str]:
-    """The libraries that the chosen flavours import."""
+    """The libraries imported by the chosen flavours."""
     chosen = choices.models
     return [name for name in ("msgspec", "pydantic") if chosen is None or name in chosen]
 
@@ -246,7 +249,7 @@ def _libraries(choices: Choices) -> Sequence[str]:
 def _require_alone(
     target: Target, there: manifest.Manifest | None, files: Mapping[str, str]
 ) -> None:
-    """Raises OutputError if another run has meanwhile written what this one would remove."""
+    """Raise OutputError if a concurrent run has written files which this run would remove."""
     now = manifest.read(target.out) if target.only is None else there
     if now is not None and now != there and not files.keys() >= now.files.keys():
         raise OutputError(
@@ -255,8 +258,8 @@ def _require_alone(
         )
 
 
-def _warn_of_ignored(target: Target) -> None:
-    """Names what a user's own files say without effect."""
+def _warn_of_idle_text(target: Target) -> None:
+    """Warn of text without effect in a user's own files."""
     for file in target.schema_files.values():
         if file.revision:
             continue

@@ -1,4 +1,4 @@
-"""`mcp-bindgen generate --extension`: writes the package of an extension that is not pinned."""
+"""`mcp-bindgen generate --extension`: writes the package of an unpinned extension."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def extension_target(
     imports: tuple[str, ...],
     decisions: Path | None,
 ) -> Target:
-    """The package of the extension that a file declares, called `name` or as its rows say."""
+    """The package of the extension declared in a file, called `name` or as in its rows."""
     if core is None or out is None:
         raise click.UsageError("--extension FILE needs --core REVISION and --out DIR")
     pins.schema_path(core)  # refuses an unknown one
-    version = name or _named(_rows(decisions))
+    version = name or _version_of(_rows(decisions))
     if "@" not in pins.require_name(version):
         raise click.UsageError("an extension is called NAME@VERSION (--revision)")
     return Target(out, {version: pins.find(file, imports)}, None, Beside(core, decisions))
 
 
-def _named(rows: Decisions) -> str:
-    """The one version that the rows are about."""
+def _version_of(rows: Decisions) -> str:
+    """The one version in the rows."""
     versions = {row.revision for row in rows.rows.values()}
     if len(versions) != 1:
         raise click.UsageError("say which extension it is: --revision NAME@VERSION")
@@ -48,7 +48,7 @@ def _named(rows: Decisions) -> str:
 
 
 def _versions(rows: Decisions, version: str) -> set[str]:
-    """The versions of the same extension that the file has rows for."""
+    """The versions of the same extension with rows in the file."""
     extension = version.partition("@")[0]
     named = {row.revision for row in rows.rows.values()}
     return {each for each in named if each.startswith(f"{extension}@")}
@@ -79,7 +79,7 @@ def extension_files(target: Target, options: Options) -> dict[str, str]:
 
 
 def _require_apart(schema: Schema) -> None:
-    """Raises DecisionError if a pinned extension adds a member that this one adds."""
+    """Raise DecisionError if a pinned extension adds a member this one adds too."""
     from mcp_bindgen.ir.lower.extensions import require_apart
 
     for other in _others(schema.revision):

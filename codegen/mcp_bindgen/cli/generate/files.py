@@ -1,4 +1,4 @@
-"""Makes the text of each file that `mcp-bindgen generate` writes, and a digest of its inputs."""
+"""Makes the text of each output file of `mcp-bindgen generate`, and a digest of its inputs."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from mcp_bindgen.ir.decisions.decisions import Decisions
     from mcp_bindgen.ir.model import Schema
 
-__all__ = ["bindings", "confirm_rows", "folders_written", "input_digest", "make_files"]
+__all__ = ["bindings", "confirm_rows", "folders_to_write", "input_digest", "make_files"]
 
 _COMMAND: Final = ("run `make generate`", "run `mcp-bindgen generate`")
-"""What headers name in this project, and in every other."""
+"""The command named in headers: in this project, and elsewhere."""
 
 
 def input_digest(target: Target, choices: Choices) -> str:
-    """The digest of all that the output depends on."""
+    """The digest of everything the output depends on."""
     return manifest.digest(_parts(target, choices))
 
 
 def _parts(target: Target, choices: Choices) -> Iterator[tuple[str, bytes]]:
     yield from manifest.sources()
     for revision, file in target.schema_files.items():
-        yield f"schema {revision} {_shown(file)} {file.revision}", file.data
+        yield f"schema {revision} {_header_name(file)} {file.revision}", file.data
         for specifier, source in file.imports.items():
             yield f"import {revision} {specifier}", source.data
     for name in _extensions(target):
@@ -65,8 +65,8 @@ def _black() -> ModuleType:
     return black
 
 
-def _formatted(files: Mapping[str, str]) -> dict[str, str]:
-    """The files as black lays them out, for the oldest Python that bindings are for."""
+def _format(files: Mapping[str, str]) -> dict[str, str]:
+    """Format the files with black, for the oldest supported Python."""
     black = _black()
     mode = black.Mode(target_versions={black.TargetVersion.PY311})
     return {
@@ -75,8 +75,8 @@ def _formatted(files: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _shown(file: pins.Found) -> str:
-    """What headers say of a file: no more of its path than that."""
+def _header_name(file: pins.Found) -> str:
+    """The name of a file in headers, with as little of its path as possible."""
     ours = file.path == f"schema/{file.revision}/schema.ts"
     return file.path if ours else Path(file.path).name
 
@@ -98,10 +98,10 @@ def make_files(target: Target, choices: Choices) -> dict[str, str]:
     if not is_default(target.out):
         files = {path: text.replace(*_COMMAND, 1) for path, text in files.items()}
     if choices.format == "black":
-        files = _formatted(files)
+        files = _format(files)
     if target.only is None:
         kept = kept_options(target.out, choices)
-        files[manifest.NAME] = manifest.made(list(target.schema_files), files, kept).text()
+        files[manifest.NAME] = manifest.describe(list(target.schema_files), files, kept).text()
     return files
 
 
@@ -125,7 +125,7 @@ def bindings(
     steps: bool = False,
     extensions: Sequence[str] = (),
 ) -> dict[str, str]:
-    """The text of every file, by path; with `steps` those of a revision without neighbours too."""
+    """The text of every file, by path; with `steps` also for a revision without neighbours."""
     from mcp_bindgen.emit import generate
 
     with progress(len(schema_files) + 1) as step:
@@ -168,7 +168,7 @@ def _extension_files(
 
 
 def confirm_rows(target: Target) -> None:
-    """Adds each new revision to the rows that answer for it unchanged."""
+    """Add each new revision to the rows it confirms unchanged."""
     from mcp_bindgen.ir.decisions.edits import confirmed
 
     rows = replace(pins.decisions(), deferred=True)
@@ -180,7 +180,7 @@ def confirm_rows(target: Target) -> None:
 
 
 def _pinned_names() -> tuple[list[str], list[str]]:
-    """The pinned revisions, and what rows call each pair of neighbours."""
+    """The pinned revisions, and the name of each pair of neighbours in rows."""
     from mcp_bindgen.convert.plan import pair_name
 
     pinned = pins.revisions()
@@ -190,7 +190,7 @@ def _pinned_names() -> tuple[list[str], list[str]]:
 def _pairs(
     schema_files: Mapping[str, pins.Found], schemas: Sequence[Schema], rows: Decisions
 ) -> list[Pair]:
-    """The plans of pinned neighbours that are both written; others are no business of rows."""
+    """The plans of pinned neighbours which are both written; rows concern no other pairs."""
     from mcp_bindgen.convert import plan
 
     chosen = {s.revision: s for s in schemas if schema_files[s.revision].revision == s.revision}
@@ -200,8 +200,8 @@ def _pairs(
     return [plan(old, new, rows, texts) for old, new in both if old and new]
 
 
-def folders_written(target: Target) -> frozenset[str] | None:
-    """The folders that are written alone; two revisions of one name are refused."""
+def folders_to_write(target: Target) -> frozenset[str] | None:
+    """The folders to write, if not all; two revisions with one folder are refused."""
     from mcp_bindgen.emit.generate import package
 
     names = [package(revision) for revision in target.schema_files]

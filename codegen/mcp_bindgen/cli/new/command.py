@@ -131,7 +131,7 @@ def command(
 
 
 def _warn(tools: Sequence[Tool], left_out: Sequence[str]) -> None:
-    """Says which tools were left out, and which places of the others' types became `Any`."""
+    """Say which tools were left out, and which places of the others' types became `Any`."""
     if left_out:
         warn("mcp-bindgen: these tools are left out, as no server can offer them:")
         for row in left_out:
@@ -154,13 +154,13 @@ def _answers(
         raise click.UsageError("NAME is needed.")
     chosen = require_name(name if name is not None else _ask("Name of the project"))
     known = pins.revisions()
-    listed = _listed("Revisions", revisions, ",".join(known), asks)
+    listed = _list("Revisions", revisions, ",".join(known), asks)
     spoken = require_revisions(listed, known, pins.decisions().handlers)
-    ways = require_transports(_listed("Transports", transports, "stdio", asks))
+    ways = require_transports(_list("Transports", transports, "stdio", asks))
     return Answers(name=chosen, revisions=spoken, transports=ways)
 
 
-def _listed(what: str, said: str | None, default: str, asks: bool) -> list[str]:
+def _list(what: str, said: str | None, default: str, asks: bool) -> list[str]:
     if said is None:
         said = _ask(f"{what}, by commas", default) if asks else default
     return [each.strip() for each in said.split(",")]
@@ -194,7 +194,7 @@ def _require_free(folder: Path) -> None:
 
 
 def _write(folder: Path, files: Mapping[str, str], package: str) -> None:
-    """Writes all into a folder beside it, which then takes its name. Raises OutputError, also if
+    """Write all into a folder beside it, which then takes its name. Raises OutputError, also if
     the server cannot be imported from there."""
     from mcp_bindgen.emit import tree
     from mcp_bindgen.emit.trial import Trial
@@ -227,7 +227,7 @@ def _unwritten(error: OSError, folder: Path) -> OutputError:
 
 
 def _make_parents(folder: Path) -> list[Path]:
-    """Makes a folder with those above it; the ones that were missing, the innermost first."""
+    """Make a folder and its parents; return the missing ones, innermost first."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -237,7 +237,7 @@ def _make_parents(folder: Path) -> list[Path]:
 
 
 def _modules(files: Mapping[str, str], package: str) -> Iterator[str]:
-    """The server's own modules below `src`, which import what they need of `_mcp`."""
+    """The server's own modules below `src`, which import `_mcp`."""
     for path in files:
         below = path.removeprefix("src/")
         is_own = below.startswith(f"{package}/") and not below.startswith(f"{package}/_mcp/")
@@ -246,7 +246,9 @@ def _modules(files: Mapping[str, str], package: str) -> Iterator[str]:
 
 
 def _umask() -> int:
-    """What this process takes from the modes of what it makes; `mkdtemp` takes all but ours."""
+    """The permission bits removed by this process's umask; `mkdtemp` removes all but the
+    owner's.
+    """
     umask = os.umask(0)
     os.umask(umask)
     return umask

@@ -1,4 +1,6 @@
-"""What `new` and `update` share: a project's texts from its answers, and their inputs from disk."""
+"""Shared by `new` and `update`: makes a project's texts from its answers, and reads their
+inputs.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ _URL: Final = re.compile(r"https?://", re.IGNORECASE)
 
 
 def texts(answers: Answers, tools: Sequence[Tool] = (), listed: str = "") -> dict[str, str]:
-    """Every file of a project by path; `listed` is its list of tools, where it has one already.
+    """Every file of a project by path; `listed` is its existing list of tools, if any.
 
     Raises BindgenError.
     """
@@ -46,12 +48,12 @@ def texts(answers: Answers, tools: Sequence[Tool] = (), listed: str = "") -> dic
 def tools(
     source: str, network: Network, *, strict: bool = False, left_out: list[str] | None = None
 ) -> list[Tool]:
-    """The tools of a file with a result of `tools/list`, of the server that a command starts, or of
-    one at a URL, which is reached as `network` says; as `tools_of`.
+    """The tools in a file with a result of `tools/list`, of a server started by a command, or of a
+    server at a URL, reached as `network` says. See `tools_of`.
     """
     chosen = partial(tools_of, strict=strict, left_out=left_out)
     if _URL.match(source):
-        return chosen(asyncio.run(_listed_at(source, network)), source)
+        return chosen(asyncio.run(_list_at(source, network)), source)
     if network.is_asked_for:
         raise InputError("--proxy, --cacert and --ignore-environment are for tools at a URL")
     path = Path(source)
@@ -59,7 +61,7 @@ def tools(
     if path.is_file() and not _is_program(path):
         return chosen(pins.read_bytes(path), source)
     if len(words) > 1 or (words and shutil.which(words[0])):
-        return chosen(asyncio.run(_listed_by(words)), words[0])
+        return chosen(asyncio.run(_list_by(words)), words[0])
     raise InputError(
         f"{source}: is not a readable file, a program or a URL",
         remedy="Give a file with a tools/list result, a server's command in quotes, or its URL.",
@@ -75,7 +77,7 @@ def _words(command: str) -> list[str]:
 
 
 def _is_program(path: Path) -> bool:
-    """Whether a file is to be started, and not to be read: it may be, and holds no JSON."""
+    """Return whether a file is to be started, and not to be read: it may be, and holds no JSON."""
     if not os.access(path, os.X_OK):
         return False
     with path.open("rb") as file:
@@ -85,9 +87,9 @@ def _is_program(path: Path) -> bool:
 def tools_of(
     data: bytes, path: str, *, strict: bool = False, left_out: list[str] | None = None
 ) -> list[Tool]:
-    """The tools of a list that a server can offer; the others are named in `left_out`.
+    """The tools of a list which a server can offer; the others are named in `left_out`.
 
-    Raises InputError, also for the others if `strict` or where `left_out` is None; SchemaError.
+    Raises InputError, also for the others if `strict` or without `left_out`; SchemaError.
     """
     from mcp_bindgen.scaffold.tools import read
 
@@ -95,9 +97,9 @@ def tools_of(
 
 
 def _refusal(tool: object) -> str:
-    """Why the runtime does not offer a tool, in its JSON form; empty for one that it does.
+    """The reason why the runtime refuses a tool, given in its JSON form; empty if it accepts it.
 
-    The rule is the runtime's own: the tool is registered with a server as the project does it.
+    The tool is registered with a server of the runtime, as in the project.
     """
     from mcp_runtime import Server
     from mcp_runtime.json_schema.validator import BadSchema
@@ -112,28 +114,28 @@ def _refusal(tool: object) -> str:
     return ""
 
 
-async def _listed_by(command: Sequence[str]) -> bytes:
-    """What a server lists. Raises InputError for one that does not start or does not answer."""
+async def _list_by(command: Sequence[str]) -> bytes:
+    """Start a server and list its tools. Raises InputError if it does not start or answer."""
     from mcp_runtime.client.client import Client
 
     remedy = "Does the command start a server that talks on its stdin and stdout?"
     errors = HeldErrors()
     try:
-        return await _listed(partial(Client.stdio, command, stderr=errors), command[0], remedy)
+        return await _list(partial(Client.stdio, command, stderr=errors), command[0], remedy)
     except InputError:
         errors.show_end()
         raise
 
 
-async def _listed_at(url: str, network: Network) -> bytes:
-    """What the server of a URL lists. Raises InputError."""
+async def _list_at(url: str, network: Network) -> bytes:
+    """List the tools of the server at a URL. Raises InputError."""
     from mcp_runtime.client.client import Client
 
     make = partial(Client.http, url, **network.of_client(url))
-    return await _listed(make, url, "Does a server of MCP answer there?")
+    return await _list(make, url, "Does a server of MCP answer there?")
 
 
-async def _listed(make: Callable[[], Client], name: str, remedy: str) -> bytes:
+async def _list(make: Callable[[], Client], name: str, remedy: str) -> bytes:
     from mcp_runtime.errors import NotInstalled, SessionError
     from mcp_runtime.revisions import latest
 
@@ -160,7 +162,7 @@ def _wire(answers: Answers) -> dict[str, str]:
 
 
 def _terms() -> Mapping[str, str]:
-    """Under what the vendored files may be used, and whose the declarations are."""
+    """The licences of the vendored files, and the authors of the declarations."""
     license = distribution("mcp-bindgen-runtime").read_text("licenses/LICENSE")
     if license is None:
         remedy = "Install it again: pip install --force-reinstall mcp-bindgen-runtime"

@@ -1,4 +1,4 @@
-"""`mcp-bindgen run`: serves a server that is written in Python, over stdio or HTTP."""
+"""`mcp-bindgen run`: serves a server written in Python, over stdio or HTTP."""
 
 from __future__ import annotations
 
@@ -81,10 +81,10 @@ def command(
 ) -> int:
     """Serve the server called SERVER in a module or a .py file.
 
-    SERVER may be left out if the module has one server. What the program prints goes to standard
-    error; over HTTP the address is printed there too.
-    Exit status 0: the client has gone, or a signal ended the server; 2: there is no such server,
-    it cannot be served there, or a worker ended again and again.
+    SERVER may be left out if the module has one server. Output of the program goes to standard
+    error; over HTTP the address is printed there too. Exit status 0: the client has gone, or a
+    signal ended the server; 2: there is no such server, it cannot be served there, or a worker
+    ended again and again.
     """
     from mcp_runtime.errors import NotInstalled
 
@@ -130,9 +130,10 @@ def _options(
     root_path: str,
     store: str | None,
 ) -> dict[str, Any]:
-    """Raises InputError for what is not an address, host, origin or store.
+    """The options of the HTTP application. Raises InputError for an invalid address, host, origin
+    or store.
 
-    Hosts and origins of the environment are meant too.
+    Hosts and origins also come from the environment.
     """
     from mcp_runtime.errors import NotInstalled
     from mcp_runtime.server.http.allowed_hosts import allowed_hosts

@@ -1,4 +1,4 @@
-"""Imports the server that `run` serves, and reports what fails in its own lines."""
+"""Imports the server for `run`, and reports its errors by the user's own lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MACHINERY: Final = frozenset({"mcp_bindgen", "mcp_runtime", "mcp_wire", "asynci
 
 
 def server_of(target: str) -> Any:
-    """Raises InputError."""
+    """Raise InputError."""
     from mcp_runtime.server.server import Server
 
     name, attribute = _parts(target)
@@ -48,7 +48,7 @@ def _parts(target: str) -> tuple[str, str]:
 
 
 def _module(name: str) -> ModuleType:
-    """Raises InputError for a module that is not there, or that fails when it is imported."""
+    """Import a module. Raises InputError if it is missing, or fails while it is imported."""
     path = Path(name)
     if path.suffix == ".py" and not path.is_file():
         raise InputError(f"there is no file {name}")
@@ -66,7 +66,7 @@ def _module(name: str) -> ModuleType:
 
 
 def failure(what: str, error: Exception) -> InputError:
-    """What a program of the user did wrong, in its own lines alone."""
+    """The error of a user's program, with only its own lines of the traceback."""
     failed = TracebackException.from_exception(error)
     stack = StackSummary.from_list([f for f in failed.stack if not _is_ours(f.filename)])
     is_syntax = isinstance(error, SyntaxError)
@@ -78,7 +78,7 @@ def failure(what: str, error: Exception) -> InputError:
 
 
 def _is_ours(file: str) -> bool:
-    """Whether a file is part of how a server is run, and none that the user wrote."""
+    """Return whether a file belongs to the machinery, and was not written by the user."""
     return file.startswith("<frozen ") or bool(_MACHINERY & {*Path(file).parts})
 
 

@@ -1,4 +1,4 @@
-"""Several processes that serve one address: started together, replaced when they die, drained."""
+"""Runs several processes for one address: starts them together, replaces dead ones, drains them."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _BACKLOG: Final = 2048
 _DEATHS: Final = 5
 """So many workers may die young within `_PERIOD`; then all are ended."""
 _PERIOD: Final = 30.0
-"""Seconds. A worker that lived longer could serve, so it is replaced however often it happens."""
+"""In seconds. A worker which lived longer was able to serve, so it is always replaced."""
 _DRAIN: Final = 30.0
-"""Seconds that workers have to end after a signal; then they are killed."""
+"""Time for workers to end after a signal, in seconds; then they are killed."""
 
 
 def run_workers(count: int, target: str, options: Mapping[str, Any]) -> int:
-    """Serves until a signal ends it; a second signal kills. Raises InputError."""
+    """Serve until a signal ends it; a second signal kills. Raises InputError."""
     server_of(target)  # what is wrong with it is said once, and here
     if options.get("store", "memory:").startswith("memory:"):
         why = "Workers without --store, or with memory:, know nothing of each other's sessions:"
@@ -52,13 +52,13 @@ def run_workers(count: int, target: str, options: Mapping[str, Any]) -> int:
 
 
 def _first(is_said: Lock, say: Callable[[str], object], url: str) -> None:
-    """Says the URL in the first worker that serves it; the lock is never released."""
+    """Print the URL once, in the first worker to serve it; the lock is never released."""
     if is_said.acquire(block=False):
         say(url)
 
 
 def _listening(where: str) -> socket:
-    """Raises InputError if the address cannot be served."""
+    """Raise InputError if the address cannot be served."""
     from mcp_runtime.server.http.uvicorn import address
 
     host, port = address(where)
@@ -126,7 +126,7 @@ class _Workers:
         return full and self._deaths[-1] - self._deaths[0] < _PERIOD
 
     def end(self, number: int, frame: FrameType | None) -> None:
-        """Handles a signal: the first lets workers finish, the second does not."""
+        """Handle a signal: the first lets workers finish, the second does not."""
         again = self._end_by is not None
         self._end_by = time.monotonic() + (0 if again else _DRAIN)
         for process in [*self._processes]:
@@ -140,7 +140,7 @@ class _Workers:
 
 
 def _work(target: str, options: Mapping[str, Any]) -> None:
-    """The life of one worker."""
+    """Run one worker until it ends."""
     sys.path.insert(0, "")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to all; we end the workers
     Thread(target=_end_with_supervisor, daemon=True).start()
@@ -150,7 +150,7 @@ def _work(target: str, options: Mapping[str, Any]) -> None:
 
 
 def _end_with_supervisor() -> None:
-    """A worker that outlived its supervisor would keep the address from the next one."""
+    """Exit when the supervisor is gone, since an orphan would keep the address occupied."""
     if (supervisor := parent_process()) is not None:
         supervisor.join()
         os.kill(os.getpid(), signal.SIGTERM)

@@ -46,8 +46,9 @@ _SAID: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Project:
-    """`old` are the texts of the last update, `new` those of now, `yours` those on disk; `crlf`
-    are the paths of those whose lines end in CR LF there; `record` is the new record."""
+    """`old` are the texts of the last update, `new` the current ones, `yours` those on disk; `crlf`
+    are the paths with CR LF line ends on disk; `record` is the new record.
+    """
 
     folder: Path
     old: Mapping[str, str]
@@ -65,7 +66,7 @@ class _Project:
 def command(check: bool, dry_run: bool) -> int:
     """Bring the project in this folder up to date: its bindings, runtime and templates.
 
-    What you changed is merged with what is new; where both changed the same lines, git's conflict
+    Your changes are merged with the new version; if both changed the same lines, git's conflict
     markers show both. Exit status 0: done, or nothing to do; 1: conflicts, or behind (--check).
     """
     from mcp_bindgen.cli.update import git
@@ -86,7 +87,7 @@ def command(check: bool, dry_run: bool) -> int:
         say("".join(_diffs(project, changes)), nl=False)
     elif behind:
         _write(project, changes)
-    summary = "\n".join(_listed(changes)) or "up to date"
+    summary = "\n".join(_list(changes)) or "up to date"
     warn(summary) if dry_run else say(summary)
     return FINDINGS if any(change.kind == "conflict" for change in changes) else OK
 
@@ -132,7 +133,7 @@ def _project(folder: Path, record: Record) -> _Project:
 
 
 def _tools(folder: Path, answers: Answers) -> tuple[list[Tool], str]:
-    """Those of the project's own list, and the list, as it is now."""
+    """The tools of the project's own list, and the text of the list."""
     from mcp_bindgen.cli.new.project import tools_of
     from mcp_bindgen.scaffold.render import tools_path
 
@@ -161,7 +162,7 @@ def _ends_in_crlf(text: str) -> bool:
 
 
 def _write(project: _Project, changes: Sequence[Change]) -> None:
-    """The files, then the record: an update that was cut short can be run again."""
+    """Write the files, then the record, so an interrupted update can be repeated."""
     from mcp_bindgen.emit import tree
 
     texts = {change.path: change.text for change in changes if change.text is not None}
@@ -195,14 +196,14 @@ def _diffs(project: _Project, changes: Sequence[Change]) -> Iterator[str]:
     for change in changes:
         if change.text is not None or change.kind == "removed":
             diff = tree.diff(change.path, project.yours.get(change.path), change.text)
-            yield "".join(f"{_shown(line)}\n" for line in diff.split("\n")[:-1])
+            yield "".join(f"{_show(line)}\n" for line in diff.split("\n")[:-1])
 
 
-def _shown(line: str) -> str:
+def _show(line: str) -> str:
     return "\t".join(map(safe, line.split("\t")))
 
 
-def _listed(changes: Sequence[Change]) -> Iterator[str]:
+def _list(changes: Sequence[Change]) -> Iterator[str]:
     for change in changes:
         why = _SAID[change.kind]
         yield safe(f"{change.kind:9} {change.path}" + (f" ({why})" if why else ""))

@@ -1,4 +1,4 @@
-"""What `update` asks of git: whether the tree is clean, and to merge three texts."""
+"""Runs git for `update`: checks for a clean tree, and merges three texts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TIMEOUT: Final = 60.0
 
 
 def require_clean(project: Path) -> None:
-    """Raises InputError where something is not committed, or git does not know the folder."""
+    """Raise InputError where something is not committed, or git does not know the folder."""
     run = _git("status", "--porcelain", "--untracked-files=all", "--", ".", cwd=project)
     if run.returncode != 0:
         raise InputError(
@@ -34,7 +34,7 @@ def require_clean(project: Path) -> None:
 
 
 def merging(theirs: str) -> Merge:
-    """Merges as git does; `theirs` is what conflicts call the new text."""
+    """Merge as git does; `theirs` labels the new text in conflicts."""
 
     def merge(yours: str, old: str, new: str) -> Merged:
         with tempfile.TemporaryDirectory(prefix="mcp-bindgen-") as folder:

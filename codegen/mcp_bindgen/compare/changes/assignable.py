@@ -45,7 +45,7 @@ PARTIAL: Final = "!"
 
 
 def is_partial(type: Type) -> bool:
-    """Whether a type takes less than its alias says, in a way that is not known."""
+    """Return whether a type takes less than its alias says, in a way that is not known."""
     return isinstance(type, Ref) and type.name.endswith(PARTIAL)
 
 
@@ -65,7 +65,7 @@ def named(schema: Schema, type: Type) -> Type:
 
 
 def _arms(schema: Schema, type: Type) -> tuple[Type, ...]:
-    """As `leaves`, with bounds around a union in each of its arms, where they concern it."""
+    """Like `leaves`, with bounds around a union in each of its arms, where they concern it."""
     opened = named(schema, type)
     if not isinstance(opened, Bounded):
         return leaves(schema, type)
@@ -81,7 +81,7 @@ def _within(schema: Schema, arm: Type, around: Bounded) -> Type:
 
 
 def apart(old: Schema, a: Type, new: Schema, b: Type) -> bool:
-    """Whether no value is of both types, seen by their kinds and literals alone."""
+    """Return whether no value is of both types, seen by their kinds and literals alone."""
     mine, theirs = leaves(old, a), leaves(new, b)
     return not any(_may_meet(old, x, new, y) for x in mine for y in theirs)
 
@@ -101,7 +101,7 @@ class Relation:
         self._demands: dict[int, frozenset[str]] = {}
 
     def holds(self, sent: Type, read: Type) -> bool:
-        """Whether all of `sent` is taken by `read`."""
+        """Return whether all of `sent` is taken by `read`."""
         if isinstance(sent, Ref) and isinstance(read, Ref):
             if (sent.name, read.name) in self.pairs:
                 return True
@@ -119,8 +119,10 @@ class Relation:
             self._open.discard(pair)
 
     def _demands_more(self, sent: Ref, read: Ref) -> bool:
-        """Whether a struct asks for a member that another need not have, which is soon seen: the
-        arms of long unions are compared each with each."""
+        """Return whether a struct requires a member which the other struct may lack.
+
+        A cheap first check, since the arms of long unions are compared pair by pair.
+        """
         mine, theirs = self.writer.structs.get(sent.name), self.reader.structs.get(read.name)
         if mine is None or theirs is None:
             return False
@@ -134,7 +136,7 @@ class Relation:
         return known
 
     def _spread(self, sent: Type, read: Type) -> bool:
-        """Whether each arm of `sent` is taken by some arm of `read`."""
+        """Return whether each arm of `sent` is taken by some arm of `read`."""
         arms, choices = _arms(self.writer, sent), _arms(self.reader, read)
         if arms != (sent,):
             return all(self.holds(arm, read) for arm in arms)
@@ -204,7 +206,9 @@ class Relation:
         return all(read.rest is not None and self.holds(t, read.rest) for t in beyond)
 
     def _surely(self, index: Type | None, member: Type) -> bool:
-        """Whether what stands under a name that the writer does not declare fits the reader's."""
+        """Return whether what stands under a name that the writer does not declare fits the
+        reader's.
+        """
         return index is None or is_any(self.writer, index) or self.holds(index, member)
 
     def _objects(self, sent: Type, read: Type) -> bool:

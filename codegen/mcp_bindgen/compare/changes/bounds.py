@@ -84,7 +84,7 @@ def _whole_most(inclusive: _Bound, exclusive: _Bound) -> _Bound:
 
 
 def tighter(mine: Limits, theirs: Limits) -> bool:
-    """Whether all within `mine` is within `theirs`."""
+    """Return whether all within `mine` is within `theirs`."""
     a, b = normal(mine), normal(theirs)
     return (
         _least(a) >= _least(b)

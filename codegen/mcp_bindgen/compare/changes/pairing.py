@@ -72,12 +72,14 @@ class Pairing:
         return same(self.names, a, b)
 
     def same_class(self, a: Type, b: Type) -> bool:
-        """Whether the values of both are of the same Python class: any dict is as any other."""
+        """Return whether the values of both are of the same Python class: any dict is as any
+        other.
+        """
         return same(self.names, _plain(self.old, a), _plain(self.new, b))
 
 
 def same(names: dict[str, str], a: Type | None, b: Type | None) -> bool:
-    """Whether two types are written alike, paired names and the order of arms set aside."""
+    """Return whether two types are written alike, paired names and the order of arms set aside."""
     match a, b:
         case (None, _) | (_, None):
             return a is b
@@ -110,7 +112,7 @@ def unmatched(
 
 
 def _is_simple(type: Type) -> bool:
-    """Whether only an equal type is written like it."""
+    """Return whether only an equal type is written like it."""
     return isinstance(type, Lit | Prim)
 
 
@@ -144,7 +146,7 @@ def pair(old: Schema, new: Schema) -> Pairing:
 
 
 def is_inline(declaration: Struct | Alias) -> bool:
-    """Whether it is a shape that is written where it is used."""
+    """Return whether it is a shape that is written where it is used."""
     return isinstance(declaration, Struct) and bool(declaration.place)
 
 
@@ -258,7 +260,7 @@ def _own(struct: Struct) -> set[str]:
 
 
 def _clash(x: Struct, y: Struct) -> bool:
-    """Whether a member that both have is a different constant in each."""
+    """Return whether a member that both have is a different constant in each."""
     constants = {f.wire: f.const for f in y.consts}
     return any(f.wire in constants and constants[f.wire] != f.const for f in x.consts)
 
@@ -276,7 +278,9 @@ def _by_structure(pairing: Pairing) -> bool:
 
 
 def _has_structure(schema: Schema, name: str) -> bool:
-    """Whether equal structure shows that declarations are one: not for those only partly read."""
+    """Return whether equal structure shows that declarations are one: not for those only partly
+    read.
+    """
     return not _anonymous(schema, name) and not is_partial(Ref(name))
 
 

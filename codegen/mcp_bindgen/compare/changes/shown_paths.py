@@ -35,7 +35,7 @@ def places(schema: Schema) -> dict[str, str]:
 
 
 def _is_written_in(struct: Struct, path: str) -> bool:
-    """Whether the text of the shape stands in the declaration that a path begins with."""
+    """Return whether the text of the shape stands in the declaration that a path begins with."""
     root = struct.place.partition(".")[0]
     return path == root or path.startswith((f"{root}.", f"{root}{ITEM}", f"{root}{VALUE}"))
 

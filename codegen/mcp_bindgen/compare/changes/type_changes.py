@@ -76,7 +76,7 @@ class TypeComparison:
             yield from self._opened(at, unaliased(self.old, a), unaliased(self.new, b))
 
     def _is_arm(self, a: Type, b: Type) -> bool:
-        """Whether one of the two types is an arm of the other, which is a union."""
+        """Return whether one of the two types is an arm of the other, which is a union."""
         if isinstance(a, Uni):
             return any(self.pairing.same(arm, b) for arm in leaves(self.old, a))
         if isinstance(b, Uni):
@@ -132,7 +132,7 @@ class TypeComparison:
             yield from self.changes(at.below(value_of(keyed.key)), keyed.type, other.type)
 
     def member(self, at: Place, a: Field, b: Field) -> Iterator[Change]:
-        """Whether a member must be there, and what it is."""
+        """Return whether a member must be there, and what it is."""
         at = replace(at, old_at=a.at, new_at=b.at)
         if a.required != b.required:
             how = "required" if b.required else "optional"
@@ -199,7 +199,7 @@ def _shape(schema: Schema, type: Type) -> Struct | None:
 
 
 def _requires_other(x: Struct, y: Struct) -> bool:
-    """Whether one of two shapes requires a member that the other does not."""
+    """Return whether one of two shapes requires a member that the other does not."""
     mine, theirs = ({f.wire for f in struct.fields if f.required} for struct in (x, y))
     return mine != theirs
 

@@ -51,7 +51,9 @@ class OneSided:
         return "closed" if refused else "optional"
 
     def _is_envelope(self, at: Place, field: Field, other: Struct) -> bool:
-        """Whether a message's member is on the wire anyway, by the envelope of the other side."""
+        """Return whether a message's member is on the wire anyway, by the envelope of the other
+        side.
+        """
         if field.wire not in ENVELOPE_MEMBERS or other.field("method") is None:
             return False
         around = envelopes(self.relation.reader).values()

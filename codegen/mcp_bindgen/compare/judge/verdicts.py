@@ -153,7 +153,9 @@ def _routes(pairing: Pairing, reached: Reached, change: Change) -> Iterator[Rout
 
 
 def _always_present(pairing: Pairing, change: Change) -> tuple[bool, bool]:
-    """Whether each value of the owner has the place of the change, in the old and new schema."""
+    """Return whether each value of the owner has the place of the change, in the old and new
+    schema.
+    """
     assert change.owner is not None
     steps = change.steps[:-1] if change.key[0] == "member" else change.steps
     old, new = change.owner

@@ -63,12 +63,11 @@ class Exact(Protocol):
     """Knows what the types of the two schemas leave out of what these say."""
 
     def leaves_out(self, side: Side, method: str, part: str) -> bool:
-        """Whether the types of a side leave out something about this part of a method."""
+        """Return whether the types of a side leave out something about this part of a method."""
         ...
 
     def accepts(self, side: Side, witness: Witness) -> bool | None:
-        """Whether a side takes the message of a witness, which its types accept; None if that is
-        not known."""
+        """Return whether a side accepts the message of a witness, or None if it is not known."""
         ...
 
 
@@ -302,7 +301,7 @@ def _values(messages: Messages, hole: Hole, change: Change) -> Iterator[Any]:
 
 
 def _on_branch(path: Path, place: Path) -> bool:
-    """Whether a fault at `path` can be one of the value at `place`."""
+    """Return whether a fault at `path` can be one of the value at `place`."""
     return all(a == b for a, b in zip(path, place, strict=False))
 
 

@@ -38,7 +38,7 @@ def routes(pairing: Pairing, more: Iterable[Route] = ()) -> dict[Owner, list[Rou
 
 
 def is_always(schema: Schema, type: Type, steps: tuple[str, ...]) -> bool:
-    """Whether each value of a type has a place at the end of the steps."""
+    """Return whether each value of a type has a place at the end of the steps."""
     for step in steps:
         bare = stripped(schema, type)
         member = schema.fields[bare.name].get(step) if isinstance(bare, Ref) else None
@@ -126,7 +126,9 @@ class _Walk:
             yield keyed.type, other.type, route.below(value_of(keyed.key))
 
     def _is_typed_by_method(self, route: Route, wire: str) -> bool:
-        """Whether a member of the envelope is what the method's own declarations are about."""
+        """Return whether a member of the envelope is what the method's own declarations are
+        about.
+        """
         if route.part != "envelope" or route.steps or not route.method:
             return False
         return wire == "params" or (wire == "result" and route.method in self.answered)
@@ -147,7 +149,9 @@ class _Walk:
         yield from self._unions(a, b, route)
 
     def _may_meet(self, x: Type, y: Type, named: set[str]) -> bool:
-        """Whether two arms are walked together: pairs, and what has no pair on the other side."""
+        """Return whether two arms are walked together: pairs, and what has no pair on the other
+        side.
+        """
         if isinstance(x, Lit | Prim) or isinstance(y, Lit | Prim):
             return False
         if not (isinstance(x, Ref) and isinstance(y, Ref)):
@@ -187,7 +191,7 @@ def _is_union(schema: Schema, type: Type) -> bool:
 
 
 def _keep(reached: dict[Owner, Route], owner: Owner, route: Route) -> None:
-    """Keeps the first route to an owner; what another one leaves uncovered is uncovered."""
+    """Keep the first route to an owner; what another one leaves uncovered is uncovered."""
     known = reached.get(owner)
     if known is None:
         reached[owner] = route

@@ -67,9 +67,9 @@ def _demands(report: Report) -> list[str]:
         asked = report.severity(finding) in ("breaking", "dangerous")
         if finding.rule.id in _DEMANDS and finding.methods and asked:
             members.setdefault(finding.change.steps[-1], []).append(finding)
-    counted = {name: _count(findings) for name, findings in members.items()}
-    ranked = sorted(counted, key=lambda name: -counted[name])
-    return [f"{_whose(members[name])} ({_methods(counted[name])})" for name in ranked]
+    counts = {name: _count(findings) for name, findings in members.items()}
+    ranked = sorted(counts, key=lambda name: -counts[name])
+    return [f"{_whose(members[name])} ({_methods(counts[name])})" for name in ranked]
 
 
 def _whose(findings: Sequence[Finding]) -> str:

@@ -164,7 +164,7 @@ def history(sides: Sequence[Side]) -> History:
 
 
 def _by_name(kind: Kind, levels: Sequence[Sequence[str]]) -> dict[str, _Track]:
-    """Tracks of what is known by its name alone, in the order of the newest level."""
+    """Track of what is known by its name alone, in the order of the newest level."""
     tracks: dict[str, _Track] = {}
     for names in reversed(levels):
         for name in names:

@@ -53,7 +53,7 @@ class Side:
         return "@" in self.schema.revision
 
     def imports(self, at: int | None) -> bool:
-        """Whether a byte offset is one of a file that the side's own imports."""
+        """Return whether a byte offset is one of a file that the side's own imports."""
         return at is not None and self.source.file(at)[0].path != self.source.path
 
     def place(self, at: int | None) -> str:

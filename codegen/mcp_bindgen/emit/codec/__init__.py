@@ -1,6 +1,6 @@
-"""Generates codec.py: readers and writers that the dataclass and msgspec flavours share.
+"""Generates codec.py: readers and writers shared by the dataclass and msgspec flavours.
 
 A reader takes parsed JSON and its place, checks it against the schema and returns the value; a
-writer returns parsed JSON. Above each method that makes code stands what it makes, from a generated
-module.
+writer returns parsed JSON. Above each generating method stands a sample of its output, from a
+generated module.
 """

@@ -1,4 +1,4 @@
-"""Generates the lines in which a reader checks one value."""
+"""Generates the lines of a reader which check one value."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Checks"]
 
 
 class Checks(Functions, ABC):
-    """The lines in which a reader checks one value, or calls the function that does."""
+    """The lines of a reader which check one value, or the call of a function which does."""
 
     def __init__(self, schema: Schema, imports: Imports) -> None:
         super().__init__(schema, imports)
@@ -34,11 +34,11 @@ class Checks(Functions, ABC):
 
     @abstractmethod
     def reader(self, type: Type, place: str = "") -> str:
-        """The name of the function that reads `type`; `place` names it if it is new."""
+        """The name of the function which reads `type`; a new function is named after `place`."""
 
     @abstractmethod
     def tags(self, type: Uni, place: str) -> str | None:
-        """The table of readers by the tag that tells the structs of a union apart."""
+        """The table of readers by the tag of a union's structs."""
 
     def refuse(self, condition: Code, at: Code, wanted: str, refused: Code) -> Iterator[Line]:
         # if x.__class__ is not list:
@@ -47,7 +47,7 @@ class Checks(Functions, ABC):
         yield Line(1, "raise ", call(self.use("wrong"), at, literal(wanted), refused))
 
     def check(self, type: Type, var: str, at: Code, place: str) -> Iterator[Line]:
-        """Lines that leave the checked value in `var`, whose place is the code `at`."""
+        """Lines which check a value and leave it in `var`; `at` is the code for its place."""
         # priority = _read_Annotations_priority(priority, (at, "priority"))
         if isinstance(type, Bounded):
             yield from self.check(type.of, var, at, place)
@@ -62,7 +62,7 @@ class Checks(Functions, ABC):
             yield Line(0, f"{var} = ", self.read(type, var, at, place))
 
     def read(self, type: Type, var: str, at: Code, place: str) -> Code:
-        """The call that reads a value."""
+        """The call for reading a value."""
         # read_array(_read_Icon, icons, (at, "icons"))
         opens = isinstance(type, Map) and is_any(self.schema, type.of)
         if isinstance(type, Arr | Map) and type != Arr(Prim("string")) and not opens:
@@ -70,7 +70,7 @@ class Checks(Functions, ABC):
         return call(self.reader(type, place), var, at)
 
     def _all(self, type: Arr | Map, var: str, at: Code, place: str) -> Code:
-        """The call that reads every item or value."""
+        """The call for reading every item or value."""
         # read_literals(("user", "assistant"), audience, (at, "audience"))
         # read_tagged(_ContentBlock_tags, "type", _read_ContentBlock, content, (at, "content"))
         # check_objects(requests, (at, "requests"))
@@ -80,13 +80,13 @@ class Checks(Functions, ABC):
             return call(self.use("read_literals"), as_tuple(names), var, at)
         step = "item" if isinstance(type, Arr) else "value"
         read = self.reader(type.of, f"{place}_{step}")
-        if isinstance(type, Arr) and (tagged := self._tagged(type, place)):
+        if isinstance(type, Arr) and (tagged := self._read_tagged(type, place)):
             return call(self.use("read_tagged"), *tagged, read, var, at)
         how = "read" if holds_struct(self.schema, type) else "check"
         what = "array" if isinstance(type, Arr) else "map"
         return call(self.use(f"{how}_{what}"), read, var, at)
 
-    def _tagged(self, type: Arr, place: str) -> tuple[str, str] | None:
+    def _read_tagged(self, type: Arr, place: str) -> tuple[str, str] | None:
         """The table of a tagged union, and the tag."""
         # _ContentBlock_tags, "type"
         alias, bare = alias_of(self.schema, type.of), unaliased(self.schema, type.of)
@@ -98,7 +98,7 @@ class Checks(Functions, ABC):
         return (table, literal(wire)) if table and wire else None
 
     def _limits(self, type: Bounded, var: str, at: Code) -> Iterator[Line]:
-        """Lines that refuse what is beyond a bound, of the kinds that a type takes."""
+        """Lines which refuse values beyond a bound, for each JSON kind of the type."""
         # if priority < 0:
         #     raise wrong((at, "priority"), "at least 0", priority)
         alone = len(kinds(self.schema, type.of)) == 1

@@ -1,4 +1,4 @@
-"""Generates the expression that says whether a value is of a type, where one is enough."""
+"""Generates the expression which tells whether a value is of a type, if one expression suffices."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from mcp_bindgen.ir.walk import kinds, unaliased
 __all__ = ["KINDS", "Bound", "Conditions", "choices"]
 
 Bound: TypeAlias = tuple[Code, str]
-"""The condition that refuses a value, and what is expected instead."""
+"""The condition which refuses a value, and the expected text of the error."""
 
 KINDS: Final[tuple[Kind, ...]] = ("string", "number", "boolean", "null", "object", "array")
 """The JSON kinds, in the order in which a reader looks for them."""
 
 _CLASSES: Final[dict[Kind, str]] = {"boolean": "bool", "object": "dict", "array": "list"}
 _SIMPLE: Final = frozenset(("string", "number", "boolean", "null"))
-"""The primitives that one condition tells from all others."""
+"""The primitives told from all others by one condition."""
 
 
 class Conditions:
-    """Conditions over one schema; `use` notes the functions that they call.
+    """Conditions over one schema; `use` records the functions they call.
 
-    With `text` a string must be text, without half a character; values that were read are.
+    With `text`, a string must have no lone surrogate; values read from JSON never have one.
     """
 
     def __init__(self, schema: Schema, use: Callable[[str], str], *, text: bool) -> None:
@@ -62,7 +62,7 @@ class Conditions:
         return f"{self.use(function)}({', '.join(args)})"
 
     def refuses(self, type: Type, var: str) -> Code | None:
-        """The condition that a value is not of `type`; None where a function must look."""
+        """The condition that a value is not of `type`; None if it takes a function."""
         # x.__class__ is not str or not (x.isascii() or is_string(x))
         # not is_number(x)
         # x != "2.0"
@@ -85,7 +85,7 @@ class Conditions:
                 return None
 
     def takes(self, type: Type, var: str) -> Code | None:
-        """The condition that a value is of `type`; None where a function must look."""
+        """The condition that a value is of `type`; None if it takes a function."""
         # is_string(x)
         # x == "2.0"
         # x in ("user", "assistant")
@@ -157,7 +157,7 @@ class Conditions:
         return Or(tuple(codes), "or") if codes else None
 
     def beyond(self, type: Bounded, var: str) -> Iterator[tuple[Kind, list[Bound]]]:
-        """For each JSON kind of a bounded type the conditions that refuse a value."""
+        """For each JSON kind of a bounded type, the conditions which refuse a value."""
         # x < 0
         # len(x) > 40
         taken = kinds(self.schema, type.of)
@@ -208,7 +208,7 @@ class Conditions:
 
 
 def choices(schema: Schema, type: Type) -> list[str]:
-    """The literals of a type that takes some strings and nothing else; of others none."""
+    """The literals of a type made of string literals only; empty for other types."""
     # "user", "assistant"
     bare = unaliased(schema, type)
     leaves = arms(schema, bare) if isinstance(bare, Uni) else (bare,)

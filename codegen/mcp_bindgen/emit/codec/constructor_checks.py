@@ -1,4 +1,4 @@
-"""Generates the table by which constructors check their arguments: what each member accepts."""
+"""Generates the table for checking constructor arguments: the accepted values of each member."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from mcp_bindgen.emit.codec.readers import Readers
 from mcp_bindgen.emit.codec.shapes import Shapes
-from mcp_bindgen.emit.text.layout import STEP, Code, Group, as_tuple, call, headed, lay, literal
+from mcp_bindgen.emit.text.layout import STEP, Code, Group, after_head, as_tuple, call, lay, literal
 from mcp_bindgen.ir.model import Alias, Arr, Map, Prim, Ref, Struct, Tup, Type, Uni
 from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.values.patterns import python_pattern
@@ -19,7 +19,7 @@ _PLAIN: Final = ("string", "number", "boolean", "null", "object")
 
 
 class Takes:
-    """Rows of the table; a value that holds no model is checked by the readers of JSON."""
+    """Rows of the table; a value which cannot hold a model is checked by the readers of JSON."""
 
     def __init__(self, shapes: Shapes, readers: Readers) -> None:
         self.schema = shapes.schema
@@ -36,12 +36,12 @@ class Takes:
         #     "extra_": others(_Root_members),
         # },
         members = [
-            headed(f"{literal(f.name)}: ", self.take(f.type, f"{struct.name}_{f.name}"))
+            after_head(f"{literal(f.name)}: ", self.take(f.type, f"{struct.name}_{f.name}"))
             for f in struct.fields
             if f.const is None
         ]
         if self.shapes.keeps(struct):
-            members.append(headed('"extra_": ', self._others(struct)))
+            members.append(after_head('"extra_": ', self._others(struct)))
         yield from lay(STEP * 2, f"{struct.name}: ", Group("{", tuple(members), "}"), ",")
 
     def _others(self, struct: Struct) -> Code:
@@ -75,7 +75,7 @@ class Takes:
         return call(self.use("like"), self.readers.reader(type, place))
 
     def _of_alias(self, alias: Alias) -> Code:
-        """A type that holds itself is checked as JSON, or not at all where it may hold models."""
+        """A recursive type is checked as JSON, or not at all if it may hold models."""
         # like(_read_Tree)
         if alias.name not in self.shapes.recursive:
             return self.take(alias.type, alias.name)

@@ -1,4 +1,4 @@
-"""The functions of a generated module: their lines, in the order of need, and what they import."""
+"""The functions of a generated module: their lines, in order of need, and their imports."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from mcp_bindgen.ir.model import Schema
 __all__ = ["PLACE", "Functions", "Line", "at_member", "deeper", "local"]
 
 PLACE: Final = "at"
-"""The parameter of a reader that holds the place of the value."""
+"""The parameter of a reader with the place of the value."""
 
 
 _TAKEN: Final = frozenset(("o", "x", "at", "held", "made", "tag"))
-"""Names that the functions use beside those of `_wire`: such a member is held under another."""
+"""Names used by the functions beside those of `_wire`; a member with such a name is renamed."""
 
 
 class Line(msgspec.Struct, frozen=True, gc=False):
@@ -45,8 +45,8 @@ class Functions:
         self.texts: dict[str, list[str]] = {}
         self.borrowed: set[str] = set()
 
-    def named(self, prefix: str, struct: str) -> str:
-        """The function of a struct by name, noted where the core has it."""
+    def name_of(self, prefix: str, struct: str) -> str:
+        """Return the name of a struct's function; record it if it comes from the core."""
         # _read_Icon
         name = f"_{prefix}_{struct}"
         if struct in self.schema.foreign:
@@ -68,6 +68,6 @@ def at_member(wire: str) -> Code:
 
 
 def local(name: str) -> str:
-    """The variable that holds a member."""
+    """The local variable for a member."""
     # schema_
     return f"{name}_" if name in _TAKEN or name in homes() else name

@@ -1,4 +1,4 @@
-"""Generates the readers: one for each struct, and for each other type that needs a function."""
+"""Generates the readers: one for each struct, and for each other type in need of a function."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SHARED: Final = {
 
 
 class Readers(StructReaders):
-    """Readers by type; each has a name before its body is made, so that types may recur."""
+    """Readers by type; each is named before its body is made, so types may recur."""
 
     def __init__(self, shapes: Shapes, imports: Imports) -> None:
         super().__init__(shapes, imports)
@@ -64,7 +64,7 @@ class Readers(StructReaders):
                 return self._named.get(type) or self._borrow(type) or self._new(type, place)
 
     def _borrow(self, type: Type) -> str | None:
-        """The core's reader of a type, if it has one and the type names types of the core alone."""
+        """Import the core's reader of a type, if the type names types of the core only."""
         # _read_Icon
         name = self._lent.get(type)
         if name is None or not self.schema.foreign.issuperset(references(type)):

@@ -41,14 +41,14 @@ from mcp_bindgen.ir.walk import (
 __all__ = ["Shapes"]
 
 _NO_NAME: Final = re.compile(r"[\x00-\x1f\"\\]")
-"""What msgspec has no renamed member with: what JSON escapes."""
+"""Characters which JSON escapes; msgspec cannot rename a member to such a name."""
 
 
 class Shapes:
     """The shapes of one schema's structs.
 
-    `unknown` is what becomes of unknown members, `open` has the structs that only the codec reads
-    and writes, `core` the shapes of the types that an extension has from its core.
+    `unknown` is the treatment of unknown members, `open` the structs which only the codec reads and
+    writes, `core` the shapes of the core's types in an extension.
     """
 
     def __init__(self, schema: Schema, unknown: str) -> None:
@@ -65,15 +65,15 @@ class Shapes:
         self.open: set[str] = lent | own
 
     def keeps(self, struct: Struct) -> bool:
-        """Whether a struct has `extra_`: always where the schema itself says that it is open."""
+        """Return whether a struct has `extra_`; always if the schema declares it open."""
         return self.unknown == "keep" or struct.open
 
     def is_native(self, struct: Struct) -> bool:
-        """Whether msgspec knows the class, as a Struct."""
+        """Return whether msgspec knows the class, as a Struct."""
         return struct.name not in self.open
 
     def is_late(self, struct: Struct) -> bool:
-        """Whether a struct keeps the object it was read from, and reads members on access."""
+        """Return whether a struct keeps the parsed object, and reads its members on access."""
         return (
             struct.name in self.open
             and struct.index is not None
@@ -86,19 +86,19 @@ class Shapes:
     # ---- constants
 
     def tag(self, struct: Struct) -> Field | None:
-        """The constant that msgspec knows as the tag of a struct."""
+        """The constant used as the struct's tag in msgspec."""
         if self.core is not None and struct.name in self.schema.foreign:
             return self.core.tag(struct)
         wire = self._tags.get(struct.name)
         return next((f for f in struct.consts if f.wire == wire), None) or self._own_tag(struct)
 
     def written_consts(self, struct: Struct) -> list[Field]:
-        """The constants beside the tag, which are members with one value."""
+        """The constants beside the tag; they are members with one value."""
         tag = self.tag(struct)
         return [f for f in struct.consts if f is not tag]
 
     def _own_tag(self, struct: Struct) -> Field | None:
-        """The first constant that no other struct has, else the first."""
+        """The first constant unique to the struct, else the first constant."""
         alone = [f for f in struct.consts if self._owners[f.wire, f.const] == 1]
         return next(iter([*alone, *struct.consts]), None)
 
@@ -108,7 +108,7 @@ class Shapes:
         return Counter((f.wire, f.const) for s in self.schema.structs.values() for f in s.consts)
 
     def _union_tags(self) -> Iterator[tuple[str, str]]:
-        """The wire name of the tag of each struct that a union's tag tells from the others."""
+        """The wire name of the tag of each struct in a tagged union."""
         for union in self.unions():
             leaves = arms(self.schema, union)
             structs = [s.name for leaf in leaves if (s := struct_of(self.schema, leaf))]
@@ -131,7 +131,7 @@ class Shapes:
     # ---- what msgspec cannot say
 
     def _is_open(self, struct: Struct, bodies: set[str]) -> bool:
-        """An open object inside others, or one with a member that msgspec has no type for."""
+        """Return whether msgspec lacks a type for a member, or an open object is nested in another."""
         if not all(_is_tag(f.const) for f in struct.consts):
             return True
         if any(_NO_NAME.search(f.wire) for f in struct.fields):
@@ -160,7 +160,7 @@ class Shapes:
                 return any(map(self._is_rare, children(type)))
 
     def is_alone(self, type: Type) -> bool:
-        """Whether msgspec reads a type exactly, where it stands by itself."""
+        """Return whether msgspec reads a type exactly, where it stands by itself."""
         opened = stripped(self.schema, type)
         match opened:
             case Ref(name=name):
@@ -171,14 +171,14 @@ class Shapes:
                 return True
 
     def is_top(self, type: Type) -> bool:
-        """As `is_alone`, for a type that is decoded by itself: there a single tag counts too."""
+        """Like `is_alone`, for a type decoded by itself: there a single tag counts too."""
         opened = stripped(self.schema, type)
         if isinstance(opened, Ref):
             return opened.name not in self.open
         return self.is_alone(type) and not self._is_rare(type)
 
     def checked(self) -> tuple[Type, ...]:
-        """The types, not named ones, that msgspec leaves to the codec where they stand."""
+        """The unnamed types which msgspec leaves to the codec."""
         return tuple(dict.fromkeys(self._all_checked()))
 
     def _all_checked(self) -> Iterator[Type]:
@@ -221,7 +221,7 @@ class Shapes:
         return own == {common} and self.open.isdisjoint(s.name for s in structs)
 
     def _structs(self, *types: Type | None) -> Iterator[Struct]:
-        """The structs that types name, through unions."""
+        """The structs named by types, through unions."""
         for type in types:
             opened = None if type is None else stripped(self.schema, type)
             if isinstance(opened, Uni):
@@ -231,7 +231,7 @@ class Shapes:
 
 
 def _is_beyond(limits: Limits) -> bool:
-    """Whether msgspec cannot state the limits of one kind of value."""
+    """Return whether msgspec cannot state the limits of one kind of value."""
     beyond = limits.multiple_of is not None or limits.unique_items or limits.pattern
     return limits.integer or bool(beyond)
 

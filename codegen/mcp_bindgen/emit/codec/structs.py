@@ -18,7 +18,7 @@ __all__ = ["StructReaders"]
 
 
 class StructReaders(UnionReaders):
-    """Lines of the functions that read structs."""
+    """Lines of the functions which read structs."""
 
     def __init__(self, shapes: Shapes, imports: Imports) -> None:
         super().__init__(shapes.schema, imports)
@@ -31,21 +31,21 @@ class StructReaders(UnionReaders):
         if self.shapes.is_late(struct):
             yield from self._late(struct)
         else:
-            yield from self._filled(struct)
+            yield from self._fill(struct)
 
-    def _filled(self, struct: Struct) -> Iterator[Line]:
-        """Lines that put the members that are there into a new value.
+    def _fill(self, struct: Struct) -> Iterator[Line]:
+        """Lines which set the present members of a new value.
 
-        One by one, as so the dicts of a class share their keys: each takes less time, and half the
-        memory, than one with keys of its own. What a library makes is given them all at once.
+        They are set one by one, so instances share the keys of their dicts: this is faster, and
+        takes half the memory. A library's constructor gets all of them at once.
         """
         # made = new(Implementation) if fills else None
         # held: Json = made.__dict__ if made is not None else {}
         # held["name"] = name
         required = [f for f in struct.fields if f.required]
         for field in required:
-            yield from self._required(struct, field)
-        yield from self._begun(struct)
+            yield from self._require(struct, field)
+        yield from self._begin(struct)
         for field in required:
             if field.const is None:
                 yield Line(0, f"held[{literal(field.name)}] = {local(field.name)}")
@@ -53,9 +53,9 @@ class StructReaders(UnionReaders):
         if rest:
             yield Line(0, f"if len(o) != {len(required)}:")
             yield from deeper(rest)
-        yield self._made(struct)
+        yield self._make(struct)
 
-    def _begun(self, struct: Struct) -> Iterator[Line]:
+    def _begin(self, struct: Struct) -> Iterator[Line]:
         # made = new(Implementation) if fills else None
         # held: Json = made.__dict__ if made is not None else {}
         new = f"{self.use('new')}({struct.name})"
@@ -66,7 +66,7 @@ class StructReaders(UnionReaders):
             yield Line(0, f"made = {new}")
             yield Line(0, "held = made.__dict__")
 
-    def _made(self, struct: Struct) -> Line:
+    def _make(self, struct: Struct) -> Line:
         # return made or make(PingRequest, jsonrpc="2.0", **held)
         if not self.shapes.is_native(struct):
             return Line(0, "return made")
@@ -75,13 +75,13 @@ class StructReaders(UnionReaders):
         return Line(0, "return made or ", made)
 
     def _late(self, struct: Struct) -> Iterator[Line]:
-        """Lines that check the members, and make a value that keeps the object itself."""
+        """Lines which check the members, and make a value holding the parsed object itself."""
         # made = new(RequestParamsMeta)
         # keep(made, o)
         # return made
         for field in sorted(struct.fields, key=lambda f: not f.required):
             if field.required:
-                yield from self._required(struct, field)
+                yield from self._require(struct, field)
             else:
                 yield from self._present(struct, field)
         if self.shapes.keeps(struct):
@@ -93,7 +93,7 @@ class StructReaders(UnionReaders):
         yield Line(0, "return made")
 
     def _present(self, struct: Struct, field: Field) -> Iterator[Line]:
-        """Lines that check a member, if it is there; its value is in its variable then."""
+        """Lines which check a member if it is present, and leave its value in its variable."""
         # if "title" in o:
         #     title = o["title"]
         var, wire = local(field.name), literal(field.wire)
@@ -102,10 +102,10 @@ class StructReaders(UnionReaders):
         place = f"{struct.name}_{field.name}"
         yield from deeper(self.check(field.type, var, at_member(field.wire), place))
 
-    def _required(self, struct: Struct, field: Field) -> Iterator[Line]:
-        """Lines that check a required member; null stands for an absent one where null is refused.
+    def _require(self, struct: Struct, field: Field) -> Iterator[Line]:
+        """Lines which check a required member; null stands for an absent one if null is refused.
 
-        The shorter look-up is twice as fast as the one with a default.
+        `x.get(name)` is twice as fast as the look-up with a default.
         """
         # if o.get("method") != "ping":
         #     raise wrong((at, "method"), '"ping"', o.get("method", UNSET))
@@ -125,7 +125,7 @@ class StructReaders(UnionReaders):
             yield from self.check(field.type, var, at, place)
 
     def _refuses_null(self, type: Type, var: str) -> Code | None:
-        """As `conditions.refuses`, for a type that does not take null; None for one that does."""
+        """Like `conditions.refuses`, for a type without null; None for other types."""
         if "null" in kinds(self.schema, type):
             return None
         return self.conditions.refuses(type, var)
@@ -139,7 +139,7 @@ class StructReaders(UnionReaders):
                     yield Line(1, f"held[{literal(field.name)}] = {local(field.name)}")
 
     def _extras(self, struct: Struct) -> Iterator[Line]:
-        """Lines for an object that has more members than the required ones."""
+        """Lines for an object with more members than the required ones."""
         # if len(o) != len(held):
         #     held[EXTRA] = hold(extras(o, _Implementation_members, at))
         optional = any(not f.required for f in struct.fields)

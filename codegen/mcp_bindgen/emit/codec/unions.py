@@ -18,7 +18,7 @@ __all__ = ["UnionReaders"]
 
 
 class UnionReaders(Checks):
-    """Lines of the functions that read unions; `tables` are the readers by tag that they use."""
+    """Lines of the functions which read unions; `tables` are their tables of readers by tag."""
 
     def __init__(self, schema: Schema, imports: Imports) -> None:
         super().__init__(schema, imports)
@@ -43,7 +43,7 @@ class UnionReaders(Checks):
         yield Line(0, "raise ", call(self.use("wrong"), PLACE, literal(wanted), "x"))
 
     def _groups(self, type: Uni) -> dict[Kind, list[Type]]:
-        """The arms of a union by the JSON kind of what they take."""
+        """The arms of a union by the JSON kind of their values."""
         groups: dict[Kind, list[Type]] = {}
         for leaf in arms(self.schema, type):
             for kind in filter(kinds(self.schema, leaf).__contains__, KINDS):
@@ -59,11 +59,13 @@ class UnionReaders(Checks):
             yield Line(1, "return x")
 
     def _is_whole(self, leaf: Type, kind: Kind) -> bool:
-        """Whether an arm takes every value of a kind unread; arrays and objects are always read."""
+        """Return whether an arm takes every value of a kind unread; never for arrays and
+        objects.
+        """
         return isinstance(unaliased(self.schema, leaf), Prim) and kind not in {"array", "object"}
 
     def _is_tried(self, group: list[Type]) -> bool:
-        """Whether the arms of one JSON kind can only be told apart by trying them."""
+        """Return whether the arms of one JSON kind can be told apart only by trying them."""
         return len(group) > 1 and tag(self.schema, tuple(group)) is None
 
     def _branch(
@@ -79,7 +81,7 @@ class UnionReaders(Checks):
             yield from self._tried(group, place, wanted)
 
     def tags(self, type: Uni, place: str) -> str | None:
-        """The name of a union's table of readers by tag; None if trying tells its structs apart."""
+        """Return the name of a union's table of readers by tag; None if its structs are tried."""
         structs = tuple(leaf for leaf in arms(self.schema, type) if struct_of(self.schema, leaf))
         objects = [leaf for leaf in arms(self.schema, type) if "object" in kinds(self.schema, leaf)]
         wire = tag(self.schema, structs)
@@ -99,7 +101,7 @@ class UnionReaders(Checks):
         # if tag.__class__ is str and tag in _ContentBlock_tags:
         #     return _ContentBlock_tags[tag](x, at)
         table = self.tags(type, place)
-        consts = [self.struct(leaf).field(wire) for leaf in self._written(group)]
+        consts = [self.struct(leaf).field(wire) for leaf in self._name_of_table(group)]
         values = [expected(self.schema, const.type) for const in consts if const]
         yield Line(0, "tag = ", call("x.get", literal(wire)))
         known = Or(("tag.__class__ is str", f"tag in {table}"), "and")
@@ -109,14 +111,14 @@ class UnionReaders(Checks):
         fault = call(self.use("wrong"), at_member(wire), literal(" | ".join(values)), value)
         yield Line(0, "raise ", fault)
 
-    def _written(self, group: list[Type]) -> list[Type]:
+    def _name_of_table(self, group: list[Type]) -> list[Type]:
         """Arms in the order of their declarations."""
         return sorted(group, key=lambda leaf: self.struct(leaf).at)
 
     def _tried(self, group: list[Type], place: str, wanted: str) -> Iterator[Line]:
-        """Arms in order, those left out that lack a required member or a constant.
+        """Try the arms in order, skipping those whose required member or constant is missing.
 
-        Where one arm alone was tried its fault is the union's, else the union itself is at fault.
+        If only one arm was tried its fault is reported, else the fault is the union's.
         """
         # if "message" in x and "requestedSchema" in x:
         #     try:
@@ -136,8 +138,9 @@ class UnionReaders(Checks):
         yield Line(0, "raise ", fault)
 
     def _guard(self, leaf: Type, later: Sequence[Type]) -> Code | None:
-        """The condition without which a struct cannot accept, or a plainer one that is tried later
-        is meant; None where there is none."""
+        """The condition under which a struct can accept and no plainer later arm is meant; or
+        None.
+        """
         # x.get("type") == "string" and "enum" in x and "enumNames" in x
         struct = struct_of(self.schema, leaf)
         parts = tuple(

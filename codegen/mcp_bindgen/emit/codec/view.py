@@ -1,4 +1,4 @@
-"""The view of codec.py: the readers and writers that the flavours of a revision share."""
+"""The view of codec.py: the readers and writers shared by the flavours of a revision."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from mcp_bindgen.ir.model import Ref, Struct
 __all__ = ["codec_view"]
 
 _SHARED_BY: Final = ("dataclass", "msgspec")
-"""The flavours that a codec is bound to; type checkers see it over the first that is there."""
+"""The flavours bound to a codec; type checkers see it with the first one present."""
 
 _WIRE: Final = ("At", "Json", "Reader", "Takes", "Writer", "Writers")
-"""What the template names."""
+"""Names used by the template."""
 
 
 def codec_view(shapes: Shapes, flavours: Collection[str]) -> dict[str, Any]:
-    """What codec.py.jinja places; `flavours` are those that are written."""
+    """The view of codec.py.jinja; `flavours` are the written ones."""
     schema = shapes.schema
     imports = imports_of(schema)
     readers, writers = Readers(shapes, imports), Writers(shapes, imports)

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 from mcp_bindgen.emit.codec.functions import Functions, Line, deeper, local
 from mcp_bindgen.emit.codec.shapes import Shapes
 from mcp_bindgen.emit.text.imports import Imports
-from mcp_bindgen.emit.text.layout import Code, Group, call, headed, literal
+from mcp_bindgen.emit.text.layout import Code, Group, after_head, call, literal
 from mcp_bindgen.ir.model import Arr, Field, Map, Prim, Ref, Struct, Type, Uni
 from mcp_bindgen.ir.walk import holds_struct, stripped
 
@@ -15,7 +15,7 @@ __all__ = ["Writers"]
 
 
 class Writers(Functions):
-    """Writers by struct; each writes the members that the dict of a value has."""
+    """Writers by struct; each writes the members present in a value's dict."""
 
     def __init__(self, shapes: Shapes, imports: Imports) -> None:
         super().__init__(shapes.schema, imports)
@@ -24,11 +24,11 @@ class Writers(Functions):
             self.define(f"_write_{struct.name}", f"x: {struct.name}) -> Json", self._struct(struct))
 
     def writer(self, type: Type) -> str | None:
-        """The name of the function that writes `type`; None where it is JSON already."""
+        """The name of the function which writes `type`; None if its values are JSON already."""
         # _write_Icon
         opened = stripped(self.schema, type)
         if isinstance(opened, Ref):
-            return self.named("write", opened.name)
+            return self.name_of("write", opened.name)
         return "write" if holds_struct(self.schema, opened) else None
 
     def _struct(self, struct: Struct) -> Iterator[Line]:
@@ -46,7 +46,7 @@ class Writers(Functions):
         values: list[Code] = []
         for field in required:
             value = yield from self._value(field)
-            values.append(headed(f"{literal(field.wire)}: ", value))
+            values.append(after_head(f"{literal(field.wire)}: ", value))
         yield Line(0, "o: Json = ", Group("{", tuple(values), "}"))
         if rest:
             yield Line(0, f"if len(held) != {needed}:" if needed else "if held:")
@@ -60,7 +60,7 @@ class Writers(Functions):
         yield Line(1, "return wire")
 
     def _optional(self, struct: Struct) -> Iterator[Line]:
-        """Lines that write what may be absent, where it is not."""
+        """Lines which write the optional members if present."""
         # if "name" in held:
         #     o["name"] = held["name"]
         # if "extra_" in held:
@@ -68,7 +68,7 @@ class Writers(Functions):
         for field in struct.fields:
             if not field.required:
                 yield Line(0, f"if {literal(field.name)} in held:")
-                yield from deeper(self._assigned(field))
+                yield from deeper(self._assign(field))
         if self.shapes.keeps(struct):
             members = f"_{struct.name}_members"
             values = Map(Uni(struct.unlisted) if struct.open else Prim("unknown"))
@@ -76,13 +76,13 @@ class Writers(Functions):
             yield Line(0, 'if "extra_" in held:')
             yield Line(1, "", call(self.use("merge"), "o", extra, members))
 
-    def _assigned(self, field: Field) -> Iterator[Line]:
+    def _assign(self, field: Field) -> Iterator[Line]:
         # o["name"] = held["name"]
         value = yield from self._value(field)
         yield Line(0, f"o[{literal(field.wire)}] = ", value)
 
     def _value(self, field: Field) -> Generator[Line, None, Code]:
-        """What is written of a member; before it the lines that such code needs."""
+        """The expression for a member's JSON; it first yields the lines it needs."""
         # write_array(_write_Icon, held["icons"])
         # error = held["error"]
         # _WRITERS[type(error)](error)
@@ -103,9 +103,9 @@ class Writers(Functions):
             yield Line(0, f"for item in {held}:")
             yield Line(1, f"{items}.append(_WRITERS[type(item)](item))")
             return items
-        return self._written(opened, held)
+        return self._write(opened, held)
 
-    def _written(self, type: Type, code: str) -> Code:
+    def _write(self, type: Type, code: str) -> Code:
         # _write_Annotations(held["annotations"])
         # write_map(_write_ListRootsResult, held["requests"])
         opened = stripped(self.schema, type)

@@ -1,1 +1,1 @@
-"""Views of the model modules: one for each flavour, and the rows that they share."""
+"""Views of the model modules: one for each flavour, and their common rows."""

@@ -22,11 +22,11 @@ _WIRE: Final = (
     *("GIVEN", "STOPS", "UNSET", "DecodeError", "EncodeError", "Json", "MemberError", "Reader"),
     *("Unset", "bind", "dump", "parse", "too_deep", "write_again"),
 )
-"""What the template names."""
+"""Names used by the template."""
 
 
 def dataclass_view(shapes: Shapes) -> dict[str, Any]:
-    """What models_dataclass.py.jinja places."""
+    """The view of models_dataclass.py.jinja."""
     schema = shapes.schema
     imports = imports_of(schema)
     used = Annotator(schema, imports, "models_dataclass")

@@ -1,4 +1,4 @@
-"""The msgspec flavour: structs for the native decoder, codecs for what that cannot say."""
+"""The msgspec flavour: structs for the native decoder, and codecs for all other types."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ _MSGSPEC: Final = (
     *("BUILDING", "Bare", "Open", "Unset"),
     *("bind", "hook_of", "with_tag", "write"),
 )
-"""What the template names."""
+"""Names used by the template."""
 
 
 def msgspec_view(shapes: Shapes) -> dict[str, Any]:
-    """What models_msgspec.py.jinja places."""
+    """The view of models_msgspec.py.jinja."""
     schema = shapes.schema
     imports = imports_of(schema)
     used = _Annotator(shapes, imports)
@@ -80,7 +80,7 @@ def msgspec_view(shapes: Shapes) -> dict[str, Any]:
 
 
 class _Annotator(Annotator):
-    """Marks with `Checked` what msgspec must not read."""
+    """Marks with `Checked` the types which msgspec must not read."""
 
     def __init__(self, shapes: Shapes, imports: Imports) -> None:
         super().__init__(shapes.schema, imports, "models_msgspec")
@@ -101,7 +101,7 @@ class _Annotator(Annotator):
         yield from self.plain.circular(alias)
 
     def declared(self, type: Type) -> Code:
-        """The annotation of an alias, which stays a union that `isinstance` knows."""
+        """The annotation of an alias, kept as a union which `isinstance` accepts."""
         return super().code(type) if not isinstance(type, Arr | Map) else self.code(type)
 
     def bounded(self, type: Bounded) -> list[Code]:
@@ -150,7 +150,7 @@ def _default(used: _Annotator, field: Field) -> Code:
 
 
 def _open_class(used: _Annotator, struct: Struct) -> Iterator[str]:
-    """An object that msgspec knows nothing of: its members are as in the dataclass flavour."""
+    """The lines of an open object: unknown to msgspec, with members as in the dataclass flavour."""
     late = used.shapes.is_late(struct)
     yield f"class {struct.name}({used.shared('Open')}):"
     yield from record_body(used.plain, struct, late, used.shapes.keeps(struct))

@@ -48,7 +48,7 @@ _TYPING: Final = ("TYPE_CHECKING", "Any", "Final", "TypeVar", "overload")
 _PYDANTIC: Final = ("Model", "read_object", "read_text", "write_object", "write_text")
 _TYPES: Final = ("UNSET", "Unset")
 _WIRE: Final = ("DecodeError", "EncodeError", "Json")
-"""What the template names."""
+"""Names used by the template."""
 _BOUNDS: Final = {
     "minimum": "minimum",
     "maximum": "maximum",
@@ -122,13 +122,13 @@ class _Annotator(Annotator):
     def union(self, leaves: tuple[Type, ...]) -> list[Code]:
         if not leaves:
             return [self.types("Nothing")]
-        parts = self.grouped(leaves)
+        parts = self.group(leaves)
         if len(parts) == 1 or (len(parts) == 2 and "None" in parts):
             return parts
         return [self.marked(Or(tuple(parts)), self.types("ORDERED"))]
 
-    def grouped(self, leaves: tuple[Type, ...]) -> list[Code]:
-        """The parts of a union; structs that a tag tells apart are one part."""
+    def group(self, leaves: tuple[Type, ...]) -> list[Code]:
+        """The parts of a union; structs with a common tag form one part."""
         structs = tuple(leaf for leaf in leaves if struct_of(self.schema, leaf))
         name = self.tag(leaves)
         if not name:
@@ -139,33 +139,33 @@ class _Annotator(Annotator):
         return [self.marked(names, mark), *(super().union(rest) if rest else [])]
 
     def tag(self, leaves: tuple[Type, ...]) -> str:
-        """The Python name of the member that tells structs among the leaves apart, if one does."""
+        """The Python name of the member whose value tells the union's structs apart, or ""."""
         structs = [struct for leaf in leaves if (struct := struct_of(self.schema, leaf))]
         wire = tag(self.schema, tuple(leaf for leaf in leaves if struct_of(self.schema, leaf)))
         field = structs[0].field(wire) if wire is not None else None
         return field.name if field is not None else ""
 
 
-def _quoted(code: Code, unknown: set[str]) -> Code:
-    """An annotation that Python can evaluate: parts that name what is unknown are text."""
+def _quote(code: Code, unknown: set[str]) -> Code:
+    """An annotation Python can evaluate: parts with unknown names become text."""
     match code:
         case str():
             return literal(code) if _names(code, unknown) else code
         case Group(head="Literal["):
             return code
         case Group(head="With[", items=(of, *marks)):
-            return replace(code, items=(_quoted(of, unknown), *_quoted_marks(marks, unknown)))
+            return replace(code, items=(_quote(of, unknown), *_quoted_marks(marks, unknown)))
         case Or() if any(isinstance(x, str) and _names(x, unknown) for x in code.items):
             return literal(flat(code))
         case Group() | Or():
-            return replace(code, items=tuple(_quoted(item, unknown) for item in code.items))
+            return replace(code, items=tuple(_quote(item, unknown) for item in code.items))
 
 
 def _quoted_marks(marks: Iterable[Code], unknown: set[str]) -> Iterator[Code]:
     """The marks of an annotation: the types of a tuple's places are annotations, too."""
     for mark in marks:
         is_tuple = isinstance(mark, Group) and mark.head == "Tuple("
-        yield _quoted(mark, unknown) if is_tuple else mark
+        yield _quote(mark, unknown) if is_tuple else mark
 
 
 def _names(code: str, unknown: set[str]) -> bool:
@@ -173,7 +173,7 @@ def _names(code: str, unknown: set[str]) -> bool:
 
 
 def pydantic_view(shapes: Shapes) -> dict[str, Any]:
-    """What models_pydantic.py.jinja places."""
+    """The view of models_pydantic.py.jinja."""
     schema = shapes.schema
     used = _Annotator(schema, imports_of(schema), "models_pydantic")
     later = {d.name for d in schema.own_types}
@@ -204,7 +204,7 @@ def pydantic_view(shapes: Shapes) -> dict[str, Any]:
 
 
 def _plainer(used: _Annotator, shapes: Shapes) -> Iterator[str]:
-    """For arms of one union: the first is meant only where one of its own members is there."""
+    """Calls for pairs of arms: the first arm is meant only if one of its own members is present."""
     schema = used.schema
     pairs: dict[tuple[Ref, Ref], tuple[str, ...]] = {}
     for union in shapes.unions():
@@ -220,7 +220,7 @@ def _plainer(used: _Annotator, shapes: Shapes) -> Iterator[str]:
 
 
 def _unions(used: _Annotator) -> Iterator[str]:
-    """Each alias of a union, with the tag that its models are told apart by."""
+    """Each alias of a union, with the tag of its models."""
     for alias in used.schema.own_types:
         if not isinstance(alias, Alias) or alias.name in used.recursive:
             continue
@@ -230,7 +230,7 @@ def _unions(used: _Annotator) -> Iterator[str]:
 
 
 def _class(used: _Annotator, shapes: Shapes, struct: Struct, later: set[str]) -> Iterator[str]:
-    """The lines of a class; `later` has the names that are defined below it, and itself."""
+    """The lines of a class; `later` has the names defined below it, and its own."""
     unknown = later | {field.name for field in struct.fields}
     base = used.imports.use(".._pydantic", "KeyedModel") if struct.keyed else "Model"
     yield from lay("", "", Group(f"class {struct.name}(", (base, "frozen=True"), ")"), ":")
@@ -247,7 +247,7 @@ def _config(used: _Annotator, shapes: Shapes, struct: Struct, unknown: set[str])
     if struct.keyed:
         yield from _keyed(used, struct)
     if extra == "allow" and index is not None and used.code(index) != "Any":
-        value = _quoted(Group("dict[", ("str", used.code(index)), "]"), unknown)
+        value = _quote(Group("dict[", ("str", used.code(index)), "]"), unknown)
         init = call(used.library("Field"), "init=False")
         yield f"{STEP}if not TYPE_CHECKING:  # to type checkers it is invariant"
         yield from member(STEP * 2, "__pydantic_extra__", value, init)
@@ -284,7 +284,7 @@ def _field(used: _Annotator, field: Field, unknown: set[str]) -> Iterator[str]:
     code = used.code(field.type)
     if not field.required:
         code = Group(f"{used.types('Maybe')}[", (code,), "]")
-    code = _quoted(code, unknown)
+    code = _quote(code, unknown)
     default: Code = ""
     if settings:
         plain = settings == ["default=UNSET"]

@@ -1,4 +1,4 @@
-"""Rows of a models module that every flavour has: aliases, constants, docstrings, tables."""
+"""Rows common to the models modules of all flavours: aliases, constants, docstrings, tables."""
 
 from __future__ import annotations
 
@@ -42,15 +42,17 @@ class Row:
 
 
 def ordered(struct: Struct) -> list[Field]:
-    """The members of a struct, required ones first, inherited ones too."""
+    """The members of a struct, inherited ones included, required ones first."""
     return sorted(struct.fields, key=lambda field: not field.required)
 
 
 def module_rows(
     schema: Schema, used: Annotator, structs: list[Row], names: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """What the template of every flavour places; public `names` are those of this flavour alone."""
-    aliases = [Row(a.name, tuple(_alias(used, a))) for a in _ordered(used)]
+    """The common rows of every flavour's template; `names` are public names of this flavour
+    only.
+    """
+    aliases = [Row(a.name, tuple(_alias(used, a))) for a in _in_order(used)]
     consts = [Row(c.name, tuple(_const(c))) for c in schema.own if isinstance(c, Const)]
     return {
         "public": _public([*names, *(row.name for row in (*consts, *structs, *aliases))]),
@@ -62,13 +64,13 @@ def module_rows(
 
 
 def opening(struct: Struct) -> list[str]:
-    """The lines of a class's docstring, with the blank one below."""
+    """The lines of a class's docstring, and the blank line below."""
     doc = docstring(STEP, described(struct))
     return [*doc, ""] if doc else []
 
 
 def record_body(used: Annotator, struct: Struct, late: bool, keeps: bool) -> Iterator[str]:
-    """The body of a class of the dataclass kind; a `late` one keeps the object it was read from."""
+    """The body of a class of the dataclass kind; a `late` one holds the parsed object."""
     body = opening(struct)
     for field in ordered(struct):
         body += [*_record_member(used, field, late), *docstring(STEP, member_text(field))]
@@ -132,7 +134,7 @@ def _plain(used: Annotator, alias: Alias) -> Iterator[str]:
 
 
 def _hides(schema: Schema, type: Type) -> bool:
-    """Whether a type takes less than its annotation says, so that another may have the same one."""
+    """Return whether a type is narrower than its annotation, so another may have the same one."""
     named = schema.types[type.name] if isinstance(type, Ref) else None
     inner = [named.type] if isinstance(named, Alias) else children(type)
     return isinstance(type, Bounded | Tup) or any(_hides(schema, part) for part in inner)
@@ -144,12 +146,12 @@ def _const(const: Const) -> Iterator[str]:
     yield from docstring("", " ".join(note for note in notes if note))
 
 
-def _ordered(used: Annotator) -> list[Alias]:
-    """Aliases, each after those that it mentions, itself aside; otherwise in the schema's order."""
+def _in_order(used: Annotator) -> list[Alias]:
+    """Aliases in the schema's order, but each after the aliases it mentions."""
     schema = used.schema
     aliases = {d.name: d for d in schema.own_types if isinstance(d, Alias)}
     graph: Mapping[str, list[str]] = {
-        name: [ref for ref in _mentioned(schema, alias.type) if ref in aliases]
+        name: [ref for ref in _mentions(schema, alias.type) if ref in aliases]
         for name, alias in aliases.items()
         if name not in used.recursive
     }
@@ -157,9 +159,9 @@ def _ordered(used: Annotator) -> list[Alias]:
     return [aliases[name] for name in order.static_order()]
 
 
-def _mentioned(schema: Schema, type: Type) -> Iterator[str]:
+def _mentions(schema: Schema, type: Type) -> Iterator[str]:
     for part in arms(schema, type) if isinstance(type, Uni) else (type,):
         if isinstance(part, Ref):
             yield part.name
         for child in children(part):
-            yield from _mentioned(schema, child)
+            yield from _mentions(schema, child)

@@ -36,10 +36,10 @@ _OBJECT: Final[frozenset[Kind]] = frozenset(("object",))
 
 
 class Writer(Members):
-    """The functions of one direction."""
+    """Writes the functions of one direction."""
 
     def functions(self) -> list[list[str]]:
-        """Each after what it calls, where that can be."""
+        """The functions in an order with callees first, as far as possible."""
         return [list(self._function(f)) for f in reversed(list(self.direction.functions.values()))]
 
     def _function(self, function: Function) -> Iterator[str]:
@@ -64,15 +64,15 @@ class Writer(Members):
     def _struct(self, function: StructStep) -> Iterator[str]:
         for member in function.members:
             if isinstance(member, Lost):
-                yield from self._lost(member)
+                yield from self._lose(member)
         for member in function.members:
             match member:
                 case Kept():
-                    yield from self._kept(member)
+                    yield from self._keep(member)
                 case New():
                     yield from self._new(function, member)
                 case Composed():
-                    yield from self._composed(member)
+                    yield from self._compose(member)
                 case Stamp():
                     yield from self._stamp(self.wire(member.wire), member.wire)
                 case Lost():
@@ -138,10 +138,10 @@ class Writer(Members):
             yield f"{STEP * 2}case _:"
             yield f"{STEP * 3}return o"
         else:
-            yield from self._tried(function, objects)
+            yield from self._try(function, objects)
 
-    def _tried(self, function: UnionStep, objects: list[Arm]) -> Iterator[str]:
-        """Arms in order; one is certain where no later one can be, else it is tried."""
+    def _try(self, function: UnionStep, objects: list[Arm]) -> Iterator[str]:
+        """Arms in order; an arm is certain if no later one matches, otherwise it is tried."""
         for number, arm in enumerate(objects):
             later = objects[number + 1 :]
             if not later:
@@ -211,10 +211,10 @@ class Writer(Members):
             if decision.action == "refuse":
                 yield from self.refuse(STEP * 2, '((at, "error"), "code")', decision)
                 continue
-            yield from self._recoded(code, decision)
+            yield from self._recode(code, decision)
         yield f"{STEP}return o"
 
-    def _recoded(self, code: Code, decision: Decision) -> Iterator[str]:
+    def _recode(self, code: Code, decision: Decision) -> Iterator[str]:
         to = str(decision.values["to"])
         if decision.action == "degrade":
             yield from self.lose(

@@ -1,4 +1,4 @@
-"""What a step does with the members of an object, as lines of Python."""
+"""Writes the conversion of an object's members as lines of Python."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["Members"]
 class Members(Parts):
     """The lines of each member; they change `o`, a local name, and never the object itself."""
 
-    def _lost(self, member: Lost) -> Iterator[str]:
+    def _lose(self, member: Lost) -> Iterator[str]:
         wire = self.wire(member.wire)
         condition: Code = f"{wire} in o"
         if member.undone:
-            restored = self.restored(member.decision, f"o[{wire}]")
+            restored = self.is_restored(member.decision, f"o[{wire}]")
             yield from when(STEP, both(condition, restored or "True"))
             yield from lay(STEP * 2, "o = ", call(self.use("without"), "o", wire))
             return
@@ -34,7 +34,9 @@ class Members(Parts):
         yield from self._act(member, wire)
 
     def _alone(self, member: Lost, wire: str) -> Or:
-        """What must be in the member, and what must not, for it to be left out."""
+        """The condition for leaving out a member: its value has one member, and none of the
+        others.
+        """
         there = f"{literal(member.decision.values['alone'])} in o[{wire}]"
         absent = (f"{literal(other)} not in o[{wire}]" for other in member.others or ())
         return Or((there, *absent), "and")
@@ -44,7 +46,7 @@ class Members(Parts):
         at = f"(at, {wire})"
         match decision.action:
             case "drop":
-                changed = self.restored(decision, f"o[{wire}]", negated=True)
+                changed = self.is_restored(decision, f"o[{wire}]", negated=True)
                 if changed is not None:
                     yield from lay(STEP * 2, "if ", changed, ":")
                 indent = STEP * (2 if changed is None else 3)
@@ -59,13 +61,15 @@ class Members(Parts):
                 value = literal(decision.values["to"])
                 yield from lay(STEP * 2, "o = ", Group("{", ("**o", f"{wire}: {value}"), "}"))
             case _:
-                yield from self._refused(member, wire)
+                yield from self._refuse(member, wire)
 
-    def _refused(self, member: Lost, wire: str) -> Iterator[str]:
-        """What the way back fills in is taken out instead, and what the context allows is lost."""
+    def _refuse(self, member: Lost, wire: str) -> Iterator[str]:
+        """Remove a value filled in by the way back, drop one the context allows, and refuse the
+        rest.
+        """
         decision = member.decision
         at, value = f"(at, {wire})", f"o[{wire}]"
-        changed = self.restored(decision, value, negated=True)
+        changed = self.is_restored(decision, value, negated=True)
         allowed = decision.values.get("unless")
         if changed is None:
             yield from self.refuse(STEP * 2, at, decision)
@@ -78,7 +82,7 @@ class Members(Parts):
             yield from self.lose(STEP * 3, at, f"`{member.wire}` is left out", decision)
         yield from lay(STEP * 2, "o = ", call(self.use("without"), "o", wire))
 
-    def _composed(self, member: Composed) -> Iterator[str]:
+    def _compose(self, member: Composed) -> Iterator[str]:
         wire = self.wire(member.wire)
         if member.built:
             yield f"{STEP}if {wire} in o:"
@@ -94,17 +98,17 @@ class Members(Parts):
         yield from lay(STEP, "parts = ", listed)
         yield from lay(STEP, "o = ", call(name, "o", wire, "parts", "at", "trip", *why))
 
-    def _kept(self, member: Kept) -> Iterator[str]:
+    def _keep(self, member: Kept) -> Iterator[str]:
         wire = self.wire(member.wire)
         if member.wire != member.to:
-            yield from self._moved(member, wire)
+            yield from self._move(member, wire)
             return
         decision = member.decision
         if decision is not None and decision.action == "refuse":
             yield f"{STEP}if {wire} not in o:"
             yield from self.refuse(STEP * 2, f"(at, {wire})", decision)
         if decision is not None and decision.action == "default":
-            yield from self._defaulted(member, decision, wire)
+            yield from self._fill_default(member, decision, wire)
         elif member.way != CARRY:
             indent = STEP * 2 if member.optional else STEP
             if member.optional:
@@ -118,7 +122,7 @@ class Members(Parts):
             else:
                 yield from lay(f"{indent}{STEP}", "o = ", put)
 
-    def _defaulted(self, member: Kept, decision: Decision, wire: str) -> Iterator[str]:
+    def _fill_default(self, member: Kept, decision: Decision, wire: str) -> Iterator[str]:
         value, put = to_python(decision.values["value"]), Group("{", ("**o", f"{wire}: value"), "}")
         if decision.values["value"] != {}:
             yield from self._lost_default(member, decision, wire, value)
@@ -131,7 +135,7 @@ class Members(Parts):
     def _lost_default(
         self, member: Kept, decision: Decision, wire: str, value: str
     ) -> Iterator[str]:
-        """A default and its absence are one; which of them comes back is reported as a loss."""
+        """A default equals absence; the form which is not restored is reported as a loss."""
         why = literal(decision.why)
         if decision.values.get("down") == "drop":
             loss = literal(f"`{member.wire}` comes back as absent")
@@ -143,7 +147,7 @@ class Members(Parts):
             yield from lay(STEP, "if ", f"{wire} not in o", ":")
             yield from lay(STEP * 2, "", call("trip.add", f"(at, {wire})", loss, why))
 
-    def _moved(self, member: Kept, wire: str) -> Iterator[str]:
+    def _move(self, member: Kept, wire: str) -> Iterator[str]:
         to = self.wire(member.to)
         yield f"{STEP}if {to} in o:"
         yield from self.squat(STEP * 2, to)
@@ -168,10 +172,10 @@ class Members(Parts):
             else:
                 yield from self.squat(STEP * 2, wire)
         if decision is not None and decision.action in ("default", "refuse"):
-            yield from self._filled(member, decision, wire)
+            yield from self._fill(member, decision, wire)
 
     def _stamp(self, wire: str, name: str) -> Iterator[str]:
-        """The revision's name; another one than its sender's is a loss."""
+        """Write the revision's name; any name but the sender's revision is a loss."""
         old, new = self.direction.source.revision, self.direction.target.revision
         yield from lay(STEP, "if ", f"{wire} in o", ":")
         arguments = (
@@ -183,7 +187,7 @@ class Members(Parts):
         yield from lay(STEP * 3, "", call("trip.lose", *arguments))
         yield from lay(STEP * 2, "o = ", Group("{", ("**o", f"{wire}: {literal(new)}"), "}"))
 
-    def _filled(self, member: New, decision: Decision, wire: str) -> Iterator[str]:
+    def _fill(self, member: New, decision: Decision, wire: str) -> Iterator[str]:
         absent = f"{wire} not in o"
         if decision.action == "refuse":
             yield f"{STEP}if {absent}:"

@@ -1,4 +1,4 @@
-"""What the functions of a step are put together from: calls, losses, refusals, names."""
+"""Parts of a step's functions: calls, losses, refusals, names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REFUSED: Final = -32603
 
 
 class Parts:
-    """One direction; `used` collects the names that its functions import."""
+    """One direction; `used` collects the names imported by its functions."""
 
     def __init__(self, direction: Direction, admits: Mapping[str, Admits], used: set[str]) -> None:
         self.direction = direction
@@ -33,7 +33,7 @@ class Parts:
         self.names: dict[str, str] = {}
 
     def wire(self, name: str) -> str:
-        """A member's name as code: a constant of the module where it is long."""
+        """Return a member's name as code: a constant of the module if it is long."""
         if len(name) < _LONG:
             return literal(name)
         const = snake(name.rpartition("/")[2]).upper()
@@ -61,7 +61,7 @@ class Parts:
         return f"lambda o, at, trip: {flat(self.way(way, 'o', 'at'))}"
 
     def degrade(self, decision: Decision) -> str:
-        """The function that says a value plainer."""
+        """The name of the function which degrades a value."""
         return self.use(DEGRADES[decision.values["as"]][0])
 
     def lose(self, indent: str, at: str, what: str, decision: Decision) -> Iterator[str]:
@@ -69,17 +69,19 @@ class Parts:
         yield from lay(indent, "", call("trip.lose", at, literal(what), literal(decision.why)))
 
     def squat(self, indent: str, wire: str) -> Iterator[str]:
-        """Takes out a member that the sender's revision does not declare, as a loss."""
+        """Lines which remove a member unknown to the sender's revision, as a loss."""
         why = f"_SQUATTER_{self.direction.name.upper()}"
         yield from lay(indent, "o = ", call("trip.squat", "o", wire, "at", why))
 
     def refuse(self, indent: str, at: str, decision: Decision) -> Iterator[str]:
-        """Raises what a row says of a place."""
+        """Lines which raise the refusal of a row."""
         parts = refusal_parts(decision)
         yield from lay(indent, "raise ", call(self.use("refused"), at, *parts))
 
-    def restored(self, decision: Decision, var: str, *, negated: bool = False) -> Code | None:
-        """The condition that the way back writes the member anew as it is; None if it never is."""
+    def is_restored(self, decision: Decision, var: str, *, negated: bool = False) -> Code | None:
+        """The condition under which the way back restores the member unchanged; None if it never
+        does.
+        """
         if "value" in decision.values:
             return self.equal(var, decision.values["value"], negated=negated)
         name = decision.values.get("context")
@@ -90,7 +92,7 @@ class Parts:
         return self._same(var, f"trip.context.{name}", negated=negated)
 
     def equal(self, var: str, value: Any, *, negated: bool = False) -> Code:
-        """The condition that a member has a value of a row."""
+        """The condition for a member to equal a value of a row."""
         # o["resultType"] == "complete"
         # same(o["ttlMs"], 0)
         if isinstance(value, str):
@@ -109,12 +111,12 @@ def refusal_parts(decision: Decision) -> tuple[str, ...]:
 
 
 def outcome(decision: Decision) -> str:
-    """What a loss says of a value that was said plainer."""
+    """The text of a loss for a degraded value."""
     return DEGRADES[decision.values["as"]][1]
 
 
 def arm_name(type: Type) -> str:
-    """What losses and docstrings call an arm."""
+    """The name of an arm in losses and docstrings."""
     match type:
         case Ref() | Prim():
             return type.name

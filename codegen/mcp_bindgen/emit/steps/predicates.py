@@ -1,7 +1,7 @@
-"""Predicates: whether a type takes a value, as straight-line Python.
+"""Generates predicates: whether a value is of a type, as straight-line Python.
 
-Steps ask before they keep what its sender's revision did not know, and where only trying tells the
-arms of a union apart.
+Steps use them before keeping a member unknown to its sender's revision, and for telling apart the
+arms of a union by trying.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ = ["Admits", "both", "when"]
 
 
 class Admits:
-    """The predicates of one revision that a module needs, by name, in the order of need."""
+    """The predicates of one revision used by a module, by name, in order of need."""
 
     def __init__(self, schema: Schema, suffix: str) -> None:
         self.schema = schema
@@ -53,7 +53,7 @@ class Admits:
         self._named: dict[Type, str] = {}
 
     def refuses(self, type: Type, var: str, place: str) -> Code | None:
-        """The condition that `type` does not take the value in `var`; None if it takes all."""
+        """The condition that the value in `var` is not of `type`; None if every value is."""
         # x.__class__ is not str
         # x not in ("user", "assistant")
         # not _is_new_Icon(x)
@@ -66,7 +66,7 @@ class Admits:
         return call(f"not {self.function(type, place)}", var) if refusal is None else refusal
 
     def takes(self, type: Type, var: str, place: str) -> Code:
-        """The condition that `type` takes the value in `var`."""
+        """The condition that the value in `var` is of `type`."""
         # x.__class__ is str
         # _is_new_Icon(x)
         opened = self.conditions.simple(type)
@@ -80,12 +80,12 @@ class Admits:
         return f"{self.function(opened, place)}({var})"
 
     def _is_object(self, type: Type) -> bool:
-        """Whether a type takes every object, and nothing else."""
+        """Return whether a type takes every object, and nothing else."""
         whole = isinstance(type, Map) and is_any(self.schema, type.of)
         return whole or type == Prim("object")
 
     def function(self, type: Type, place: str) -> str:
-        """The name of the predicate of a type; `place` names it if it has no name."""
+        """Return the name of a type's predicate; an unnamed type is named after `place`."""
         type = self.conditions.simple(type)
         if type not in self._named:
             own = type.name if isinstance(type, Ref) else _shape(type) or place
@@ -205,7 +205,7 @@ class Admits:
 
 
 def _is_number(type: Type) -> bool:
-    """Whether a type is one number: to refuse it takes two conditions."""
+    """Return whether a type is one number: refusing it takes two conditions."""
     return isinstance(type, Lit) and not isinstance(type.value, str | bool)
 
 
@@ -231,11 +231,11 @@ def when(indent: str, condition: Code) -> list[str]:
 
 
 def both(first: Code, second: Code, operator: str = "and") -> Or:
-    """Two conditions as one, those of the same operator side by side."""
-    return Or((*_grouped(first, operator), *_grouped(second, operator)), operator)
+    """Two conditions joined, with equal operators flattened."""
+    return Or((*_group(first, operator), *_group(second, operator)), operator)
 
 
-def _grouped(code: Code, operator: str) -> tuple[Code, ...]:
+def _group(code: Code, operator: str) -> tuple[Code, ...]:
     """A condition as operands of `operator`, in brackets where it is of another."""
     if not isinstance(code, Or):
         return (code,)

@@ -1,4 +1,4 @@
-"""Views of the steps: the module of each pair of neighbours, and the package that joins them."""
+"""Views of the steps: the module of each pair of neighbours, and the package joining them."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from mcp_bindgen.ir.model import Schema
 __all__ = ["step_view", "steps_view"]
 
 _PREFERRED: Final = ("msgspec", "dataclass", "pydantic")
-"""By what `convert` validates: the first of these flavours that is there."""
+"""`convert` validates with the first of these flavours which is present."""
 
 _POSITIONS: Final = ("request", "notification", "response", "error")
 
 _BOUNDS: Final = ("are_unique", "is_multiple", "matches")
-"""What predicates call for the bounds that take more than a comparison."""
+"""The functions called by predicates for bounds beyond a comparison."""
 
 _SUBSTITUTES: Final = frozenset(name for name, _ in DEGRADES.values())
 _PARTS: Final = frozenset(_parts.__all__)
 
 
 def step_view(pair: Pair) -> dict[str, Any]:
-    """What step.py.jinja places."""
+    """The view of step.py.jinja."""
     used = {"Refusal", "Step"}
     admits = {"old": Admits(pair.old, "old"), "new": Admits(pair.new, "new")}
     up, down = (Writer(direction, admits, used) for direction in pair.directions)
@@ -62,8 +62,8 @@ def step_view(pair: Pair) -> dict[str, Any]:
         "squatters": [*_squatter("UP", old, new, text), *_squatter("DOWN", new, old, text)],
         "up": list(_entries(pair.up)),
         "down": list(_entries(pair.down)),
-        "refused_up": [line for row in pair.up.refused.items() for line in _refused(*row)],
-        "refused_down": [line for row in pair.down.refused.items() for line in _refused(*row)],
+        "refused_up": [line for row in pair.up.refused.items() for line in _refusals(*row)],
+        "refused_down": [line for row in pair.down.refused.items() for line in _refusals(*row)],
         "context": context,
     }
 
@@ -85,7 +85,7 @@ def _entries(direction: Direction) -> Iterator[str]:
         yield from lay(STEP, f"{literal(method)}: ", Group("{", tuple(items), "}"), ",")
 
 
-def _refused(name: str, decision: Decision) -> Iterator[str]:
+def _refusals(name: str, decision: Decision) -> Iterator[str]:
     parts = refusal_parts(decision)
     yield from lay(STEP, f"{literal(name)}: ", call("Refusal", *parts), ",")
 
@@ -96,7 +96,7 @@ def _refused(name: str, decision: Decision) -> Iterator[str]:
 def steps_view(
     modules: Mapping[str, Pair], schemas: Sequence[Schema], models: tuple[str, ...]
 ) -> dict[str, Any]:
-    """What steps.py.jinja and convert.py.jinja place; `modules` are the pairs by module name."""
+    """The view of steps.py.jinja and convert.py.jinja; `modules` are the pairs by module name."""
     flavours = [literal(name) for name in _PREFERRED if name in models]
     return {
         "modules": [line for row in modules.items() for line in _module(*row)],

@@ -1,4 +1,4 @@
-"""Annotations: the Python type of each type of the IR, and what a fault calls it."""
+"""Annotations: the Python type of each type of the IR, and its name in faults."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ _PRIMS: Final = {
 
 
 class Annotator:
-    """Annotations of one module; what they name is noted for its imports.
+    """Annotations of one module; the names they use are recorded for its imports.
 
-    `module` is the one of the core's that has the types of the core.
+    `module` is the core's module with the types of the core.
     """
 
     def __init__(self, schema: Schema, imports: Imports, module: str = "") -> None:
@@ -58,15 +58,15 @@ class Annotator:
 
     @cached_property
     def recursive(self) -> frozenset[str]:
-        """The aliases that name themselves."""
+        """The recursive aliases."""
         return recursive(self.schema)
 
     def declared(self, type: Type) -> Code:
-        """The annotation that an alias stands for."""
+        """The annotation behind an alias."""
         return self.code(type)
 
     def circular(self, alias: Alias) -> Iterator[str]:
-        """An alias that names itself: text to type checkers, and what evaluates that text."""
+        """The lines of a recursive alias: text for type checkers, and its evaluation."""
         self.imports.use("typing", "TYPE_CHECKING")
         self.imports.use("typing", "TypeAlias")
         code = literal(flat(self.code(alias.type)))
@@ -76,19 +76,19 @@ class Annotator:
         yield from lay(STEP, f"{alias.name} = ", self.evaluated(alias.name, code))
 
     def evaluated(self, name: str, code: str) -> Code:
-        """What finds out, in its own module, which type an alias that names itself is."""
+        """The expression which evaluates a recursive alias in its own module."""
         del name
         return call(self.imports.use("typing", "ForwardRef"), code, "module=__name__")
 
     def code(self, type: Type) -> Code:
-        """What a type checker reads; unions in the order that decides."""
+        """The annotation for type checkers; unions in deciding order."""
         parts = self.parts(type)
         if len(parts) > 1:
             parts = list(dict.fromkeys(parts))
         return parts[0] if len(parts) == 1 else Or(tuple(parts))
 
     def maybe(self, type: Type) -> Code:
-        """As `code`, of what may be absent; Any stays itself, as it takes that too."""
+        """Like `code`, for an optional member; Any stays itself, since it includes absence."""
         if is_never(self.schema, type):
             return "Unset"
         code = self.code(type)
@@ -133,18 +133,18 @@ class Annotator:
         return Group(f"{self.imports.use('typing', 'Literal')}[", values, "]")
 
     def marked(self, code: Code, *marks: Code) -> Group:
-        """`code` with what a library reads beside it."""
+        """`code` with marks for a library."""
         return Group(f"{self.imports.use('typing', 'Annotated as With')}[", (code, *marks), "]")
 
     def constant(self, type: Type) -> Code:
-        """The annotation of what the class sets."""
+        """The annotation of a member set by the class."""
         return Group(f"{self.imports.use('typing', 'ClassVar')}[", (self.code(type),), "]")
 
     def bounded(self, type: Bounded) -> list[Code]:
         return self.parts(type.of)
 
     def inside(self, type: Type) -> Code:
-        """What is not a list or dict of its own is one of all that it holds: a tuple is a list."""
+        """The annotation of an item: a tuple counts as a list of all its items."""
         parts = [*dict.fromkeys(part for child in children(type) for part in self.parts(child))]
         code = (parts[0] if len(parts) == 1 else Or(tuple(parts))) if parts else self.any()
         return Group("list[", (code,), "]") if "array" in kinds(self.schema, type) else _map(code)
@@ -169,7 +169,7 @@ def annotation(schema: Schema, type: Type) -> Code:
 
 
 def bound_arguments(limits: Limits) -> list[str]:
-    """Bounds as keyword arguments, by the names that annotated-types has given them."""
+    """Bounds as keyword arguments, named as in annotated-types."""
     # ge=0, le=1
     sizes = [(limits.minimum, "ge"), (limits.maximum, "le")]
     sizes += [(limits.exclusive_minimum, "gt"), (limits.exclusive_maximum, "lt")]
@@ -184,7 +184,7 @@ def _map(value: Code) -> Code:
 
 
 def expected(schema: Schema, type: Type) -> str:
-    """What a fault says was expected: JSON kinds, literals, and the names of a union's arms."""
+    """The expected text of a fault: JSON kinds, literals, and the names of a union's arms."""
     match type:
         case Prim() if type.name in JSON_PRIMS:
             return "a value"

@@ -21,20 +21,20 @@ _FIRST: Final = ("abc", "collections.abc", "typing")
 
 @cache
 def homes() -> Mapping[str, str]:
-    """By each public name of `_wire`, the module there that defines it."""
+    """For each public name of `_wire`, the module which defines it."""
     return {
         name: f"{_SUPPORT}.{path.stem}"
         for path in sorted(_FOLDER.glob("*.py"))
-        for name in _defined(ast.parse(path.read_text("utf-8")).body)
+        for name in _definitions(ast.parse(path.read_text("utf-8")).body)
         if not name.startswith("_")
     }
 
 
-def _defined(statements: Iterable[ast.stmt]) -> Iterator[str]:
-    """What a module defines at its top."""
+def _definitions(statements: Iterable[ast.stmt]) -> Iterator[str]:
+    """The names defined at a module's top level."""
     for node in statements:
         if isinstance(node, ast.If):
-            yield from _defined((*node.body, *node.orelse))
+            yield from _definitions((*node.body, *node.orelse))
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name
         elif isinstance(node, ast.AnnAssign | ast.Assign):
@@ -43,10 +43,10 @@ def _defined(statements: Iterable[ast.stmt]) -> Iterator[str]:
 
 
 class Imports:
-    """Names by the module that they come from; `use` notes one and gives it back.
+    """Names by their module; `use` records a name and returns it.
 
-    A name of `.._wire` is imported from the module there that defines it.
-    `wire` is how the module says mcp_wire, where its own package does not lie directly in that.
+    A name of `.._wire` is imported from the module which defines it. `wire` is the relative name of
+    mcp_wire if the module's package lies deeper.
     """
 
     def __init__(self, wire: str = _WIRE) -> None:
@@ -68,7 +68,7 @@ class Imports:
         return self.indented("")
 
     def indented(self, indent: str) -> list[str]:
-        """As `lines`, inside a block."""
+        """Like `lines`, inside a block."""
         names: dict[str, set[str]] = {}
         for module, name in self._used:
             names.setdefault(self._home(module, name), set()).add(name)
@@ -79,7 +79,7 @@ class Imports:
         return [line for _, lines in sorted(groups.items()) for line in lines][1:]
 
     def _home(self, module: str, name: str) -> str:
-        """The module that is named where `name` of `module` is imported."""
+        """The module to import `name` of `module` from."""
         module = homes()[name] if module == _SUPPORT else module
         if module.startswith(_WIRE):
             return self._wire + module.removeprefix(_WIRE)
@@ -87,7 +87,7 @@ class Imports:
 
 
 def _statement(indent: str, module: str, used: Iterable[str]) -> Iterator[str]:
-    """`from module import names`; what is imported under another name has its own line."""
+    """The lines of `from module import names`; a renamed import has its own line."""
     names = sorted(used, key=import_order)
     for name in (name for name in names if " as " in name):
         yield f"{indent}from {module} import {name}"

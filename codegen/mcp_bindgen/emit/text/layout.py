@@ -1,7 +1,7 @@
-"""Lays out code as black would: one line where it fits, else broken at brackets and at `|`.
+"""Lays out code as black does: on one line if it fits, else broken at brackets and at `|`.
 
-A test has black find nothing to change, so this follows its rules, and output depends on no version
-of it.
+A test checks that black finds nothing to change, so the layout follows black's rules without
+depending on its version.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ __all__ = [
     "Code",
     "Group",
     "Or",
+    "after_head",
     "as_tuple",
     "call",
     "docstring",
     "flat",
-    "headed",
     "item",
     "lay",
     "literal",
@@ -55,15 +55,15 @@ def call(name: str, *args: Code) -> Group:
     return Group(f"{name}(", args, ")")
 
 
-def headed(head: str, code: Code) -> Code:
-    """`head` and `code` as one, which breaks where `code` does."""
+def after_head(head: str, code: Code) -> Code:
+    """`head` followed by `code`, breaking where `code` breaks."""
     if isinstance(code, Group):
         return Group(f"{head}{code.head}", code.items, code.close)
     return f"{head}{flat(code)}"
 
 
 def as_tuple(items: Iterable[Code]) -> Code:
-    """A tuple of `items`; one of a single item does not break."""
+    """A tuple of `items`; a single item is never broken."""
     codes = tuple(items)
     return f"({flat(codes[0])},)" if len(codes) == 1 else Group("(", codes, ")")
 
@@ -85,24 +85,24 @@ def lay(indent: str, prefix: str, code: Code, suffix: str = "") -> list[str]:
         return [line]
     match code:
         case Group(items=()) | str():
-            return [line] if not prefix.endswith("= ") else _wrapped(indent, prefix, code, suffix)
+            return [line] if not prefix.endswith("= ") else _wrap(indent, prefix, code, suffix)
         case Group() if prefix.endswith("= ") and len(indent + prefix + code.head) > WIDTH:
-            return _wrapped(indent, prefix, code, suffix)
+            return _wrap(indent, prefix, code, suffix)
         case Group():
             inside = _inside(indent + STEP, code)
             return [f"{indent}{prefix}{code.head}", *inside, f"{indent}{code.close}{suffix}"]
         case Or():
-            return _wrapped(indent, prefix, code, suffix)
+            return _wrap(indent, prefix, code, suffix)
 
 
-def _wrapped(indent: str, prefix: str, code: Code, suffix: str) -> list[str]:
+def _wrap(indent: str, prefix: str, code: Code, suffix: str) -> list[str]:
     return [f"{indent}{prefix}(", *_ors(indent + STEP, code), f"{indent}){suffix}"]
 
 
 def _inside(indent: str, group: Group) -> list[str]:
     """The items of a broken group: on one line if a call's arguments fit there, else one a line.
 
-    Collections go one a line at once; so does the one parameter of a definition.
+    Collections always break to one item a line, and so does a definition's single parameter.
     """
     single = len(group.items) == 1
     line = f"{indent}{', '.join(map(flat, group.items))}"
@@ -114,7 +114,7 @@ def _inside(indent: str, group: Group) -> list[str]:
 
 
 def item(indent: str, code: Code) -> list[str]:
-    """The lines of one item of a collection that has one a line."""
+    """The lines of one item in a collection with one item a line."""
     lines = _ors(indent, code)
     return [*lines[:-1], f"{lines[-1]},"]
 
@@ -125,7 +125,7 @@ def _is_call(group: Group) -> bool:
 
 
 def _ors(indent: str, code: Code) -> list[str]:
-    """Code that stands alone in brackets, so that it needs none of its own."""
+    """The lines of code standing alone in brackets, without brackets of its own."""
     line = f"{indent}{flat(code)}"
     if len(line) <= WIDTH or not isinstance(code, Or):
         return lay(indent, "", code)
@@ -160,7 +160,7 @@ def member(indent: str, name: str, annotation: Code, default: Code = "") -> list
 
 @lru_cache(4096, typed=True)
 def literal(value: str | int | float | bool | None) -> str:
-    """A Python literal; strings in the quotes that need fewer escapes, double ones where equal."""
+    """A Python literal; strings in the quotes with fewer escapes, double quotes on a tie."""
     if not isinstance(value, str):
         return repr(value)
     body = _escaped(value)
@@ -201,7 +201,7 @@ _ESCAPES: Final = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "
 
 
 def _escaped(text: str) -> str:
-    """`text` with backslashes, and what does not print, written as escapes."""
+    """`text` with backslashes and unprintable characters escaped."""
     if text.isprintable() and "\\" not in text:
         return text
     escaped = text.translate(_ESCAPES)

@@ -1,4 +1,4 @@
-"""Names the packages of bindings, and what those of an extension import from the core."""
+"""Names the packages of bindings, and the core modules imported by an extension."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def extension_package(name: str) -> str:
 
 
 def titled(schema: Schema) -> str:
-    """What docstrings call it: `2025-11-25`, `extension tasks@draft-2026-08-21`."""
+    """The name of a schema in docstrings: `2025-11-25`, `extension tasks@draft-2026-08-21`."""
     return schema.revision if schema.extension is None else f"extension {schema.revision}"
 
 
@@ -34,13 +34,13 @@ def imports_of(schema: Schema) -> Imports:
 
 
 def core_module(schema: Schema, module: str) -> str:
-    """A module of the core that an extension's package is beside."""
+    """The name of a core module, seen from an extension's package."""
     assert schema.extension is not None
     return f"..{package(schema.extension.core.revision)}.{module}"
 
 
 def use_core(schema: Schema, imports: Imports, module: str) -> bool:
-    """Imports a module of the core as `core`, if types of the core are needed."""
+    """Import a module of the core as `core`, if types of the core are needed."""
     if schema.foreign:
         place, _, name = core_module(schema, module).rpartition(".")
         imports.use(place, f"{name} as core")

@@ -150,13 +150,13 @@ class Decisions:
         self.missing.append(f"# {question}\n{row}")
 
     def require_all(self, where: str) -> None:
-        """Raises DecisionError if rows of a revision or pair are missing, or nothing needs one."""
+        """Raise DecisionError if rows of a revision or pair are missing, or nothing needs one."""
         self.asked.append(where)
         if not self.deferred:
             self.settle()
 
     def settle(self) -> None:
-        """Raises DecisionError that lists every row that is missing, else those without need."""
+        """Raise DecisionError that lists every row that is missing, else those without need."""
         wheres, self.asked = self.asked, []
         rows, self.missing = self.missing, []
         unconfirmed, self.confirmations = self.confirmations, []
@@ -185,7 +185,7 @@ class Decisions:
             )
 
     def require_known(self, revisions: Iterable[str], pairs: Iterable[str]) -> None:
-        """Raises DecisionError for rows of a revision or a pair that does not exist."""
+        """Raise DecisionError for rows of a revision or a pair that does not exist."""
         known = {*revisions, *pairs}
         rows = [row for row in self.rows.values() if row.revision not in known]
         if rows:
@@ -230,7 +230,7 @@ def paste(kind: str, revision: str, path: str, values: Mapping[str, Any]) -> str
 
 
 def load(path: Path) -> Decisions:
-    """Reads the file. Raises DecisionError for text that is not TOML, and for wrong rows."""
+    """Read the file. Raises DecisionError for text that is not TOML, and for wrong rows."""
     try:
         text = path.read_text(encoding="utf-8-sig")
         data = tomllib.loads(text)
@@ -384,7 +384,7 @@ that may be anything here is judged where it is used."""
 
 
 def _require_keys(where: str, kind: str, entry: Mapping[str, Any]) -> None:
-    """Raises DecisionError for a key that rows of the kind do not have, or a value of a wrong type.
+    """Raise DecisionError for a key that rows of the kind do not have, or a value of a wrong type.
 
     `where` names the file.
     """

@@ -345,7 +345,7 @@ def _with_meta(schema: Schema, rows: Decisions, places: Mapping[str, str]) -> Sc
 
 
 def require_apart(schemas: Sequence[Schema]) -> None:
-    """Raises DecisionError if two extensions of one core add the same member to a type."""
+    """Raise DecisionError if two extensions of one core add the same member to a type."""
     owners: dict[tuple[str, ...], str] = {}
     for schema in schemas:
         assert schema.extension is not None

@@ -81,7 +81,7 @@ def load(
 
 
 def lower(resolver: Resolver, revision: str, decisions: Decisions | None = None) -> Schema:
-    """As `load`, for what is already resolved."""
+    """Like `load`, for what is already resolved."""
     lowering = _Lowering(resolver, revision, decisions)
     declarations = tuple(json_aliases(lowering.declarations()))
     listed = pairs(resolver)
@@ -140,7 +140,7 @@ class _Lowering:
             self.out.append(Const(name, value.value, doc, deprecated, at))
 
     def declare(self, declaration: syntax.Declaration, ref: syntax.Ref, name: str) -> None:
-        """Appends what `ref` stands for, and after it the anonymous shapes inside."""
+        """Append what `ref` stands for, and after it the anonymous shapes inside."""
         if isinstance(declaration, syntax.Interface):
             shape = self.resolver.shape(ref, declaration.at)
             shape = self.tags.closed(shape, declaration.doc, declaration.at)
@@ -232,7 +232,9 @@ class _Lowering:
         )
 
     def may_lack(self, member: syntax.Member) -> bool:
-        """Whether `undefined` is a value of a member; one that nothing satisfies is refused."""
+        """Return whether `undefined` is a value of a member; one that nothing satisfies is
+        refused.
+        """
         arms = self.resolver.arms(member.type)
         if not arms and not member.optional:
             raise self.resolver.error(
@@ -330,7 +332,7 @@ class _Lowering:
         return unique[0] if len(unique) == 1 else Uni(unique)
 
     def require_few(self, type: syntax.Union) -> None:
-        """Refuses a union of more types than Python reads, those of unions that it names too."""
+        """Refuse a union of more types than Python reads, those of unions that it names too."""
         leaves = self.resolver.arms(type)
         if sum(not isinstance(leaf, syntax.Literal) for leaf in leaves) > MAX_UNION_TYPES:
             raise self.resolver.source.error(

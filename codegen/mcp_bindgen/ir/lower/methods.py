@@ -141,7 +141,7 @@ def _unsaid(pair: Pair, rule: str | None) -> list[str]:
 
 
 def _holds(schema: Schema, row: Row) -> bool:
-    """Whether this revision has all that a row of the one before names."""
+    """Return whether this revision has all that a row of the one before names."""
     return all(name in schema.types for name in row.values.get("result", ()))
 
 
@@ -154,7 +154,7 @@ def _require_news(row: Row | None, rule: str | None, revision: str) -> None:
 
 
 def _require_capability(schema: Schema, row: Row | None) -> None:
-    """Raises DecisionError for a capability that neither side can declare."""
+    """Raise DecisionError for a capability that neither side can declare."""
     path = str(row.values.get("capability", "")) if row else ""
     sides = [struct for side in _BOTH if (struct := schema.structs.get(side))]
     if row and path and sides and not any(_declares(schema, side, path) for side in sides):
@@ -166,7 +166,9 @@ def _require_capability(schema: Schema, row: Row | None) -> None:
 
 
 def _declares(schema: Schema, struct: Struct | None, path: str) -> bool:
-    """Whether the path leads to a member of `struct`, or through one that may have any member."""
+    """Return whether the path leads to a member of `struct`, or through one that may have any
+    member.
+    """
     name, _, rest = path.partition(".")
     member = struct.field(name) if struct else None
     if member is None or not rest:

@@ -47,7 +47,7 @@ class NameTable:
         return python
 
     def is_of_another(self, name: str, shape: syntax.Inline) -> bool:
-        """Whether an anonymous shape that is not like this one has the name."""
+        """Return whether an anonymous shape that is not like this one has the name."""
         return name in self.shapes and not same(self.shapes[name], shape, loosely=True)
 
     def of_member(self, owner: str, member: syntax.Member) -> str:

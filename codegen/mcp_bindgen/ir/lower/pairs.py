@@ -109,7 +109,7 @@ def _shape(resolver: Resolver, declaration: syntax.Declaration) -> syntax.Inline
 
 
 def _require_named(resolver: Resolver, declaration: syntax.Declaration) -> None:
-    """Raises SchemaMeaningError for a union with a message in it that no declaration names: a
+    """Raise SchemaMeaningError for a union with a message in it that no declaration names: a
     method is called after its declaration, and must not vanish."""
     if not isinstance(declaration, syntax.Alias) or declaration.params:
         return

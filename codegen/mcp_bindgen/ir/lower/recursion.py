@@ -27,7 +27,7 @@ __all__ = ["json_aliases", "require_no_circles"]
 
 
 def require_no_circles(declarations: Sequence[Declaration], source: Source) -> None:
-    """Refuses aliases that lead only to one another."""
+    """Refuse aliases that lead only to one another."""
     aliases = {d.name: d for d in declarations if isinstance(d, Alias)}
     done: set[str] = set()
     for name in aliases:
@@ -92,7 +92,7 @@ def _json_names(aliases: dict[str, Alias]) -> set[str]:
 
 
 def _is_json_part(type: Type, json: set[str], aliases: dict[str, Alias]) -> bool:
-    """Whether a type is a map or an array of all JSON, or the union of all kinds of JSON."""
+    """Return whether a type is a map or an array of all JSON, or the union of all kinds of JSON."""
     match type:
         case Map(of=Ref(name=name)) | Arr(of=Ref(name=name)):
             return name in json and isinstance(aliases[name].type, Uni)

@@ -69,7 +69,7 @@ class _Bound:
 
 
 def is_known(tag: syntax.Tag) -> bool:
-    """Whether a tag has a meaning here, or in the tools that show comments."""
+    """Return whether a tag has a meaning here, or in the tools that show comments."""
     if tag.name == "items":
         return tag.rest.startswith(".") and is_known(_of_items(tag))
     bounding = tag.name in _LIMITS or tag.name == "additionalProperties"
@@ -141,7 +141,7 @@ class Tags:
         return self._within(type, tags, at)
 
     def _tags(self, doc: syntax.Doc | None, at: int) -> Sequence[syntax.Tag]:
-        """Refuses one that binds but does not begin a line: TypeScript reads it, we do not."""
+        """Refuse one that binds but does not begin a line: TypeScript reads it, we do not."""
         if doc is None:
             return ()
         for text in (doc.description, *(_QUOTED.sub("", tag.rest) for tag in doc.tags)):
@@ -180,13 +180,13 @@ class Tags:
         raise self._error(at, message, "Put it where the array is written, or take it out.")
 
     def refuse(self, doc: syntax.Doc | None, at: int, what: str) -> None:
-        """Refuses the bounds of a comment on what can have none."""
+        """Refuse the bounds of a comment on what can have none."""
         for bound in self._stated(self._tags(doc, at), at):
             if bound.kind != "object" or bound.name:
                 raise self._misplaced(bound, at, what)
 
     def require(self, kinds: Callable[[Type], frozenset[Kind]]) -> None:
-        """Refuses a bound on a type that has no values of the bound's kind."""
+        """Refuse a bound on a type that has no values of the bound's kind."""
         for at, bound, type in self._bound:
             if bound.kind not in kinds(type):
                 raise self._misplaced(bound, at, "a type without such values")

@@ -15,7 +15,7 @@ def is_keyword(type: syntax.Type, *names: str) -> bool:
 
 
 def same(a: syntax.Type, b: syntax.Type, *, loosely: bool = False) -> bool:
-    """Whether two resolved types are written alike, wherever they stand.
+    """Return whether two resolved types are written alike, wherever they stand.
 
     Loosely any is unknown, as no value tells them apart.
     """

@@ -44,7 +44,7 @@ def meet(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Ty
 
 
 def _met(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Type | None:
-    """As `meet`, for types that are not unions."""
+    """Like `meet`, for types that are not unions."""
     x, y = scope.bare(a), scope.bare(b)
     if admits(y, x):
         return a
@@ -67,7 +67,7 @@ def _met(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Ty
 
 
 def _alike(a: syntax.Inline, b: syntax.Inline) -> bool:
-    """Whether two shapes have the same members, in whatever order."""
+    """Return whether two shapes have the same members, in whatever order."""
     mine, theirs = ({m.name: m for m in each.members} for each in (a, b))
     return (
         mine.keys() == theirs.keys()
@@ -126,7 +126,9 @@ def _merged_indexes(
 
 
 def admits(wide: syntax.Type, narrow: syntax.Type) -> bool:
-    """Whether a type without arms takes all of another, seen by keywords, literals and templates.
+    """Return whether a type without arms accepts all values of another.
+
+    Only keywords, literals and templates are compared.
 
     `{}` takes whatever is not an object here; objects are merged with it.
     """

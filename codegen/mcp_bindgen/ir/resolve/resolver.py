@@ -59,7 +59,7 @@ class Resolver:
             self._declare(declaration)
 
     def _declare(self, declaration: syntax.Declaration) -> None:
-        """Adds a declaration; interfaces of one name are one.
+        """Add a declaration; interfaces of one name are one.
 
         A member that several of them have must be alike in all, which is seen once types are
         worked out; within one of them it stands once.
@@ -329,7 +329,7 @@ class Resolver:
         return shape
 
     def object_shape(self, type: syntax.Type) -> syntax.Inline | None:
-        """As `shape`; None for what is not an object type."""
+        """Like `shape`; None for what is not an object type."""
         if isinstance(type, syntax.Inline):
             return type
         if not isinstance(type, syntax.Ref):
@@ -337,7 +337,9 @@ class Resolver:
         return self._known((type.name,), type, self.declared[type.name])
 
     def part(self, type: syntax.Type, at: int, wanted: Callable[[str], bool]) -> syntax.Inline:
-        """As `shape`; inside the type itself, without those of its members that are not wanted."""
+        """Like `shape`; inside the type itself, without those of its members that are not
+        wanted.
+        """
         part = None
         if isinstance(type, syntax.Ref) and (type.name,) in self._open:
             own = syntax.as_interface(self.declared[type.name])

@@ -8,7 +8,7 @@ from typing import Any, Final
 from mcp_bindgen.errors import SchemaError, SchemaMeaningError
 from mcp_bindgen.ir.resolve.scope import Resolving
 from mcp_bindgen.source import syntax
-from mcp_bindgen.source.text import meant, printable
+from mcp_bindgen.source.text import did_you_mean, printable
 
 __all__ = ["undeclared"]
 
@@ -30,7 +30,7 @@ def undeclared(
     unknown = {each.at: each.name for each in (*_refs(tuple(scope.declared.values()), known), ref)}
     names = accepted.union(_KEYWORDS)
     (at, message), *others = [
-        (at, f"`{printable(unknown[at])}` is not declared{meant(unknown[at], names)}")
+        (at, f"`{printable(unknown[at])}` is not declared{did_you_mean(unknown[at], names)}")
         for at in sorted(unknown)[:_MOST]
     ]
     remedy = "Declare it in this file, or import it."

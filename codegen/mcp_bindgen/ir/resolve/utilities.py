@@ -184,7 +184,7 @@ def _non_null(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...])
 
 
 def _assignable(scope: Resolving, a: syntax.Type, b: syntax.Type, depth: int = 0) -> bool:
-    """Whether every value of `a` is one of `b`."""
+    """Return whether every value of `a` is one of `b`."""
     if is_keyword(b, "unknown", "any") or is_keyword(a, "never") or same(a, b):
         return True
     if depth > MAX_DEPTH:

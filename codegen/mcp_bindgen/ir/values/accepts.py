@@ -58,7 +58,7 @@ def _step(step: str | int) -> str:
 
 
 def accepts(schema: Schema, type: Type, value: Any) -> bool:
-    """Whether `value`, parsed JSON, is of `type`."""
+    """Return whether `value`, parsed JSON, is of `type`."""
     return fault(schema, type, value) is None
 
 
@@ -210,12 +210,12 @@ def _matches(pattern: str, value: Any) -> bool:
 
 
 def _is_multiple(value: float, step: float) -> bool:
-    """Whether a number is a multiple of another, both as they are written in decimals."""
+    """Return whether a number is a multiple of another, both as they are written in decimals."""
     return Decimal(str(value)) % Decimal(str(step)) == 0
 
 
 def _are_unique(items: list[Any]) -> bool:
-    """Whether no two items are the same JSON: 1 is 1.0, and no truth value."""
+    """Return whether no two items are the same JSON: 1 is 1.0, and no truth value."""
     return len({_key(item) for item in items}) == len(items)
 
 
