@@ -149,12 +149,12 @@ def sizes(
     folder: Path, parts: Mapping[str, tuple[str, ...]], left_out: tuple[str, ...]
 ) -> dict[str, Size]:
     """The sources below a folder, by the part that each belongs to."""
-    count_of: dict[str, Size] = dict.fromkeys(parts, NOTHING)
+    counted: dict[str, Size] = dict.fromkeys(parts, NOTHING)
     for path in sorted(folder.rglob("*.py")):
         place = path.relative_to(folder).as_posix()
         if not any(_is_within(place, each) for each in left_out):
-            count_of[_part(place, parts)] += count(path.read_text("utf-8"))
-    return {name: size for name, size in count_of.items() if size != NOTHING}
+            counted[_part(place, parts)] += count(path.read_text("utf-8"))
+    return {name: size for name, size in counted.items() if size != NOTHING}
 
 
 def _part(place: str, parts: Mapping[str, tuple[str, ...]]) -> str:

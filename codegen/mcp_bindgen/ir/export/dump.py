@@ -65,7 +65,7 @@ def _declaration(declaration: Declaration) -> _Json:
     match declaration:
         case Const():
             head = {"kind": "const", "name": declaration.name, "value": declaration.value}
-            return head | _rows(declaration.doc, declaration.deprecated)
+            return head | _prose(declaration.doc, declaration.deprecated)
         case Alias():
             body: _Json = {"kind": "alias", "name": declaration.name}
             body["type"] = _type(declaration.type)
@@ -82,7 +82,7 @@ def _declaration(declaration: Declaration) -> _Json:
             body |= _present({"bases": list(declaration.bases), "place": declaration.place})
     return (
         body
-        | _rows(declaration.doc, declaration.deprecated)
+        | _prose(declaration.doc, declaration.deprecated)
         | _present({"internal": declaration.internal, "category": declaration.category})
     )
 
@@ -94,7 +94,7 @@ def _field(field: Field) -> _Json:
         "type": _type(field.type),
         "required": field.required,
         **_present({"origin": field.origin, "format": field.format, "default": field.default}),
-        **_rows(field.doc, field.deprecated),
+        **_prose(field.doc, field.deprecated),
     }
 
 
@@ -108,11 +108,11 @@ def _method(method: Method) -> _Json:
         **_present({"params_optional": method.params_optional}),
         **({"result": _type(method.result)} if method.result is not None else {}),
         **_present({"capability": method.capability}),
-        **_rows(method.doc, method.deprecated),
+        **_prose(method.doc, method.deprecated),
     }
 
 
-def _rows(doc: str, deprecated: str | None) -> _Json:
+def _prose(doc: str, deprecated: str | None) -> _Json:
     return _present({"doc": doc}) | ({} if deprecated is None else {"deprecated": deprecated})
 
 
