@@ -1,1 +1,1 @@
-"""What changed between two schemas, and whom each change breaks."""
+"""Compares two schemas: lists the changes, and judges whom each change breaks."""

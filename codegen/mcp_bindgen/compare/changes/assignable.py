@@ -1,9 +1,9 @@
-"""Whether one schema's reader takes all that the other schema's writer may send.
+"""Tells whether a reader's type accepts every value a writer may send under the other schema.
 
-A writer sends declared members of their declared types, and of an index signature's type what has
-no name of its own. It does not send, by chance, a member under a name that only the reader knows
-(a *squatter*): that does not break the schema.
-Declarations that are paired are taken as agreeing: their own differences are found where they are.
+A writer sends declared members with values of their types, and undeclared members of the index
+signature's type. It does not send a member by chance under a name known only to the reader (a
+*squatter*); such a message does not break the schema. Paired declarations are assumed to agree:
+their own differences are reported at their own place.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ PARTIAL: Final = "!"
 
 
 def is_partial(type: Type) -> bool:
-    """Return whether a type takes less than its alias says, in a way that is not known."""
+    """Return whether a type is narrower than its alias shows, in an unknown way."""
     return isinstance(type, Ref) and type.name.endswith(PARTIAL)
 
 
@@ -58,7 +58,7 @@ def leaves(schema: Schema, type: Type) -> tuple[Type, ...]:
 
 
 def named(schema: Schema, type: Type) -> Type:
-    """`type`, or what the alias that it names stands for; a partial alias stays."""
+    """`type` with its alias resolved; a partial alias stays."""
     while not is_partial(type) and (alias := alias_of(schema, type)):
         type = alias.type
     return type
@@ -93,7 +93,7 @@ def _may_meet(old: Schema, a: Type, new: Schema, b: Type) -> bool:
 
 
 class Relation:
-    """A writer's and a reader's schema, and the declarations that are taken as agreeing."""
+    """A writer's and a reader's schema, and the declarations assumed to agree."""
 
     def __init__(self, writer: Schema, reader: Schema, pairs: Pairs) -> None:
         self.writer, self.reader, self.pairs = writer, reader, pairs
@@ -126,9 +126,9 @@ class Relation:
         mine, theirs = self.writer.structs.get(sent.name), self.reader.structs.get(read.name)
         if mine is None or theirs is None:
             return False
-        return not self._required(theirs) <= self._required(mine)
+        return not self._has_required(theirs) <= self._has_required(mine)
 
-    def _required(self, struct: Struct) -> frozenset[str]:
+    def _has_required(self, struct: Struct) -> frozenset[str]:
         known = self._demands.get(id(struct))
         if known is None:
             names = frozenset(field.wire for field in struct.fields if field.required)
@@ -160,11 +160,11 @@ class Relation:
         if opened is not sent or target is not read:
             return self.holds(opened, target)
         if isinstance(sent, Bounded) or isinstance(read, Bounded):
-            return self._bounded(sent, read)
+            return self._within_bounds(sent, read)
         return self._leaf(sent, read)
 
-    def _bounded(self, sent: Type, read: Type) -> bool:
-        """Bounds count for the kinds of value that are sent."""
+    def _within_bounds(self, sent: Type, read: Type) -> bool:
+        """Compare the bounds, for the kinds of value the writer sends."""
         sorts = kinds(self.writer, sent)
         mine, theirs = (concerning(limits_of(type), sorts) for type in (sent, read))
         if isinstance(read, Bounded):
@@ -188,7 +188,7 @@ class Relation:
                 return self._alike(sent, read) or self._objects(sent, read)
 
     def _alike(self, sent: Type, read: Type) -> bool:
-        """For two types of one kind: whether what is inside the one is taken by the other's."""
+        """Compare the insides of two types of one kind."""
         if isinstance(sent, Ref) or head(sent) != head(read):
             return False
         return all(map(self.holds, children(sent), children(read)))
@@ -206,9 +206,7 @@ class Relation:
         return all(read.rest is not None and self.holds(t, read.rest) for t in beyond)
 
     def _surely(self, index: Type | None, member: Type) -> bool:
-        """Return whether what stands under a name that the writer does not declare fits the
-        reader's.
-        """
+        """Return whether every undeclared member of the writer fits a member of the reader."""
         return index is None or is_any(self.writer, index) or self.holds(index, member)
 
     def _objects(self, sent: Type, read: Type) -> bool:

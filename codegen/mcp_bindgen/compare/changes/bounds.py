@@ -1,4 +1,4 @@
-"""Compares bounds by what they mean: which are equal, which are tighter, and for what values."""
+"""Compares bounds by meaning: finds equal and tighter bounds, and the values they apply to."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def limits_of(type: Type) -> Limits:
 
 
 def concerning(limits: Limits, kinds: Iterable[Kind]) -> Limits:
-    """Those of the limits that concern values of these kinds."""
+    """The limits which apply to values of these kinds."""
     names = (name for kind in kinds for name in _CONCERNS.get(kind, ()))
     return Limits(**{name: getattr(limits, name) for name in names})
 
 
 def normal(limits: Limits) -> Limits:
-    """The one way to write these limits: equal results bound the same values.
+    """Normalize limits: equal results allow the same values.
 
-    Of an inclusive and an exclusive bound the tighter one stays, and whole numbers have inclusive
-    whole bounds. A least length or number of items of 0 is none.
+    Of an inclusive and an exclusive bound the tighter one stays, and integers get inclusive whole
+    bounds. A minimum length or number of items of 0 is dropped.
     """
     least, above = _tighter_bound(limits.minimum, limits.exclusive_minimum, _is_more)
     most, below = _tighter_bound(limits.maximum, limits.exclusive_maximum, _is_less)
@@ -65,7 +65,7 @@ def _is_less(a: float, b: float) -> bool:
 def _tighter_bound(
     inclusive: _Bound, exclusive: _Bound, beyond: Callable[[float, float], bool]
 ) -> tuple[_Bound, _Bound]:
-    """The two bounds without the one that the other implies."""
+    """The two bounds without a redundant one."""
     if inclusive is None or exclusive is None:
         return inclusive, exclusive
     return (inclusive, None) if beyond(inclusive, exclusive) else (None, exclusive)
@@ -101,14 +101,14 @@ def tighter(mine: Limits, theirs: Limits) -> bool:
 
 
 def _least(limits: Limits) -> tuple[float, bool]:
-    """The lower bound, and whether it is exclusive: the larger, the tighter."""
+    """The lower bound, and whether it is exclusive; a larger result is tighter."""
     if limits.exclusive_minimum is not None:
         return limits.exclusive_minimum, True
     return (float("-inf") if limits.minimum is None else limits.minimum), False
 
 
 def _most(limits: Limits) -> tuple[float, bool]:
-    """The upper bound, and whether it is inclusive: the smaller, the tighter."""
+    """The upper bound, and whether it is inclusive; a smaller result is tighter."""
     if limits.exclusive_maximum is not None:
         return limits.exclusive_maximum, False
     return (float("inf") if limits.maximum is None else limits.maximum), True

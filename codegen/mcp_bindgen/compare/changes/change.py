@@ -1,4 +1,4 @@
-"""One difference between two schemas: what it is, and where it stands in both."""
+"""One difference between two schemas: its kind, and its place in both."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ __all__ = [
 ]
 
 Key: TypeAlias = tuple[str, str, str]
-"""Subject, what happened to it, and how: the key of its rule."""
+"""Subject, kind of change, and detail: the key of its rule."""
 Owner: TypeAlias = tuple[str, str]
-"""The declaration, or anonymous shape, that a change lies in: its old and its new name."""
+"""The declaration or anonymous shape around a change: its old and its new name."""
 
 ITEM: Final = "[]"
 VALUE: Final = "{}"
@@ -42,7 +42,7 @@ def dotted(step: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """What one schema has there: `text` in TypeScript, its type, the byte offset in the file."""
+    """The state in one schema: `text` in TypeScript, its type, its byte offset in the file."""
 
     text: str = ""
     type: Type | None = None

@@ -1,4 +1,4 @@
-"""Compares two declarations that are a pair: their names, tags, bases and members."""
+"""Compares two paired declarations: their names, tags, bases and members."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OF_BASES: Final = {("member", "moved"), ("member", "added"), ("member", "remove
 
 
 class DeclarationComparison:
-    """Declarations of the old schema against those of the new one."""
+    """Compares declarations of the old schema with those of the new one."""
 
     def __init__(self, pairing: Pairing, types: TypeComparison) -> None:
         self.pairing, self.types = pairing, types
@@ -99,7 +99,7 @@ def _body(declaration: Struct | Alias) -> Type:
 
 
 def _named(at: Place, x: Struct | Alias, y: Struct | Alias) -> Iterator[Change]:
-    """How a declaration is called, and whether it is one."""
+    """The changes of a declaration's name, and of being a declaration or inline."""
     before, after = is_inline(x), is_inline(y)
     if before != after:
         yield at.text_change(("shape", "named" if before else "inlined", ""), at.was, at.path)
@@ -139,7 +139,9 @@ def _deprecation(at: Place, a: str | None, b: str | None) -> Iterator[Change]:
 
 
 def _with_likely_renames(changes: Sequence[Change]) -> Iterator[Change]:
-    """The changes; a removed and an added member that alone have one type name each other."""
+    """The changes; a removed and an added member link to each other if no others have their
+    type.
+    """
     removed = _by_type(c for c in changes if c.key[:2] == ("member", "removed"))
     added = _by_type(c for c in changes if c.key[:2] == ("member", "added"))
     likely: dict[str, str] = {}
@@ -153,7 +155,7 @@ def _with_likely_renames(changes: Sequence[Change]) -> Iterator[Change]:
 
 
 def _by_type(changes: Iterable[Change]) -> dict[str, list[str]]:
-    """The paths by the text of the type that came or went."""
+    """The paths, by the text of the removed or added type."""
     paths: dict[str, list[str]] = {}
     for change in changes:
         paths.setdefault(change.old.text or change.new.text, []).append(change.path)

@@ -15,7 +15,7 @@ ENVELOPE_MEMBERS: Final = ("jsonrpc", "id")
 
 
 def envelopes(schema: Schema) -> dict[str, Struct]:
-    """The envelopes of a request, a notification, a result and an error, those that there are."""
+    """The declared envelopes of a request, a notification, a result and an error, by role."""
     if ENVELOPE not in schema.types:
         return {}
     arms = (arm for arm in leaves(schema, Ref(ENVELOPE)) if isinstance(arm, Ref))

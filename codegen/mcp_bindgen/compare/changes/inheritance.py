@@ -1,4 +1,4 @@
-"""Changes that several declarations inherit from one, reported once at that one."""
+"""Merges a change inherited by several declarations into one, at the declaration it comes from."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from mcp_bindgen.compare.changes.change import Change, Key, Owner
 from mcp_bindgen.compare.changes.pairing import Pairing
 from mcp_bindgen.ir.model import Struct
 
-__all__ = ["folded"]
+__all__ = ["merge_inherited"]
 
 _Signature: TypeAlias = tuple[Key, tuple[str, ...], str, str]
 
 
-def folded(pairing: Pairing, changes: Sequence[Change]) -> Iterator[Change]:
-    """The changes, each of an inherited member once, at the declaration that has it first."""
+def merge_inherited(pairing: Pairing, changes: Sequence[Change]) -> Iterator[Change]:
+    """The changes; each change of an inherited member once, at its first declaration."""
     by_owner: dict[tuple[Owner | None, _Signature], Change] = {
         (c.owner, _signature(c)): c for c in changes if c.owner and c.steps
     }
@@ -40,7 +40,7 @@ def _signature(change: Change) -> _Signature:
 def _topmost(
     pairing: Pairing, change: Change, by_owner: dict[tuple[Owner | None, _Signature], Change]
 ) -> Change | None:
-    """The same change at the declaration farthest up among those that are extended."""
+    """The same change at the topmost base with it."""
     if change.owner is None or not change.steps:
         return None
     top, queue, seen = None, [change.owner], {change.owner}

@@ -1,7 +1,7 @@
-"""Pairs the declarations of the old schema with those of the new, by name, or by use if renamed.
+"""Pairs the declarations of the old and the new schema by name, or by use if renamed.
 
-A declaration that left and one that came are the same if they stand at the same place of two paired
-declarations, or carry the same method, and are alike; or if they alone are of equal structure.
+A removed and an added declaration are paired if they stand at the same place of paired
+declarations, or carry the same method, and are alike; or if no others have their structure.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ __all__ = ["Pairing", "is_inline", "pair", "same", "unmatched"]
 
 _JSON: Final = Prim("json")
 _ALIKE: Final = 0.5
-"""The share of common members from which two structs at the same place are one, renamed."""
+"""Share of common members from which two structs at the same place count as one, renamed."""
 
 
 @dataclass
 class Pairing:
-    """Old name → new name of every declaration and anonymous shape that both schemas have."""
+    """Old name → new name of every declaration and anonymous shape in both schemas."""
 
     old: Schema
     new: Schema
@@ -72,9 +72,7 @@ class Pairing:
         return same(self.names, a, b)
 
     def same_class(self, a: Type, b: Type) -> bool:
-        """Return whether the values of both are of the same Python class: any dict is as any
-        other.
-        """
+        """Return whether values of both types have the same Python class; all dicts are alike."""
         return same(self.names, _plain(self.old, a), _plain(self.new, b))
 
 
@@ -98,7 +96,7 @@ def same(names: dict[str, str], a: Type | None, b: Type | None) -> bool:
 def unmatched(
     names: dict[str, str], mine: Sequence[Type], theirs: Sequence[Type]
 ) -> tuple[list[Type], list[Type]]:
-    """The arms that no arm of the other side is written like: those of the old and the new one."""
+    """The old and the new arms without an arm written alike on the other side."""
     simple = frozenset(filter(_is_simple, mine)), frozenset(filter(_is_simple, theirs))
     rest = [x for x in mine if not _is_simple(x)], [y for y in theirs if not _is_simple(y)]
     gone = [x for x in rest[0] if not any(same(names, x, y) for y in rest[1])]
@@ -146,12 +144,12 @@ def pair(old: Schema, new: Schema) -> Pairing:
 
 
 def is_inline(declaration: Struct | Alias) -> bool:
-    """Return whether it is a shape that is written where it is used."""
+    """Return whether a shape is anonymous, written where it is used."""
     return isinstance(declaration, Struct) and bool(declaration.place)
 
 
 def _by_use(pairing: Pairing) -> bool:
-    """Pairs what stands at the same places, the most alike first; whether any was added."""
+    """Pair types at the same places, the most alike first; return whether any pair was added."""
     left, came, before = set(pairing.left), set(pairing.came), len(pairing.names)
     places = {(a, b) for a, b in _places(pairing) if a in left and b in came}
     scored = [(_likeness(pairing, a, b), a, b) for a, b in places]
@@ -164,7 +162,7 @@ def _by_use(pairing: Pairing) -> bool:
 
 
 def _places(pairing: Pairing) -> Iterator[tuple[str, str]]:
-    """Names that stand at the same place: the same method, or the same member of a pair."""
+    """Names at the same place: the same method, or the same member of a pair."""
     methods = {m.name: m for m in pairing.new.methods}
     for method in pairing.old.methods:
         twin = methods.get(method.name)
@@ -191,7 +189,7 @@ def _places(pairing: Pairing) -> Iterator[tuple[str, str]]:
 def _twins(
     pairing: Pairing, a: Type, b: Type, around: frozenset[tuple[Type, Type]] = frozenset()
 ) -> Iterator[tuple[str, str]]:
-    """Names at the same places inside two types; what is inside of itself is walked once."""
+    """Names at the same places inside two types; recursive types are walked once."""
     if (a, b) in around:
         return
     around |= {(a, b)}
@@ -213,9 +211,8 @@ def _twins(
 
 
 class _Near:
-    """Of the arms of a union those that one of the other side may be like: structs that share a
-    member with it, and whatever is no struct with members. The arms of long unions are too many to
-    look at each with each.
+    """Index of a union's arms by member, for finding the structs which may resemble an arm: long
+    unions have too many arms to compare each with each. Arms without members are always candidates.
     """
 
     def __init__(self, pairing: Pairing, arms: Sequence[Type]) -> None:
@@ -254,19 +251,19 @@ def _likeness(pairing: Pairing, a: str, b: str) -> float:
 
 
 def _own(struct: Struct) -> set[str]:
-    """The members that no base of a declaration has: what is inherited is no likeness."""
+    """The members not inherited from a base; inherited ones prove no likeness."""
     anonymous = bool(struct.place)
     return {f.wire for f in struct.fields if anonymous or f.origin == struct.name or not f.origin}
 
 
 def _clash(x: Struct, y: Struct) -> bool:
-    """Return whether a member that both have is a different constant in each."""
+    """Return whether a member of both is a different constant in each."""
     constants = {f.wire: f.const for f in y.consts}
     return any(f.wire in constants and constants[f.wire] != f.const for f in x.consts)
 
 
 def _by_structure(pairing: Pairing) -> bool:
-    """Pairs one declaration that alone equals one that came."""
+    """Pair a removed declaration with the only added one of equal structure."""
     left = [name for name in pairing.left if _has_structure(pairing.old, name)]
     came = [name for name in pairing.came if _has_structure(pairing.new, name)]
     for a in left:
@@ -278,9 +275,7 @@ def _by_structure(pairing: Pairing) -> bool:
 
 
 def _has_structure(schema: Schema, name: str) -> bool:
-    """Return whether equal structure shows that declarations are one: not for those only partly
-    read.
-    """
+    """Return whether equal structure identifies a declaration; not if it was read only in part."""
     return not _anonymous(schema, name) and not is_partial(Ref(name))
 
 

@@ -1,7 +1,7 @@
-"""Lists what differs between two schemas, one `Change` for each place, and judges none.
+"""Lists the differences between two schemas, one `Change` for each place, without judging.
 
-What is written elsewhere but the same on the wire is a change of its own kind (moved, named,
-inlined, respelled), never a removal and an addition. Prose is not compared.
+A difference in writing which is the same on the wire has a kind of its own (moved, named, inlined,
+respelled), and is never a removal and an addition. Prose is not compared.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from mcp_bindgen.compare.changes.change import NOTHING, Change, Key, Place, Spot
 from mcp_bindgen.compare.changes.declaration_changes import DeclarationComparison
-from mcp_bindgen.compare.changes.inheritance import folded
+from mcp_bindgen.compare.changes.inheritance import merge_inherited
 from mcp_bindgen.compare.changes.pairing import Pairing, is_inline, pair
 from mcp_bindgen.compare.changes.type_changes import TypeComparison
 from mcp_bindgen.compare.changes.typescript import spelled, spelled_value
@@ -23,7 +23,7 @@ __all__ = ["compare"]
 def compare(old: Schema, new: Schema) -> tuple[Pairing, tuple[Change, ...]]:
     """The pairs of the two schemas, and every difference, inherited ones reported once."""
     pairing = pair(old, new)
-    return pairing, tuple(folded(pairing, list(_changes(pairing))))
+    return pairing, tuple(merge_inherited(pairing, list(_changes(pairing))))
 
 
 def _changes(pairing: Pairing) -> Iterator[Change]:
@@ -32,12 +32,12 @@ def _changes(pairing: Pairing) -> Iterator[Change]:
     yield from _methods(types)
     for a, b in pairing.names.items():
         yield from declarations.changes(a, b)
-    yield from _unpaired(pairing.old, pairing.left, "removed")
-    yield from _unpaired(pairing.new, pairing.came, "added")
+    yield from _added_or_removed(pairing.old, pairing.left, "removed")
+    yield from _added_or_removed(pairing.new, pairing.came, "added")
     yield from _constants(pairing)
 
 
-def _unpaired(schema: Schema, names: list[str], what: str) -> Iterator[Change]:
+def _added_or_removed(schema: Schema, names: list[str], what: str) -> Iterator[Change]:
     for name in names:
         declaration = schema.types[name]
         if not is_inline(declaration):

@@ -16,8 +16,8 @@ __all__ = ["places"]
 def places(schema: Schema) -> dict[str, str]:
     """The path of each declaration and anonymous shape, by its name.
 
-    A shape is at the place where its declaration writes it. Two that are written at one place, as
-    arms of a union, are told apart by what the schema calls them.
+    A shape has the path of the place where its declaration writes it. Two shapes at one place, such
+    as arms of a union, are told apart by their names in the schema.
     """
     paths = {name: name for name, declared in schema.types.items() if not is_inline(declared)}
     taken = set(paths.values())
@@ -35,13 +35,13 @@ def places(schema: Schema) -> dict[str, str]:
 
 
 def _is_written_in(struct: Struct, path: str) -> bool:
-    """Return whether the text of the shape stands in the declaration that a path begins with."""
+    """Return whether a shape is written in the declaration at the head of a path."""
     root = struct.place.partition(".")[0]
     return path == root or path.startswith((f"{root}.", f"{root}{ITEM}", f"{root}{VALUE}"))
 
 
 def _shapes_below(schema: Schema, name: str, path: str) -> Iterator[tuple[str, str]]:
-    """The anonymous shapes that stand directly in a declaration or shape, with their paths."""
+    """The anonymous shapes directly in a declaration or shape, with their paths."""
     declaration = schema.types[name]
     if not isinstance(declaration, Struct):
         yield from _inside(schema, declaration.type, path)

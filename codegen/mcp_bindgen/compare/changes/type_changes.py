@@ -1,4 +1,4 @@
-"""Compares two types at one place, and reports each difference as deep inside them as it can."""
+"""Compares two types at one place, and reports each difference as deep inside as possible."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _RELATIONS: Final = {
     (False, True): "narrowed",
     (False, False): "unrelated",
 }
-"""By whether the new type takes all of the old, and the old all of the new."""
+"""Name of the relation: does new accept all of old; does old accept all of new?"""
 
 
 class TypeComparison:
-    """Types of the old schema against types of the new one."""
+    """Compares types of the old schema with types of the new one."""
 
     def __init__(self, pairing: Pairing) -> None:
         self.pairing = pairing
@@ -53,7 +53,7 @@ class TypeComparison:
         self._shaping: set[tuple[str, str]] = set()
 
     def changes(self, at: Place, a: Type, b: Type) -> Iterator[Change]:
-        """The differences; at least one where the types are not written alike."""
+        """The differences; at least one if the types are written differently."""
         if self.pairing.same(a, b):
             return
         x, y = named(self.old, a), named(self.new, b)
@@ -64,9 +64,10 @@ class TypeComparison:
         yield from inside or [self._typed(at, a, b, "same")]
 
     def _partly(self, at: Place, a: Type, b: Type) -> Iterator[Change]:
-        """What differs but for what a partial type leaves out, which is compared as text.
+        """The differences outside a partial type; its unread part is compared as text.
 
-        A partial type that is an arm on the other side stays one: other arms may be more.
+        A partial type which is an arm on the other side stays partial, since other arms may add to
+        it.
         """
         if self.pairing.same(a, b):
             return
@@ -76,7 +77,7 @@ class TypeComparison:
             yield from self._opened(at, unaliased(self.old, a), unaliased(self.new, b))
 
     def _is_arm(self, a: Type, b: Type) -> bool:
-        """Return whether one of the two types is an arm of the other, which is a union."""
+        """Return whether one type is an arm of the other, a union."""
         if isinstance(a, Uni):
             return any(self.pairing.same(arm, b) for arm in leaves(self.old, a))
         if isinstance(b, Uni):
@@ -105,11 +106,11 @@ class TypeComparison:
     # ---- shapes that are not a pair
 
     def _shapes(self, at: Place, a: Type, b: Type) -> Iterator[Change]:
-        """Two shapes, member by member where one requires what the other does not."""
+        """Compare two shapes member by member, unless each requires members of its own."""
         x, y = _shape(self.old, a), _shape(self.new, b)
         names = (x.name, y.name) if x and y else None
         if x is None or y is None or names in self._shaping or not _requires_other(x, y):
-            yield self._related(at, a, b)
+            yield self._relation(at, a, b)
             return
         self._shaping.add((x.name, y.name))
         yield self.change(at, ("type", "changed", "class"), a, b)
@@ -132,7 +133,7 @@ class TypeComparison:
             yield from self.changes(at.below(value_of(keyed.key)), keyed.type, other.type)
 
     def member(self, at: Place, a: Field, b: Field) -> Iterator[Change]:
-        """Return whether a member must be there, and what it is."""
+        """The changes of a member: required or optional, and its type."""
         at = replace(at, old_at=a.at, new_at=b.at)
         if a.required != b.required:
             how = "required" if b.required else "optional"
@@ -143,7 +144,7 @@ class TypeComparison:
 
     # ---- types of which only one takes all of the other
 
-    def _related(self, at: Place, a: Type, b: Type) -> Change:
+    def _relation(self, at: Place, a: Type, b: Type) -> Change:
         how = _RELATIONS[self.forward.holds(a, b), self.backward.holds(b, a)]
         if how == "unrelated" and apart(self.old, a, self.new, b):
             how = "disjoint"
@@ -160,7 +161,7 @@ class TypeComparison:
         mine, theirs = leaves(self.old, a), leaves(self.new, b)
         gone, came = unmatched(self.pairing.names, mine, theirs)
         if len(gone) == len(mine) and len(came) == len(theirs):
-            yield self._related(at, a, b)
+            yield self._relation(at, a, b)
             return
         for leaf in gone:
             key = _arm_key(leaf, "removed", self.forward.holds(leaf, b))
@@ -170,11 +171,11 @@ class TypeComparison:
             yield self.change(at, key, a, leaf)
 
     def _bounds(self, at: Place, a: Type, b: Type) -> Iterator[Change]:
-        """Bounds that differ, for the kinds of value that both types take."""
+        """Bounds which differ, for the kinds of value both types accept."""
         inner = a.of if isinstance(a, Bounded) else a, b.of if isinstance(b, Bounded) else b
         shared = kinds(self.old, a) & kinds(self.new, b)
         if not shared:
-            yield self._related(at, a, b)
+            yield self._relation(at, a, b)
             return
         x, y = (normal(concerning(limits_of(type), shared)) for type in (a, b))
         if x.integer != y.integer:
@@ -199,7 +200,7 @@ def _shape(schema: Schema, type: Type) -> Struct | None:
 
 
 def _requires_other(x: Struct, y: Struct) -> bool:
-    """Return whether one of two shapes requires a member that the other does not."""
+    """Return whether each of two shapes requires a member the other does not."""
     mine, theirs = ({f.wire for f in struct.fields if f.required} for struct in (x, y))
     return mine != theirs
 

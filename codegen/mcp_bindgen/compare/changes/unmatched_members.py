@@ -1,4 +1,4 @@
-"""Members that only one of two shapes has: what that means to readers of the other side."""
+"""Members of only one of two shapes, and their meaning for readers of the other side."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["OneSided", "default_note"]
 
 
 def default_note(field: Field) -> str:
-    """What to say of a member that must now be there and has a default; else nothing."""
+    """A note about the default of a member which is now required; else empty."""
     if not field.required or field.default is None:
         return ""
     return f"it has a default, {field.default}: readers that fill it in still take old messages"
 
 
 class OneSided:
-    """Judges members of the writer's shapes that the reader's shapes lack.
+    """Judges members of the writer's shapes which the reader's shapes lack.
 
-    `what` is removed where the writer is the old schema, added where it is the new one.
+    `what` is removed if the writer is the old schema, added if it is the new one.
     """
 
     def __init__(self, relation: Relation, what: str) -> None:
@@ -32,7 +32,7 @@ class OneSided:
         self.side = relation.writer
 
     def change(self, at: Place, field: Field, other: Struct) -> Change:
-        """The change of a member that the shape `other` lacks."""
+        """The change for a member missing in the shape `other`."""
         key = ("member", self.what, self._manner(field, other))
         if self._is_envelope(at, field, other):
             key = ("envelope", self.what, "given" if field.const is None else "const")
@@ -51,9 +51,7 @@ class OneSided:
         return "closed" if refused else "optional"
 
     def _is_envelope(self, at: Place, field: Field, other: Struct) -> bool:
-        """Return whether a message's member is on the wire anyway, by the envelope of the other
-        side.
-        """
+        """Return whether the other side's envelope has the member on the wire anyway."""
         if field.wire not in ENVELOPE_MEMBERS or other.field("method") is None:
             return False
         around = envelopes(self.relation.reader).values()

@@ -1,8 +1,8 @@
 """Builds messages with a hole at the place of a change, valid for both sides everywhere else.
 
-A message is built along the steps to the place. Where no step leads through a union, a message is
-its writer's if all around the place is, and the value there; and the reader's fault at the place is
-that of the value. So only the value needs to be judged, however large the message is.
+Unless a step crosses a union, the message is valid iff the frame and the value at the hole are
+valid, and the reader rejects it iff it rejects that value. So only the value needs to be judged,
+however large the message is.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from mcp_bindgen.ir.walk import stripped, unaliased
 __all__ = ["Hole", "Messages", "Pair"]
 
 _TRIES: Final = 200
-"""Values of which one that both sides take is looked for, and items of one array."""
+"""Values tried in search of one acceptable to both sides, and items made for one array."""
 _SIZE: Final = 20_000
 """How much these values together may weigh."""
 _KEY: Final = "key"
@@ -35,7 +35,7 @@ _KEY: Final = "key"
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What the writer may send at a place, and what the reader takes there, if it knows it."""
+    """The writer's type at a place, and the reader's type there, if known."""
 
     of: Type
     read: Type | None
@@ -45,7 +45,7 @@ class Pair:
 class Hole:
     """A place in a message: `fill` makes the message with a value there.
 
-    `sound` says that a value there can be judged alone: all around it is as its writer means it.
+    `sound`: the value can be judged alone, since the frame means the same to both sides.
     """
 
     pair: Pair
@@ -54,7 +54,9 @@ class Hole:
     sound: bool
 
     def below(self, pair: Pair, key: str | int, around: Callable[[Any], Any], sound: bool) -> Hole:
-        """A place inside the value here, which `around` makes of what stands there."""
+        """The hole at `key` inside this one; `around` builds the value here from the value
+        there.
+        """
         outer = self.fill
         return Hole(
             pair, (*self.path, key), lambda value: outer(around(value)), self.sound and sound
@@ -63,9 +65,9 @@ class Hole:
 
 @dataclass(eq=False)
 class Messages:
-    """Messages of one side for the other, made of values of both schemas.
+    """Messages from one side to the other, made of values of both schemas.
 
-    `side` is 0 where the writer is the old schema, 1 where it is the new one.
+    `side` is 0 if the writer is the old schema, 1 if it is the new one.
     """
 
     writer: Samples
@@ -78,11 +80,11 @@ class Messages:
     _open: set[tuple[str, str | None]] = field(default_factory=set[tuple[str, str | None]])
 
     def whole(self, pair: Pair) -> Hole:
-        """The hole that is the message itself."""
+        """The hole which is the whole message."""
         return Hole(pair, (), lambda value: value, True)
 
     def along(self, hole: Hole, steps: tuple[Step, ...]) -> Hole:
-        """The hole at the end of `steps` inside that one. Raises UnmakeableError."""
+        """The hole at the end of `steps` inside `hole`. Raises UnmakeableError."""
         if not steps:
             return hole
         step, rest = steps[0], steps[1:]
@@ -125,13 +127,13 @@ class Messages:
     # ---- arrays
 
     def _item(self, hole: Hole, of: Arr | Tup, read: Type | None, number: int) -> Hole:
-        """A place in an array that is as long as both sides ask for."""
+        """A hole in an array long enough for both sides."""
         mine = limits_of(unaliased(self.writer.schema, hole.pair.of))
         theirs = limits_of(unaliased(self.reader.schema, hole.pair.read or of))
-        least = max(number + 1, mine.min_items or 0, theirs.min_items or 0, _needed(of))
+        least = max(number + 1, mine.min_items or 0, theirs.min_items or 0, _needs(of))
         if least > _TRIES:
             raise UnmakeableError
-        items = [self.shared(_item_pair(of, read, n)) for n in range(least)]
+        items = [self.find_shared(_item_pair(of, read, n)) for n in range(least)]
 
         def around(value: Any) -> Any:
             return [*items[:number], value, *items[number + 1 :]]
@@ -180,7 +182,7 @@ class Messages:
         return mine.get(name), theirs.get(name)
 
     def fields(self, of: Ref, read: Type | None) -> tuple[dict[str, Field], dict[str, Field]]:
-        """The members that the writer declares, and those that the reader does."""
+        """The members declared by the writer, and those declared by the reader."""
         theirs = self.reader.schema.fields[read.name] if isinstance(read, Ref) else {}
         return self.writer.schema.fields[of.name], theirs
 
@@ -188,8 +190,9 @@ class Messages:
         return self.reader.schema.structs[read.name] if isinstance(read, Ref) else None
 
     def base(self, of: Ref, read: Type | None) -> tuple[dict[str, Any], bool]:
-        """The members that the writer must send and those that the reader requires, and whether
-        the writer may send an object of these. Raises UnmakeableError."""
+        """Build the required members of the writer and of the reader, and tell whether the writer
+        may send such an object. Raises UnmakeableError.
+        """
         known = read.name if isinstance(read, Ref) else None
         key = of.name, known
         if key in self._open:
@@ -207,7 +210,7 @@ class Messages:
         mine, theirs = self.fields(of, read)
         required = {wire: member for wire, member in theirs.items() if member.required}
         made = {
-            wire: self.shared(_twins(member, theirs.get(wire)))
+            wire: self.find_shared(_twins(member, theirs.get(wire)))
             for wire, member in mine.items()
             if member.required or wire in required
         }
@@ -221,16 +224,17 @@ class Messages:
 
     # ---- values
 
-    def shared(self, pair: Pair) -> Any:
-        """The smallest value that the writer may send and the reader takes; else the writer's
-        smallest. Raises UnmakeableError."""
+    def find_shared(self, pair: Pair) -> Any:
+        """Find the smallest value acceptable to both sides; else the writer's smallest. Raises
+        UnmakeableError.
+        """
         if pair not in self._shared:
             values = () if pair.read is None else self._acceptable(pair, pair.read)
             self._shared[pair] = next(iter(values), None) or (self.writer.smallest(pair.of),)
         return self._shared[pair][0]
 
     def _acceptable(self, pair: Pair, read: Type) -> Iterator[tuple[Any]]:
-        """Values that both sides take."""
+        """Values acceptable to both sides."""
         left = _SIZE
         for value in islice(self._hybrids(pair), _TRIES):
             if accepts(self.writer.schema, pair.of, value) and accepts(
@@ -253,7 +257,7 @@ class Messages:
         yield from self.reader.variants(pair.read)
 
 
-def _needed(type: Arr | Tup) -> int:
+def _needs(type: Arr | Tup) -> int:
     """How many places of a tuple must be filled."""
     return sum(not place.optional for place in type.of) if isinstance(type, Tup) else 0
 

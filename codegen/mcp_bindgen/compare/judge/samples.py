@@ -1,4 +1,4 @@
-"""JSON values of a type: the smallest, and small ones that differ from it in one thing."""
+"""JSON values of a type: the smallest, and small variants which differ from it in one place."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ __all__ = ["Samples", "UnmakeableError", "sample_name", "smallest", "weight"]
 _DEEPEST: Final = 12
 _LONGEST: Final = 10_000
 _MOST_ITEMS: Final = 1_000
-"""The longest text and the longest array that are made to reach a bound."""
+"""The longest text and the longest array made to reach a bound."""
 _WORDS: Final = 3
-"""Texts that are made of one pattern."""
+"""Texts made of one pattern."""
 _SAMPLES: Final[dict[str, tuple[Any, ...]]] = {
     "string": ("", "x", "https://example.com/"),
     "number": (0, 1, -1, 0.5, 1e9),
@@ -70,7 +70,7 @@ def weight(value: Any) -> int:
 
 @dataclass(eq=False)
 class Samples:
-    """Values of the types of one schema; what was made once is handed out again, so change none."""
+    """Values of the types of one schema. Results are shared: do not change them."""
 
     schema: Schema
     _made: dict[tuple[Type, int], Any] = field(default_factory=dict[tuple[Type, int], Any])
@@ -168,7 +168,9 @@ class Samples:
     # ---- variants
 
     def variants(self, type: Type, depth: int = 3) -> Iterator[Any]:
-        """Values of a type, smallest first, each with one thing more; none where none is made."""
+        """Values of a type, smallest first, each with one extra part; none if no value can be
+        made.
+        """
         try:
             yield self.smallest(type)
         except UnmakeableError:
@@ -190,14 +192,14 @@ class Samples:
             case Prim():
                 yield from _SAMPLES.get(opened.name, _ANY)[1:]
             case Bounded():
-                yield from self._bounded(opened, depth)
+                yield from self._in_bounds(opened, depth)
             case Uni():
                 for leaf in leaves(self.schema, opened):
                     yield from self.variants(leaf, depth - 1)
             case _:
                 return
 
-    def _bounded(self, type: Bounded, depth: int) -> Iterator[Any]:
+    def _in_bounds(self, type: Bounded, depth: int) -> Iterator[Any]:
         for value in self.variants(type.of, depth):
             if accepts(self.schema, type, value):
                 yield value

@@ -1,8 +1,8 @@
-"""Decides which peers a change breaks: from its rule, and from who sends and who reads the type.
+"""Decides which peers a change breaks: from its rule, and from the senders and readers of the type.
 
 An old client meets a new server, a new client an old server, and Python source written against the
-old bindings meets the new ones. Each holds, breaks, or breaks only if the feature is used. So for
-the roles of an extension: what an old view sends and reads meets new hosts.
+old bindings meets the new ones. Each holds, breaks, or breaks only if the feature is used. The same
+applies to the roles of an extension, such as an old view and a new host.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Reached: TypeAlias = dict[Owner, list[Route]]
 SEVERITIES: Final[tuple[Severity, ...]] = ("breaking", "dangerous", "compatible", "docs")
 """Worst first."""
 AUDIENCES: Final[tuple[Audience, ...]] = ("client", "server", "bindings")
-"""Those of the core, and of every comparison whose messages travel between clients and servers."""
+"""The audiences of the core, and of every comparison of messages between clients and servers."""
 _OF_VERDICT: Final[dict[Verdict, Severity]] = {
     "breaks": "breaking",
     "if used": "dangerous",
@@ -58,12 +58,11 @@ _WORST: Final[tuple[Verdict, ...]] = ("breaks", "if used", "holds")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A change, its rule, and whom it breaks.
+    """A change, its rule, and the peers it breaks.
 
-    `peers` has the verdict for an old peer of each role with new ones of the others, `bindings` is
-    that for Python source against the old bindings. `routes` are the messages that have the place
-    on both sides. `witnesses` prove the verdicts on the wire; where there is none for one that does
-    not hold, `unproved` says why.
+    `peers` has the verdict for an old peer of each role with new ones of the others, `bindings` the
+    verdict for Python source. `routes` are the messages with this place on both sides. `witnesses`
+    prove the verdicts on the wire; `unproved` gives the reason if one is missing.
     """
 
     rule: Rule
@@ -103,7 +102,7 @@ class Finding:
 
 
 def severity(finding: Finding, audiences: Iterable[Audience]) -> Severity:
-    """How bad a finding is for those audiences."""
+    """The severity of a finding for these audiences."""
     if finding.rule.docs:
         return "docs"
     return _OF_VERDICT[worst(finding.verdict(audience) for audience in audiences)]
@@ -117,10 +116,10 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 def judge(
     old: Schema, new: Schema, exact: Exact = _BY_TYPES, inside: Sequence[Carried] = ()
 ) -> tuple[Finding, ...]:
-    """Every change from `old` to `new` with its verdicts, in the order of the schemas.
+    """Judge every change from `old` to `new`, in the order of the schemas.
 
-    `exact` knows what the types of the schemas do not say, `inside` is what messages of the core
-    carry of an extension.
+    `exact` knows the constraints outside the types, `inside` lists the extension types carried in
+    messages of the core.
     """
     pairing, changes = compare(old, new)
     more = tuple(routes_of(pairing, inside))
@@ -129,10 +128,10 @@ def judge(
     roles = parties((old, new), (*more, *(route for _, route in lone)))
     rows = [(change, tuple(_routes(pairing, reached, change))) for change in changes]
     rows += [(change, (route,)) for change, route in lone]
-    return tuple(_proved(prover, _judged(change, own, roles)) for change, own in rows)
+    return tuple(_prove(prover, _judge(change, own, roles)) for change, own in rows)
 
 
-def _judged(change: Change, own: tuple[Route, ...], roles: tuple[str, ...]) -> Finding:
+def _judge(change: Change, own: tuple[Route, ...], roles: tuple[str, ...]) -> Finding:
     rule = BY_KEY[change.key]
     verdicts = _peer_verdicts(roles, _claims(rule, roles, own))
     return Finding(rule, change, verdicts, rule.source, own)
@@ -142,7 +141,7 @@ def _judged(change: Change, own: tuple[Route, ...], roles: tuple[str, ...]) -> F
 
 
 def _routes(pairing: Pairing, reached: Reached, change: Change) -> Iterator[Route]:
-    """The messages that have the place of the change, each with whether it always has it."""
+    """The messages with the place of the change, each with whether it always has the place."""
     if change.owner is not None:
         present = _always_present(pairing, change)
         for owner in (change.owner, *change.heirs):
@@ -153,9 +152,7 @@ def _routes(pairing: Pairing, reached: Reached, change: Change) -> Iterator[Rout
 
 
 def _always_present(pairing: Pairing, change: Change) -> tuple[bool, bool]:
-    """Return whether each value of the owner has the place of the change, in the old and new
-    schema.
-    """
+    """Return whether each value of the owner has the place, in the old and in the new schema."""
     assert change.owner is not None
     steps = change.steps[:-1] if change.key[0] == "member" else change.steps
     old, new = change.owner
@@ -184,7 +181,7 @@ def _of_method(pairing: Pairing, change: Change) -> Iterator[Route]:
 
 
 _Claims: TypeAlias = dict[tuple[Side, Way], Verdict]
-"""What happens to messages of a side's writers that travel a way, where they are read."""
+"""The verdict on messages of a side's writers in one direction, at their readers."""
 
 
 def _messages(role: str, roles: Iterable[str]) -> Iterator[tuple[Side, Way]]:
@@ -218,14 +215,14 @@ def _verdict(refuses: Refuses, surely: bool) -> Verdict:
 
 
 def _peer_verdicts(roles: Iterable[str], claims: _Claims) -> dict[str, Verdict]:
-    """For an old peer of each role: what becomes of what it sends and of what it reads."""
+    """For an old peer of each role, the verdict on the messages it sends and reads."""
     return {role: worst(claims[each] for each in _messages(role, roles)) for role in roles}
 
 
-def _proved(prover: Prover, finding: Finding) -> Finding:
-    """The finding with a witness for each side and way that does not hold.
+def _prove(prover: Prover, finding: Finding) -> Finding:
+    """Add a witness for each side and direction which does not hold.
 
-    A verdict that the plainest message refutes is no longer that it breaks.
+    A verdict `breaks` is weakened if the plainest message refutes it.
     """
     roles = tuple(finding.peers)
     claims = _claims(finding.rule, roles, finding.routes)

@@ -19,9 +19,9 @@ _HEAD: Final = {"jsonrpc": "2.0", "id": 0}
 
 
 def on_the_wire(writer: Samples, route: Route, typed: Any, place: Path) -> tuple[Any, Path]:
-    """The message that has `typed` in it, a value of the route's type, and where in it that is.
+    """The message around `typed`, a value of the route's type, and the path of `place` in it.
 
-    `place` is what matters inside the value: all else may be filled in.
+    Members outside `place` may be filled in.
     """
     members = object_of(typed)
     match route.part:
@@ -30,13 +30,13 @@ def on_the_wire(writer: Samples, route: Route, typed: Any, place: Path) -> tuple
         case "message" if members is not None:
             return {**_head(writer, route.kind), **members}, ()
         case "envelope" if members is not None and route.method:
-            return _filled(writer, route, members, place), ()
+            return _fill(writer, route, members, place), ()
         case _:
             return typed, ()
 
 
 def _head(writer: Samples, kind: str) -> dict[str, Any]:
-    """The members that the writer's envelope requires beside what is typed."""
+    """The members required by the writer's envelope beside the typed part."""
     known = envelopes(writer.schema)
     envelope = known.get(kind)
     if not known:
@@ -47,7 +47,7 @@ def _head(writer: Samples, kind: str) -> dict[str, Any]:
     return {field.wire: writer.smallest(field.type) for field in required}
 
 
-def _filled(writer: Samples, route: Route, envelope: dict[str, Any], place: Path) -> dict[str, Any]:
+def _fill(writer: Samples, route: Route, envelope: dict[str, Any], place: Path) -> dict[str, Any]:
     """The plainest message of the method, in an envelope."""
     inside = {k: v for k, v in _inside(writer, route).items() if k not in ENVELOPE_MEMBERS}
     if "method" in envelope:

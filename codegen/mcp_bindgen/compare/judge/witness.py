@@ -1,6 +1,6 @@
-"""The proof of a verdict: the smallest message that one side may send and the other must refuse.
+"""The proof of a verdict: the smallest message which one side may send and the other must refuse.
 
-A message is built that both sides would take, but for the place of the change; there, values of the
+A message acceptable to both sides is built around the place of the change; there, values of the
 writer's type are tried until the reader refuses one, at that place and nowhere else.
 """
 
@@ -29,26 +29,29 @@ Side: TypeAlias = Literal["old", "new"]
 _TRIES: Final = 400
 """Values tried at one place before the search for a witness ends."""
 _ROUTES: Final = 8
-"""Messages tried, of those that have the place."""
+"""Messages tried, of those with the place."""
 _OTHERS: Final[dict[Side, tuple[Side, int]]] = {"old": ("new", 0), "new": ("old", 1)}
 """The other side of each, and the number of each."""
 _KINDS: Final = {
     "request": "no id, as in a notification",
     "notification": "an id, as in a request",
 }
-"""What readers expect of what is a request, or a notification, to its writer alone."""
+"""The text expected by readers of a message which is a request, or a notification, to its writer
+only.
+"""
 _UNKNOWN_METHOD: Final = Fault(("method",), "a method that it knows, sent this way")
 _UNKNOWN_RESULT: Final = Fault((), "a result that it knows")
 _NODES: Final = 250_000
-"""Values that the witnesses of one comparison may come to; then no more are shown."""
+"""Total size of the witnesses of one comparison, in JSON values; then no more are shown."""
 _TOO_LARGE: Final = "messages are refused, but those of this comparison are too large to show more"
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """`message` is JSON that the `writer` side's schema allows to travel `way`; the other refuses
-    it at `path` (of the whole message), where it expects `expected`. `part` is what of the method
-    it is: message, input request, result, input response, error or envelope."""
+    """`message` is JSON which the `writer` side's schema allows in the direction `way`; the other
+    side refuses it at `path`, where it expects `expected`. `part` is its part of the method:
+    message, input request, result, input response, error or envelope.
+    """
 
     writer: Side
     way: Way
@@ -60,7 +63,7 @@ class Witness:
 
 
 class Exact(Protocol):
-    """Knows what the types of the two schemas leave out of what these say."""
+    """Knows the constraints outside the types of the two schemas."""
 
     def leaves_out(self, side: Side, method: str, part: str) -> bool:
         """Return whether the types of a side leave out something about this part of a method."""
@@ -72,7 +75,7 @@ class Exact(Protocol):
 
 
 class ByTypes:
-    """What the types accept is accepted."""
+    """Accepts every value of the types."""
 
     def leaves_out(self, side: Side, method: str, part: str) -> bool:
         del side, method, part
@@ -85,10 +88,10 @@ class ByTypes:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What came of trying messages: a witness, or why there is none.
+    """The result of trying messages: a witness, or the reason why there is none.
 
-    `plainest` says whether the reader refuses the plainest message of those routes on which every
-    message has the place; None where that is not known.
+    `plainest` tells whether the reader refuses the plainest message of those routes on which every
+    message has the place; None if unknown.
     """
 
     witness: Witness | None = None
@@ -98,10 +101,10 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class _Try:
-    """A message that the writer may send, by its types, and whether it is taken by the reader's.
+    """A message the writer may send, by its types, and whether the reader's types accept it.
 
-    `fault` is that of the reader at the place; where there is none, it is what a fault would be.
-    The message is made when it is asked for: it may be large.
+    `fault` is the reader's fault at the place, or the fault it would have. The message is made on
+    demand, since it may be large.
     """
 
     message: Callable[[], Any]
@@ -111,8 +114,9 @@ class _Try:
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """What came of one route: how many messages were tried, and whether the first was refused;
-    `unmade` says that one was refused that is too large to show."""
+    """The result of one route: the number of messages tried, and whether the first was refused;
+    `unmade`: a refused message was too large to show.
+    """
 
     witness: Witness | None = None
     tried: int = 0
@@ -133,8 +137,9 @@ class Prover:
         }
 
     def prove(self, change: Change, routes: tuple[Route, ...], writer: Side, way: Way) -> Proof:
-        """The smallest witness among the first routes that travel `way`, those first on which
-        every message has the place."""
+        """Find the smallest witness on the first routes in direction `way`, starting with the
+        routes on which every message has the place.
+        """
         other, index = _OTHERS[writer]
         usable = [route for route in routes if way in route.ways and route.side != other]
         usable.sort(key=lambda route: not route.surely[index])
@@ -166,7 +171,7 @@ class Prover:
         for attempt in islice(_tries(messages, pair, change, route), _TRIES):
             if not any(vague):
                 if not attempt.taken:
-                    return self._refused(messages, route, writer, way, attempt, tried)
+                    return self._end_trial(messages, route, writer, way, attempt, tried)
                 tried += 1
                 continue
             witness = _witness(messages, route, writer, way, attempt)
@@ -178,7 +183,7 @@ class Prover:
             tried += taken is True
         return _Trial(None, tried)
 
-    def _refused(
+    def _end_trial(
         self,
         messages: Messages,
         route: Route,
@@ -187,7 +192,7 @@ class Prover:
         attempt: _Try,
         tried: int,
     ) -> _Trial:
-        """The trial that ends with this message; it has no witness once there is no more room."""
+        """End the trial with this message; without a witness if the size limit is used up."""
         if self.left <= 0:
             return _Trial(None, tried + 1, first_refused=not tried, unmade=True)
         witness = _witness(messages, route, writer, way, attempt)
@@ -197,7 +202,7 @@ class Prover:
     def _whole_message(
         self, messages: Messages, pair: Pair, route: Route, writer: Side, way: Way, fault: Fault
     ) -> _Trial:
-        """A message that is refused whatever is in it."""
+        """A message refused with any content."""
         try:
             message = messages.writer.smallest(pair.of)
         except UnmakeableError:
@@ -227,7 +232,7 @@ def _length(witness: Witness) -> int:
 
 
 def _tries(messages: Messages, pair: Pair, change: Change, route: Route) -> Iterator[_Try]:
-    """Messages that the writer may send, the plainest first."""
+    """Messages the writer may send, the plainest first."""
     try:
         owner = messages.along(messages.whole(pair), route.steps)
     except UnmakeableError:
@@ -246,11 +251,11 @@ def _tries(messages: Messages, pair: Pair, change: Change, route: Route) -> Iter
 def _without_member(
     messages: Messages, root: Pair, owner: Hole, steps: tuple[str, ...]
 ) -> Iterator[_Try]:
-    """The plainest message that has all but the member."""
+    """The plainest message with every member but this one."""
     try:
         around = messages.along(owner, steps[:-1])
         base = messages.plain_object(around)
-        members = object_of(messages.shared(around.pair)) if base is None else base
+        members = object_of(messages.find_shared(around.pair)) if base is None else base
     except UnmakeableError:
         return
     if members is None:
@@ -291,7 +296,7 @@ def _try(message: Callable[[], Any], place: Path, fault: Fault | None) -> _Try:
 
 
 def _values(messages: Messages, hole: Hole, change: Change) -> Iterator[Any]:
-    """Those of the arm in question first, then any, then those at the bounds of the reader."""
+    """Values of the arm in question, then any values, then values at the reader's bounds."""
     own, other = (change.old, change.new)[:: 1 if messages.side == 0 else -1]
     types = (own.type, hole.pair.of)
     for type in dict.fromkeys(type for type in types if type is not None):
@@ -301,7 +306,7 @@ def _values(messages: Messages, hole: Hole, change: Change) -> Iterator[Any]:
 
 
 def _on_branch(path: Path, place: Path) -> bool:
-    """Return whether a fault at `path` can be one of the value at `place`."""
+    """Return whether a fault at `path` can belong to the value at `place`."""
     return all(a == b for a, b in zip(path, place, strict=False))
 
 

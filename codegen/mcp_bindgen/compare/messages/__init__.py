@@ -1,1 +1,1 @@
-"""Finds the messages that carry a type, and the direction in which they travel."""
+"""Finds the messages which carry a type, and their directions."""

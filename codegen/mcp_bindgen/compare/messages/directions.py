@@ -1,4 +1,4 @@
-"""Finds which way each message travels, what answers it, and what is around it."""
+"""Finds the direction of each message, its response, and its envelope."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ the new schema."""
 TO_SERVER: Final[Way] = "client-to-server"
 TO_CLIENT: Final[Way] = "server-to-client"
 OR: Final = " or "
-"""Between the ways of a direction that is several."""
+"""Separates the ways in a direction with several."""
 _CORE: Final = ("client", "server")
 _INPUT: Final = "input request"
 _CARRIED: Final[dict[str, frozenset[tuple[Way, str]]]] = {
@@ -50,19 +50,19 @@ _CARRIED: Final[dict[str, frozenset[tuple[Way, str]]]] = {
     "input-request": frozenset({(TO_CLIENT, _INPUT)}),
     "none": frozenset(),
 }
-"""How a method's messages travel, by a direction that is not one way: the ways, and as what."""
+"""The ways and the parts of a method's messages, for a direction with several ways."""
 _ANYTHING: Final = Prim("unknown")
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How a pair of types is reached: the message's two types, the ways, the steps inside.
+    """The route to a pair of types: the message's two types, its ways, the steps inside.
 
     `part` is message, input request, result, input response, error or envelope; `kind` is request,
-    notification, result or error. `surely` says, for the old and the new schema, that every such
-    message contains it. `side` is the schema that has the message travel those ways: old, new or
-    both. `covered` says that all which writers of the old, or new, schema send there is taken by
-    another arm of a union of the readers: no change inside can make them refuse it.
+    notification, result or error. `surely` tells, for the old and the new schema, whether every
+    such message contains the pair. `side` is the schema with these ways: old, new or both.
+    `covered`: every value from writers of the old, or new, schema is accepted by another arm of the
+    readers' union, so no change inside can make them refuse it.
     """
 
     method: str
@@ -77,14 +77,14 @@ class Route:
     covered: tuple[bool, bool] = (False, False)
 
     def below(self, step: Step, old: bool = False, new: bool = False) -> Route:
-        """One step farther in; `old` and `new` say whether it can always be made."""
+        """One step deeper; `old` and `new` tell whether the step always exists."""
         sure = self.surely
         return replace(self, steps=(*self.steps, step), surely=(sure[0] and old, sure[1] and new))
 
 
 def of_method(old: Method | None, new: Method | None) -> Iterator[Route]:
     """The routes of a method's own message: by the old schema alone, the new alone, and both."""
-    before, after = _carried(old), _carried(new)
+    before, after = _carries(old), _carries(new)
     method = old or new
     assert method is not None
     a, b = Ref((old or method).type), Ref((new or method).type)
@@ -100,7 +100,7 @@ def of_method(old: Method | None, new: Method | None) -> Iterator[Route]:
             yield Route(method.name, part, ways, a, b, kind=method.kind, side=side)
 
 
-def _carried(method: Method | None) -> frozenset[tuple[Way, str]]:
+def _carries(method: Method | None) -> frozenset[tuple[Way, str]]:
     if method is None:
         return frozenset()
     ways = method.direction.split(OR)
@@ -108,15 +108,15 @@ def _carried(method: Method | None) -> frozenset[tuple[Way, str]]:
 
 
 def parties(schemas: Iterable[Schema], more: Iterable[Route] = ()) -> tuple[str, ...]:
-    """The roles that send or read messages of these schemas, or travel by more routes."""
-    ways = [way for s in schemas for m in s.methods for way, _ in sorted(_carried(m))]
+    """The roles which send or read messages of these schemas or on the additional routes."""
+    ways = [way for s in schemas for m in s.methods for way, _ in sorted(_carries(m))]
     ways += [way for route in more for way in sorted(route.ways)]
     roles = dict.fromkeys(role for way in ways for role in way.split("-to-"))
     return _CORE if roles.keys() <= {*_CORE} else tuple(roles)
 
 
 def roots(pairing: Pairing) -> Iterator[Route]:
-    """The messages that both schemas have, with what answers them and what is around them."""
+    """The messages in both schemas, their responses and their envelopes."""
     for a, b in twins(pairing):
         for route in of_method(a, b):
             if route.side == "both":
@@ -128,13 +128,13 @@ def roots(pairing: Pairing) -> Iterator[Route]:
 
 
 def twins(pairing: Pairing) -> Iterator[tuple[Method, Method]]:
-    """The methods that both schemas have."""
+    """The methods in both schemas."""
     after = {m.name: m for m in pairing.new.methods}
     return ((m, after[m.name]) for m in pairing.old.methods if m.name in after)
 
 
 def result_route(a: Method, b: Method, asked: Route) -> Iterator[Route]:
-    """What answers the method by that route; a result that is not declared may be anything."""
+    """The response to the method by this route; an undeclared result may be anything."""
     if a.result or b.result:
         part = "input response" if asked.part == _INPUT else "result"
         types = a.result or _ANYTHING, b.result or _ANYTHING
@@ -142,7 +142,7 @@ def result_route(a: Method, b: Method, asked: Route) -> Iterator[Route]:
 
 
 def back(way: Way) -> Way:
-    """The way of what answers it."""
+    """The way of the response."""
     return "-to-".join(reversed(way.split("-to-")))
 
 
@@ -169,7 +169,7 @@ def _envelopes(pairing: Pairing) -> Iterator[Route]:
 
 
 def _around(a: Method, b: Method, envelope: Route) -> Iterator[Route]:
-    """The envelope of the method's messages, or of what answers them."""
+    """The envelope of the method's messages, or of their responses."""
     answers = envelope.kind in ("result", "error")
     if a.kind != b.kind or a.kind != ("request" if answers else envelope.kind):
         return
@@ -182,7 +182,7 @@ def _around(a: Method, b: Method, envelope: Route) -> Iterator[Route]:
 
 
 def _errors(pairing: Pairing) -> Iterator[Route]:
-    """Errors that are declared one by one, by the ways that answers travel."""
+    """Errors with declarations of their own, in the directions of responses."""
     old, new = pairing.old, pairing.new
     for name, twin in pairing.names.items():
         x, y = old.types[name], new.types[twin]
@@ -201,5 +201,5 @@ def _answer_ways(schema: Schema) -> frozenset[Way]:
         back(way)
         for m in schema.methods
         if m.kind == "request" and m.direction != "input-request"
-        for way, _ in _carried(m)
+        for way, _ in _carries(m)
     )

@@ -1,7 +1,7 @@
-"""Extensions: which way each method travels, and what the messages of the core carry of theirs.
+"""Extensions: the direction of each method, and the types carried in messages of the core.
 
-No type says it; rows do. A version without rows of its own is read by those of the others, so that
-a file that is not a version at all can be compared with one.
+Neither is in the types; rows decide. A version without rows uses those of the other versions, so
+even an unpinned file can be compared.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from mcp_bindgen.ir.decisions.decisions import Decisions
 from mcp_bindgen.ir.model import Alias, Method, Ref, Schema, Type, Uni
 from mcp_bindgen.ir.walk import references
 
-__all__ = ["Carried", "Rows", "carried", "directed", "lone_results", "routes_of", "two_way"]
+__all__ = ["Carried", "Rows", "carried", "lone_results", "routes_of", "two_way", "with_directions"]
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A type of an extension that messages of its core have in them: what part of which method,
-    which ways. `method` is empty where several have it."""
+    """A type of an extension inside messages of its core: the part, the method, and the ways.
+    `method` is empty for several methods.
+    """
 
     name: str
     method: str
@@ -33,7 +34,7 @@ class Carried:
 
 
 class Rows:
-    """What is decided of one extension, by kind and path; a version's own rows go first."""
+    """The decisions for one extension, by kind and path; a version's own rows take precedence."""
 
     def __init__(self, rows: Decisions, revision: str) -> None:
         name = revision.partition("@")[0]
@@ -51,19 +52,21 @@ class Rows:
         return tuple(role for row in rows for role in row["roles"])
 
 
-def directed(schema: Schema, rows: Rows) -> Schema:
-    """`schema`, read by facts alone, with the direction and the result of each method.
+def with_directions(schema: Schema, rows: Rows) -> Schema:
+    """`schema`, lowered by facts alone, with the direction and the result of each method.
 
-    A method that no row knows travels as another message of its type, else in any way.
+    A method without a row travels like another message of its type, else in any way.
     """
     said = rows.of("method")
     ways = dict.fromkeys(str(row["direction"]) for row in said.values() if "direction" in row)
     unknown = OR.join(ways or (f"{a}-to-{b}" for a, b in permutations(rows.roles, 2)))
-    methods = tuple(_directed(schema, m, said.get(m.name, {}), unknown) for m in schema.methods)
+    methods = tuple(
+        _add_direction(schema, m, said.get(m.name, {}), unknown) for m in schema.methods
+    )
     return replace(schema, methods=methods)
 
 
-def _directed(schema: Schema, method: Method, row: Mapping[str, Any], unknown: str) -> Method:
+def _add_direction(schema: Schema, method: Method, row: Mapping[str, Any], unknown: str) -> Method:
     names = [Ref(name) for name in row.get("result", ()) if name in schema.types]
     result: Type | None = Uni(tuple(names)) if len(names) > 1 else next(iter(names), method.result)
     direction = row.get("direction", unknown or method.direction)
@@ -71,20 +74,21 @@ def _directed(schema: Schema, method: Method, row: Mapping[str, Any], unknown: s
 
 
 def two_way(schema: Schema) -> tuple[Schema, tuple[Carried, ...]]:
-    """`schema`, with methods that travel both ways if nothing says of any which way it does; and
-    the objects that none of these methods has, which may be what answers one of the core."""
+    """`schema`, with two-way methods if no direction is known; and the objects outside these
+    methods, which may answer a method of the core.
+    """
     if any(method.direction != "none" for method in schema.methods):
         return schema, ()
     methods = tuple(replace(method, direction="both") for method in schema.methods)
     types = [type for m in methods for type in (Ref(m.type), m.result) if type is not None]
-    reached = {name for type in types for name in _reached(schema, type)}
+    reached = {name for type in types for name in _names_inside(schema, type)}
     ways = frozenset((TO_CLIENT, TO_SERVER))
     lone = [name for name in _tops(schema) if name not in reached]
     return replace(schema, methods=methods), tuple(Carried(n, "", "document", ways) for n in lone)
 
 
 def carried(schema: Schema, rows: Rows, core: Schema) -> tuple[Carried, ...]:
-    """What messages of the core carry of an extension; of one without methods, its documents."""
+    """The extension types carried in messages of the core; without methods, its documents."""
     made = [*_widening(schema, rows, core), *_members(schema, rows, core)]
     if not schema.methods and not made:
         made = [Carried(name, "", "document", frozenset({TO_CLIENT})) for name in _tops(schema)]
@@ -92,7 +96,7 @@ def carried(schema: Schema, rows: Rows, core: Schema) -> tuple[Carried, ...]:
 
 
 def routes_of(pairing: Pairing, inside: Iterable[Carried]) -> Iterator[Route]:
-    """Where the pairs of two schemas that are carried begin to be read."""
+    """The routes to the pairs of carried types."""
     for each in inside:
         name = each.name if each.name in pairing.names else pairing.old_names.get(each.name)
         if name is not None:
@@ -102,7 +106,7 @@ def routes_of(pairing: Pairing, inside: Iterable[Carried]) -> Iterator[Route]:
 
 
 def lone_results(pairing: Pairing, inside: Iterable[Carried]) -> Iterator[tuple[Change, Route]]:
-    """The results of methods of the core that one schema alone has, as arms of what answers."""
+    """The results which only one schema adds to methods of the core, as arms of the result."""
     for each in inside:
         if each.part == "result" and each.name in pairing.left:
             yield _lone(pairing.old, each, "old")
@@ -129,7 +133,7 @@ def _widening(schema: Schema, rows: Rows, core: Schema) -> Iterator[Carried]:
 
 
 def _members(schema: Schema, rows: Rows, core: Schema) -> Iterator[Carried]:
-    """The types of members that a type of the core gets; of a member of a type, that type."""
+    """The types of the members added to a core type; of a nested member, the outer type."""
     for path, row in rows.of("member").items():
         owner, name = path.partition(".")[0], str(row["type"]).partition(".")[0]
         if owner in core.types and name in schema.types:
@@ -144,14 +148,14 @@ def _carriers(core: Schema, owner: str) -> Iterator[tuple[str, Way]]:
     for method in core.methods:
         if method.direction.count("-to-") != 1:
             continue
-        if owner in _reached(core, Ref(method.type)):
+        if owner in _names_inside(core, Ref(method.type)):
             yield method.name, method.direction
-        if method.result is not None and owner in _reached(core, method.result):
+        if method.result is not None and owner in _names_inside(core, method.result):
             yield method.name, back(method.direction)
 
 
-def _reached(schema: Schema, type: Type) -> set[str]:
-    """The names of all that stands in values of a type."""
+def _names_inside(schema: Schema, type: Type) -> set[str]:
+    """The names of everything inside values of a type."""
     names: set[str] = set()
     queue = [type]
     while queue:
@@ -167,7 +171,7 @@ def _reached(schema: Schema, type: Type) -> set[str]:
 
 
 def _tops(schema: Schema) -> list[str]:
-    """The objects that nothing refers to."""
+    """The objects without a reference to them."""
     inner = {n for s in schema.structs.values() for f in s.fields for n in references(f.type)}
     bases = {base for struct in schema.structs.values() for base in struct.bases}
     return [s.name for s in schema.structs.values() if s.name not in inner | bases]

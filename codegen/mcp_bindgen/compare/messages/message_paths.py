@@ -1,7 +1,7 @@
-"""Finds where in the messages each pair of declarations stands, and whether every message has it.
+"""Finds the places of each pair of declarations in messages, and whether every message has it.
 
-Both schemas are walked at once, from the messages that both have: a place counts if it is reached
-in the old and in the new schema by the same way, so that what one side writes the other reads.
+Both schemas are walked together, from the messages in both: a place counts if the same path leads
+to it in the old and in the new schema, so one side reads there what the other writes.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _Reached: TypeAlias = tuple[Type, Type, Route]
 
 
 def routes(pairing: Pairing, more: Iterable[Route] = ()) -> dict[Owner, list[Route]]:
-    """For each pair that travels, its routes: at most one a message, the surest.
+    """For each pair in messages, its routes: at most one for each message, the surest.
 
-    `more` are the roots of what travels in messages that the schemas do not declare.
+    `more` are further roots, for messages outside the schemas.
     """
     by_owner: dict[Owner, list[Route]] = {}
     walk = _Walk(pairing)
@@ -67,7 +67,7 @@ class _Walk:
         self.covering: dict[tuple[Type, Type, Type, Type], tuple[bool, bool]] = {}
 
     def from_root(self, root: Route) -> dict[Owner, Route]:
-        """What every message contains is walked first, so that the surest route is kept."""
+        """Walk from a root; parts of every message first, so the surest route is kept."""
         reached: dict[Owner, Route] = {}
         seen: set[tuple[Type, Type, tuple[bool, bool]]] = set()
         sure, maybe = deque[_Reached]([(root.old, root.new, root)]), deque[_Reached]()
@@ -83,7 +83,7 @@ class _Walk:
         return reached
 
     def _inside(self, a: Type, b: Type, route: Route) -> Iterator[_Reached]:
-        x, y = self._opened(a, b)
+        x, y = self._open(a, b)
         if (x, y) != (a, b):
             yield x, y, route
             return
@@ -103,8 +103,8 @@ class _Walk:
             case _:
                 return
 
-    def _opened(self, a: Type, b: Type) -> tuple[Type, Type]:
-        """The types without their aliases; a partial type that may be an arm of the other stays."""
+    def _open(self, a: Type, b: Type) -> tuple[Type, Type]:
+        """The types without aliases; a partial type which may be an arm of the other stays."""
         x, y = named(self.old, a), named(self.new, b)
         inside = unaliased(self.old, x), unaliased(self.new, y)
         if isinstance(x, Uni | Bounded) or isinstance(y, Uni | Bounded):
@@ -126,9 +126,7 @@ class _Walk:
             yield keyed.type, other.type, route.below(value_of(keyed.key))
 
     def _is_typed_by_method(self, route: Route, wire: str) -> bool:
-        """Return whether a member of the envelope is what the method's own declarations are
-        about.
-        """
+        """Return whether the method's own declarations give the type of an envelope member."""
         if route.part != "envelope" or route.steps or not route.method:
             return False
         return wire == "params" or (wire == "result" and route.method in self.answered)
@@ -145,21 +143,19 @@ class _Walk:
             for y in theirs:
                 if self._may_meet(x, y, named):
                     below = route.below((x, y), len(mine) == 1, len(theirs) == 1)
-                    yield x, y, self._covered(below, x, y, a, b)
+                    yield x, y, self._cover(below, x, y, a, b)
         yield from self._unions(a, b, route)
 
     def _may_meet(self, x: Type, y: Type, named: set[str]) -> bool:
-        """Return whether two arms are walked together: pairs, and what has no pair on the other
-        side.
-        """
+        """Return whether two arms are walked together: pairs, and arms without a pair."""
         if isinstance(x, Lit | Prim) or isinstance(y, Lit | Prim):
             return False
         if not (isinstance(x, Ref) and isinstance(y, Ref)):
             return True
         return self.pairing.same(x, y) or self.pairing.names.get(x.name) not in named
 
-    def _covered(self, route: Route, x: Type, y: Type, a: Type, b: Type) -> Route:
-        """The route with whether other arms of a union take all of these two."""
+    def _cover(self, route: Route, x: Type, y: Type, a: Type, b: Type) -> Route:
+        """Mark the route as covered if other arms of a union accept all values of these two."""
         key = x, y, a, b
         if key not in self.covering:
             mine, theirs = leaves(self.old, a), leaves(self.new, b)
@@ -172,7 +168,7 @@ class _Walk:
         return replace(route, covered=(before[0] or forward, before[1] or backward))
 
     def _unions(self, a: Type, b: Type, route: Route) -> Iterator[_Reached]:
-        """Pairs of which one is a union: flattened above, but what changed is reported at them."""
+        """Pairs of unions; flattened for the walk, but changes are reported at them."""
         mine = a.arms if isinstance(a, Uni) else (a,)
         theirs = b.arms if isinstance(b, Uni) else (b,)
         sure = route.surely[0] and len(mine) == 1, route.surely[1] and len(theirs) == 1
@@ -191,7 +187,7 @@ def _is_union(schema: Schema, type: Type) -> bool:
 
 
 def _keep(reached: dict[Owner, Route], owner: Owner, route: Route) -> None:
-    """Keep the first route to an owner; what another one leaves uncovered is uncovered."""
+    """Keep the first route to an owner, covered only as far as all routes are."""
     known = reached.get(owner)
     if known is None:
         reached[owner] = route
@@ -202,7 +198,7 @@ def _keep(reached: dict[Owner, Route], owner: Owner, route: Route) -> None:
 
 
 def _items(a: Tup | Arr, b: Tup | Arr, route: Route) -> Iterator[_Reached]:
-    """What stands at each place and after them; a place may meet the rest of the other side."""
+    """Pairs of items: by place, then the rest; a place may meet the rest of the other side."""
     if isinstance(a, Arr) and isinstance(b, Arr):
         yield a.of, b.of, route.below(ITEM)
         return

@@ -1,6 +1,6 @@
-"""A report as annotations of a GitHub workflow: one for each cause that breaks somebody.
+"""A report as annotations of a GitHub workflow: one for each cause which breaks somebody.
 
-GitHub shows few annotations of one step, so what breaks nobody is one notice with the counts.
+GitHub shows few annotations for a step, so harmless changes are one notice with counts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _IN_VALUES: Final = (*_ESCAPES, (":", "%3A"), (",", "%2C"))
 
 
 def workflow_commands(report: Report) -> str:
-    """The commands, worst first; the place is in the new file, of what is gone in the old one."""
+    """The commands, worst first; placed in the new file, or in the old one for removals."""
     lines = list(_lines(report))
     return "\n".join(lines) + "\n" * bool(lines)
 
@@ -30,13 +30,13 @@ def _lines(report: Report) -> Iterator[str]:
     items = [item for section in sections(report, _COMMANDS) for item in section.items]
     for item in sorted(items, key=lambda item: SEVERITIES.index(report.severity(item.first))):
         place = "".join(
-            f"{key}={_escaped(value, _IN_VALUES)}," for key, value in _place(report, item)
+            f"{key}={_escape(value, _IN_VALUES)}," for key, value in _place(report, item)
         )
         command = _COMMANDS[report.severity(item.first)]
-        title = _escaped(f"{item.first.rule.id} {words.paths(item.findings)}", _IN_VALUES)
-        yield f"::{command} {place}title={title}::{_escaped(_message(report, item), _ESCAPES)}"
+        title = _escape(f"{item.first.rule.id} {words.paths(item.findings)}", _IN_VALUES)
+        yield f"::{command} {place}title={title}::{_escape(_message(report, item), _ESCAPES)}"
     left = [f"{n} {s}" for s in SEVERITIES if s not in _COMMANDS and (n := report.count(s))]
-    sides = _escaped(f"{report.old.name} to {report.new.name}", _ESCAPES)
+    sides = _escape(f"{report.old.name} to {report.new.name}", _ESCAPES)
     if left:
         yield f"::notice::{sides}: {', '.join(left)} changes"
     if not report.findings:
@@ -44,7 +44,7 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def _place(report: Report, item: Item) -> Iterator[tuple[str, str]]:
-    """Where it is in a file of the repository; what we bring along is in none."""
+    """The place in a file of the repository; bundled files have none."""
     new, old = item.first.change.new.at, item.first.change.old.at
     side, at = (report.new, new) if new is not None else (report.old, old)
     if at is not None and side.own_file:
@@ -63,7 +63,7 @@ def _message(report: Report, item: Item) -> str:
     return ". ".join(part.rstrip(".") for part in parts if part) + "."
 
 
-def _escaped(text: str, escapes: tuple[tuple[str, str], ...]) -> str:
+def _escape(text: str, escapes: tuple[tuple[str, str], ...]) -> str:
     for character, escape in escapes:
         text = text.replace(character, escape)
     return text

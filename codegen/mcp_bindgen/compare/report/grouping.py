@@ -1,4 +1,4 @@
-"""Groups findings for people: those of one cause are one item, by method, the worst first."""
+"""Groups findings for people: findings of one cause form one item, by method, worst first."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _CODE: Final = "Python source alone"
 _NOWHERE: Final = "In no message that both sides have"
 _ARMS: Final = frozenset(("arm", "literal", "null"))
 _NAMED: Final = frozenset(("method", "tool", "declaration", "constant"))
-"""Subjects of changes that are alike whatever is called so."""
+"""Subjects whose changes are grouped regardless of their name."""
 _Cause: TypeAlias = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Findings of one cause, which differ in their path; `methods` are those of all of them."""
+    """Findings of one cause at several paths; `methods` are the methods of all of them."""
 
     findings: tuple[Finding, ...]
 
@@ -40,15 +40,16 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What concerns one method alone, several, none, or no message at all; worst first."""
+    """The items of one method, of several methods, of none, or outside messages; worst first."""
 
     title: str
     items: tuple[Item, ...]
 
 
 def sections(report: Report, wanted: Iterable[Severity] = SEVERITIES) -> list[Section]:
-    """The findings of those severities. The section with the worst item that most methods have
-    comes first; of sections that are alike, the method that the new schema has first."""
+    """Group the findings with these severities. Sections are ordered by their worst item, then by
+    its number of methods, then in the order of the new schema.
+    """
     by_title: dict[str, list[Item]] = {}
     for item in _items(report, set(wanted)):
         by_title.setdefault(_title(item), []).append(item)
@@ -62,7 +63,7 @@ def sections(report: Report, wanted: Iterable[Severity] = SEVERITIES) -> list[Se
 
 
 def _rank(report: Report, item: Item) -> tuple[int, int]:
-    """Worst first, then what most methods have."""
+    """Sort key: worst first, then items in most methods."""
     return _severity(report, item), -len(item.methods)
 
 
@@ -79,9 +80,9 @@ def _items(report: Report, wanted: set[Severity]) -> Iterator[Item]:
 
 
 def _cause(report: Report, finding: Finding) -> _Cause:
-    """What findings have in common that are one item.
+    """The key by which findings are grouped into one item.
 
-    Arms of one union are one item, and so are members of one name and type, and declarations.
+    Arms of one union have one key, and so have members of one name and type, and declarations.
     """
     change = finding.change
     common = finding.rule.id, report.severity(finding), breaks(report, finding), change.note
@@ -109,7 +110,7 @@ def _title(item: Item) -> str:
 
 
 def witness(report: Report, finding: Finding) -> Witness | None:
-    """The message that shows what breaks the first of those who ask; None where none does."""
+    """The message which shows the break for the first requested audience; None if there is none."""
     for audience in report.audiences:
         for writer, end in (("old", 0), ("new", 2)):  # what it sends, then what it reads
             for each in finding.witnesses:

@@ -1,4 +1,4 @@
-"""The news of a report in at most five lines: what is lost, what is demanded, what is new."""
+"""The news of a report in at most five lines: removals, new requirements, additions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DEMANDS: Final = frozenset(
     ("MEMBER_ADDED_REQUIRED", "MEMBER_ADDED_CONST", "MEMBER_BECAME_REQUIRED")
 )
 _OPENS: Final = "initialize"
-"""How the names of the methods begin, in their last part, that open a session by handshake."""
+"""Prefix of the last part of methods which open a session by handshake."""
 
 
 def headlines(report: Report) -> list[str]:
@@ -27,8 +27,8 @@ def headlines(report: Report) -> list[str]:
 
 
 def _lines(report: Report) -> Iterator[str]:
-    removed = _named(report, "METHOD_REMOVED", "TOOL_REMOVED")
-    added = _named(report, "METHOD_ADDED", "TOOL_ADDED")
+    removed = _name(report, "METHOD_REMOVED", "TOOL_REMOVED")
+    added = _name(report, "METHOD_ADDED", "TOOL_ADDED")
     handshake = (removed, "is gone") if report.old.schema.era == "handshake" else (added, "is new")
     opening: list[str] = []
     if report.old.schema.era != report.new.schema.era:
@@ -37,7 +37,7 @@ def _lines(report: Report) -> Iterator[str]:
         yield f"The handshake {what}: {few(opening, _NAMES)}"
     yield _line("Now required", _demands(report))
     yield _line("Removed", (name for name in removed if name not in opening))
-    yield _line("Sent in another way", _named(report, "METHOD_DIRECTION_CHANGED"))
+    yield _line("Sent in another way", _name(report, "METHOD_DIRECTION_CHANGED"))
     new = _line("New", (name for name in added if name not in opening))
     deprecated = _line("Deprecated", _deprecated(report))
     yield "; ".join(filter(None, (new, deprecated)))
@@ -48,20 +48,19 @@ def _line(title: str, names: Iterable[str]) -> str:
     return f"{title}: {listed}" if listed else ""
 
 
-def _named(report: Report, *rules: str) -> list[str]:
+def _name(report: Report, *rules: str) -> list[str]:
     return [finding.change.path for finding in report.findings if finding.rule.id in rules]
 
 
 def _deprecated(report: Report) -> list[str]:
     """Methods first, by their names, then declarations; members are left to the report."""
-    paths = [path for path in _named(report, "DEPRECATED") if "." not in path]
+    paths = [path for path in _name(report, "DEPRECATED") if "." not in path]
     methods = {m.type: m.name for m in report.new.schema.methods}
     return sorted((methods.get(path, path) for path in paths), key=lambda name: "/" not in name)
 
 
 def _demands(report: Report) -> list[str]:
-    """Members that must now be there and break somebody who asks, those first that most messages
-    have."""
+    """Newly required members which break a requested audience, those in most messages first."""
     members: dict[str, list[Finding]] = {}
     for finding in report.findings:
         asked = report.severity(finding) in ("breaking", "dangerous")
@@ -73,7 +72,7 @@ def _demands(report: Report) -> list[str]:
 
 
 def _whose(findings: Sequence[Finding]) -> str:
-    """The path of a member; of one that several declarations have, its name and theirs."""
+    """The path of a member; for several declarations, the member's name and theirs."""
     paths = list(dict.fromkeys(finding.change.path for finding in findings))
     if len(paths) == 1:
         return paths[0]

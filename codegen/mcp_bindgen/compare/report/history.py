@@ -1,7 +1,7 @@
-"""Finds in which revision each method, declaration and constant came, changed and left.
+"""Finds the revisions in which each method, declaration and constant came, changed and left.
 
-A row is one thing through all revisions, renamed or not; a cell is one revision of it, with the
-findings against the revision before.
+A row follows one thing through all revisions, renamed or not; a cell is one revision of it, with
+the findings against the previous revision.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _TOP: Final = re.compile(r"[^.\[{]*")
 class Cell:
     """One revision of a row.
 
-    `path` is what it is called there: a name, the place of a shape that is written `inline`, or
-    nothing where it is not there. `findings` are those against the revision before.
+    `path` is its name in this revision, the place of an `inline` shape, or empty if it is absent.
+    `findings` compare it with the previous revision.
     """
 
     state: State = "absent"
@@ -50,7 +50,7 @@ class Cell:
     findings: tuple[Finding, ...] = ()
 
     def severity(self, audiences: Iterable[Audience] = AUDIENCES) -> Severity | None:
-        """The worst of the findings for those audiences; None without any."""
+        """The worst severity of the findings for these audiences; None without findings."""
         asked = tuple(audiences)
         ranks = (SEVERITIES.index(severity(finding, asked)) for finding in self.findings)
         worst = min(ranks, default=None)
@@ -59,7 +59,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One thing through all revisions, called as the newest of them calls it."""
+    """One thing through all revisions, under its newest name."""
 
     kind: Kind
     name: str
@@ -67,21 +67,21 @@ class Row:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All that it was ever called, places of inline shapes set aside."""
+        """All its names, without places of inline shapes."""
         paths = (cell.path for cell in self.cells if cell.path and not cell.inline)
         return tuple(dict.fromkeys(paths))
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """`sides` from the oldest to the newest; `reports` compare each with the one before."""
+    """`sides` from the oldest to the newest; `reports` compare each with the previous one."""
 
     sides: tuple[Side, ...]
     reports: tuple[Report, ...]
     rows: tuple[Row, ...]
 
     def row(self, name: str) -> Row:
-        """The row of that name, or that had it once. Raises InputError, naming those close."""
+        """The row with this name, now or earlier. Raises InputError naming similar names."""
         for row in self.rows:
             if row.name == name:
                 return row
@@ -102,7 +102,7 @@ class History:
 
 @dataclass(slots=True)
 class _Track:
-    """A row in the making: what it is called in each revision, and its findings there."""
+    """A row in the making: its name and its findings in each revision."""
 
     kind: Kind
     paths: dict[int, str] = field(default_factory=dict[int, str])
@@ -140,7 +140,7 @@ class _Track:
 
 
 def history(sides: Sequence[Side]) -> History:
-    """The rows of all revisions, methods first, in the order of the newest that has them."""
+    """The rows of all revisions, methods first, in the order of the newest revision."""
     reports = tuple(compare(old, new) for old, new in pairwise(sides))
     schemas = [side.schema for side in sides]
     methods = _by_name("method", [[m.name for m in schema.methods] for schema in schemas])
@@ -164,7 +164,7 @@ def history(sides: Sequence[Side]) -> History:
 
 
 def _by_name(kind: Kind, levels: Sequence[Sequence[str]]) -> dict[str, _Track]:
-    """Track of what is known by its name alone, in the order of the newest level."""
+    """Tracks by name alone, in the order of the newest level."""
     tracks: dict[str, _Track] = {}
     for names in reversed(levels):
         for name in names:
@@ -207,7 +207,7 @@ def _stand(track: _Track, number: int, declaration: Struct | Alias, path: str) -
 
 
 def _concerned(levels: _Levels, number: int, finding: Finding) -> Iterator[_Track]:
-    """The declarations that a finding lies in, or that inherit it."""
+    """The declarations which contain or inherit a finding."""
     change = finding.change
     new, old = levels[number], levels[number - 1]
     if change.owner is not None:
@@ -224,7 +224,7 @@ def _concerned(levels: _Levels, number: int, finding: Finding) -> Iterator[_Trac
 
 
 def related(history: History, row: Row) -> tuple[Row, ...]:
-    """The row, and of a method the declarations that its newest revision has for it."""
+    """The row, and for a method its declarations in its newest revision."""
     if row.kind != "method":
         return (row,)
     newest = max(n for n, cell in enumerate(row.cells) if cell.path)
@@ -247,7 +247,7 @@ def _named(schema: Schema, type: Type | None) -> Iterator[Ref]:
 
 
 def members(history: History, row: Row) -> tuple[Row, ...]:
-    """A row for each member of a declaration, those of inline shapes inside it too."""
+    """A row for each member of a declaration, including members of inline shapes inside it."""
     levels = [
         list(dict.fromkeys(_members(side.schema, cell)))
         for side, cell in zip(history.sides, row.cells, strict=True)
@@ -269,7 +269,7 @@ def _lies_in(name: str, top: str) -> bool:
 
 
 def _members(schema: Schema, cell: Cell) -> Iterator[str]:
-    """The paths of members below the cell's own, with those of shapes whose place is inside it."""
+    """The paths of members below the cell's own, including shapes inside it."""
     paths = places(schema)
     for name, struct in schema.structs.items():
         path = paths[name]
@@ -288,7 +288,7 @@ def _inside(row: Row, number: int, finding: Finding) -> str:
 
 
 def _deepest(known: Mapping[str, _Track], inside: str) -> str | None:
-    """The longest known path that `inside` is, or lies in."""
+    """The longest known path equal to `inside` or around it."""
     around = (path for path in known if inside == path or _lies_in(inside, path))
     return max(around, key=len, default=None)
 

@@ -1,7 +1,7 @@
-"""A report as one page of HTML that needs nothing else: no network, no files, no fonts.
+"""A report as a self-contained page of HTML: no network, no files, no fonts.
 
-Everything that comes from a schema is escaped by the template; the page's own style and script are
-named by their hashes, and nothing else may run in it.
+The template escapes all text from schemas; the page's own style and script are allowed by their
+hashes, and nothing else may run.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ from mcp_bindgen.source.syntax import Module
 __all__ = ["page"]
 
 _WORST: Final = 4
-"""Findings that a card names."""
+"""Findings named on a card."""
 _KINDS: Final = {"method": "Methods", "declaration": "Declarations", "constant": "Constants"}
 _MARKS: Final = {"came": "new", "gone": "gone", "absent": "", "present": "●"}
 _AROUND: Final = 4
 _WIDEST: Final = 400
-"""Lines on either side of a place, and characters of a line, that are shown of JSON."""
+"""Lines of JSON shown around a place, and characters shown of a line."""
 _SLUG: Final = re.compile(r"[^A-Za-z0-9]+")
 
 
 def page(report: Report, history: History | None = None) -> str:
-    """The page; with a history, the table of all its revisions at the end.
+    """Render the page; with a history, it ends with a table of all revisions.
 
-    Without one the sides are no TypeScript, but for those of an extension, and excerpts are the
-    lines around a place.
+    Without one the sides are not TypeScript, unless they are extensions, and excerpts are the lines
+    around a place.
     """
     typescript = history is not None or report.old.is_extension
     engine = _engine()
@@ -130,7 +130,7 @@ def _everybody(report: Report) -> tuple[Audience, ...]:
 
 
 class _Sections:
-    """The findings by method, each with what opens below it."""
+    """The findings by method, each with its details."""
 
     def __init__(self, report: Report, typescript: bool) -> None:
         self.report = report
@@ -176,7 +176,9 @@ class _Sections:
                 yield {"name": side.name, "place": place, "lines": lines}
 
     def _lines(self, side: Side, at: int) -> list[tuple[str, bool]]:
-        """The declaration around a byte offset, or some lines; the line with the offset marked."""
+        """Return the declaration around a byte offset, or some lines; the offset's line is
+        marked.
+        """
         if not self.typescript:
             return _around(side, at)
         source, inner = side.source.file(at)

@@ -1,7 +1,7 @@
-"""Rows that hide findings on purpose, each with a reason; one that hides nothing is a finding.
+"""Rows which hide findings on purpose, each with a reason; an unused row is itself a finding.
 
-A row hides the findings of its rule at its path. In both, `*` stands for any text, also across
-dots; all else is taken as it is written. A row past its date hides nothing.
+A row hides the findings of its rule at its path. In both, `*` stands for any text, dots included.
+An expired row hides nothing.
 """
 
 from __future__ import annotations
@@ -70,8 +70,9 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 def parse(text: str, where: str) -> tuple[Ignore, ...]:
-    """The rows of a file. Raises InputError, with the place, for what is none and for a row that
-    names no rule or no reason."""
+    """Parse the rows of a file. Raises InputError with the place of an invalid row, or of a row
+    without rule or reason.
+    """
     try:
         table: dict[str, Any] = tomllib.loads(text.removeprefix("\ufeff"))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -114,8 +115,7 @@ def _require_rule(pattern: str, place: str) -> None:
 
 
 def apply(report: Report, rows: Sequence[Ignore], today: date) -> Report:
-    """The report without what the rows hide, with a finding for each row that is past its date,
-    or that hides nothing."""
+    """Remove the hidden findings, and add a finding for each expired or unused row."""
     alive = [row for row in rows if not row.expired(today)]
     kept = [f for f in report.findings if not any(row.hides(f) for row in alive)]
     about_rows = _about_rows(report, rows, today)

@@ -22,7 +22,7 @@ _TITLES: Final[dict[Severity, str]] = {
     "docs": "Documentation",
 }
 _MOST: Final = 600
-"""Characters of a witness that is shown whole."""
+"""Characters of the longest witness shown whole."""
 _TICKS: Final = re.compile(r"`+")
 
 

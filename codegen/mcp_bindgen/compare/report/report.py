@@ -1,7 +1,6 @@
-"""The report of a diff as one value: both sides, the findings, and the JSON document of them.
+"""The report of a diff as one value: both sides, the findings, and their JSON document.
 
-`document` is the JSON form, whose shape has a version; the other forms are made from the same
-report.
+`document` is the JSON form, in a versioned format; the other forms are made from the same report.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ __all__ = ["FORMAT", "Report", "Side", "compare", "document"]
 _IMPORTED: Final = "a change of the core, not of the extension"
 
 FORMAT: Final = 1
-"""The version of the document's shape: one more with each change that old readers would miss."""
+"""The version of the document's format; raised with each change which old readers would miss."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two schemas: what it is called, and its text.
+    """One of the two schemas: its name, and its text.
 
-    `own_file` says whether that is a file of whoever asks, and not one that we bring along.
-    `inside` is what messages of the core carry of an extension.
+    `own_file`: it is the user's file, not a bundled one. `inside` lists the extension types carried
+    in messages of the core.
     """
 
     name: str
@@ -53,7 +52,7 @@ class Side:
         return "@" in self.schema.revision
 
     def imports(self, at: int | None) -> bool:
-        """Return whether a byte offset is one of a file that the side's own imports."""
+        """Return whether a byte offset lies in an imported file."""
         return at is not None and self.source.file(at)[0].path != self.source.path
 
     def place(self, at: int | None) -> str:
@@ -92,9 +91,9 @@ def compare(old: Side, new: Side) -> Report:
 
 
 def _once(old: Side, new: Side, findings: Iterable[Finding]) -> list[Finding]:
-    """The findings, those at one place of a file as one; of an imported file, as the core's.
+    """Merge findings at one place of a file; findings in an imported file belong to the core.
 
-    The types of extensions are intersections, and each has what its arms have.
+    The types of extensions are intersections, each with the members of its arms.
     """
     kept: dict[object, Finding] = {}
     for finding in findings:
@@ -106,13 +105,14 @@ def _once(old: Side, new: Side, findings: Iterable[Finding]) -> list[Finding]:
         if change.steps and spots:
             texts = change.old.text, change.new.text
             key = finding.rule.id, *texts, *(side.place(at) for side, at in spots)
-        kept[key] = _merged(old, kept[key], finding) if key in kept else finding
+        kept[key] = _merge(old, kept[key], finding) if key in kept else finding
     return list(kept.values())
 
 
-def _merged(old: Side, *both: Finding) -> Finding:
-    """Two findings of one change: called after the declaration that writes it, the worse for each
-    role."""
+def _merge(old: Side, *both: Finding) -> Finding:
+    """Merge two findings of one change: named after its declaration, the worse verdict for each
+    role.
+    """
     first, second = sorted(both, key=lambda finding: _distance(old, finding.change))
     one, other = both
     peers = {role: worst((one.peers[role], other.peers[role])) for role in one.peers}

@@ -1,4 +1,4 @@
-"""A report as one line for each finding, worst first, as compilers write them."""
+"""A report as one line for each finding, worst first, like the output of compilers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["short"]
 
 
 def short(report: Report) -> str:
-    """`file:line:column: severity RULE path: what changed (who breaks)`, one line each."""
+    """`file:line:column: severity RULE path: change (affected peers)`, one line each."""
     return "\n".join(map(printable, _lines(report)))
 
 
@@ -28,7 +28,7 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def _place(report: Report, finding: Finding) -> str:
-    """In the new file; of what is gone, in the old one."""
+    """The place in the new file, or in the old one for removals."""
     change = finding.change
     place = report.new.place(change.new.at) or report.old.place(change.old.at)
     return f"{place}: " if place else ""

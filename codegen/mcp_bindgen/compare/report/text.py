@@ -1,4 +1,4 @@
-"""A report as text: the news in five lines, what breaks whom, then all of it by method."""
+"""A report as text: the news in five lines, the affected peers, then everything by method."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["Paint", "Role", "text"]
 
 Role: TypeAlias = Severity | Literal["heading", "rule"]
 Paint: TypeAlias = Callable[[str, Role], str]
-"""Colours a piece of text by what it is; a terminal's business."""
+"""Colours a piece of text by its role, on a terminal."""
 _SHOWN: Final[tuple[Severity, ...]] = ("breaking", "dangerous")
 _WITNESS: Final = 240
-"""Characters of a witness that are shown."""
+"""Characters shown of a witness."""
 _METHODS: Final = 4
-"""Methods that an item names."""
+"""Methods named by an item."""
 _DETAIL: Final = " " * 13
 _NARROWEST: Final = 40
 _PIECE: Final = re.compile(r'(?:"(?:[^"\\]|\\.)*(?:"|$)|[^\s"])+')
-"""What is not broken at the end of a line: a word, or a text in quotes, so that JSON stays JSON."""
+"""An unbreakable piece of a line: a word, or a quoted text, so JSON stays JSON."""
 
 
 def _plain(text: str, _: Role) -> str:
@@ -34,14 +34,14 @@ def _plain(text: str, _: Role) -> str:
 
 
 def text(report: Report, verbose: bool, paint: Paint = _plain, width: int | None = None) -> str:
-    """All findings if `verbose`, else those that break somebody.
+    """All findings if `verbose`, else the ones which break somebody.
 
-    Lines longer than `width` columns go on below, indented; None leaves them whole.
+    Longer lines than `width` columns are wrapped and indented; None leaves them whole.
     """
     return "\n".join(_lines(report, verbose, paint, width))
 
 
-def _wrapped(text: str, head: str, width: int | None) -> list[str]:
+def _wrap(text: str, head: str, width: int | None) -> list[str]:
     """`text` after `head`, in lines of at most `width` columns where words allow it."""
     if width is None or len(head) + len(text) <= max(width, _NARROWEST):
         return [head + text]
@@ -63,11 +63,11 @@ def _lines(report: Report, verbose: bool, paint: Paint, width: int | None) -> It
         return
     if news := headlines(report):
         for line in news:
-            yield from _wrapped(printable(line), "  ", width)
+            yield from _wrap(printable(line), "  ", width)
         yield ""
     longest = max(len(question) for _, question, _ in words.summary(report))
     for _, question, counts in words.summary(report):
-        yield from _wrapped(words.verdict(counts), f"  {question:<{longest}}  ", width)
+        yield from _wrap(words.verdict(counts), f"  {question:<{longest}}  ", width)
     for section in sections(report, SEVERITIES if verbose else _SHOWN):
         yield ""
         yield paint(printable(section.title), "heading")
@@ -77,7 +77,7 @@ def _lines(report: Report, verbose: bool, paint: Paint, width: int | None) -> It
 
 
 def _rest(report: Report, verbose: bool) -> Iterator[str]:
-    """What is not shown, and where to read on."""
+    """The number of hidden findings, and the option to show them."""
     left = [f"{n} {s}" for s in SEVERITIES if s not in _SHOWN and (n := report.count(s))]
     yield ""
     if left and not verbose:
@@ -91,14 +91,14 @@ def _item(report: Report, item: Item, paint: Paint, width: int | None) -> Iterat
     finding = item.first
     severity = report.severity(finding)
     id = finding.rule.id
-    *before, last = _wrapped(printable(words.paths(item.findings)), _DETAIL, width)
+    *before, last = _wrap(printable(words.paths(item.findings)), _DETAIL, width)
     head = [*before, last] if width and len(last) + len(id) + 2 > width else before
     tail = f"{_DETAIL}  " if len(head) > len(before) else f"{last}  "
     rows = [*head, tail + paint(id, "rule")]
     yield f"  {paint(f'{severity:<10}', severity)} {rows[0].removeprefix(_DETAIL)}"
     yield from rows[1:]
     for line in _details(report, item):
-        yield from _wrapped(printable(line), _DETAIL, width)
+        yield from _wrap(printable(line), _DETAIL, width)
 
 
 def _details(report: Report, item: Item) -> Iterator[str]:

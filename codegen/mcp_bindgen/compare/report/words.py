@@ -1,4 +1,4 @@
-"""The words of a report: verdicts, counts, what stood and stands, who refuses what."""
+"""The words of a report: verdicts, counts, old and new state, refusals."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _changes(count: int) -> str:
 
 
 def breaks(report: Report, finding: Finding) -> str:
-    """Whom the change breaks: those surely, then those who use the changed feature."""
+    """The peers which the change breaks: first in any case, then if they use the feature."""
     by_verdict: dict[Verdict, list[str]] = {}
     for audience in report.audiences:
         by_verdict.setdefault(finding.verdict(audience), []).append(_who(audience))
@@ -100,9 +100,11 @@ def _and(names: Sequence[str]) -> str:
 
 
 def arrow(findings: Sequence[Finding], most: int = _LONGEST) -> str:
-    """Old and new in TypeScript, of findings that are one item; of arms those that came or left."""
-    old = _joined(finding.change.old.text for finding in findings)
-    new = _joined(finding.change.new.text for finding in findings)
+    """Old and new state in TypeScript, for the findings of one item; for arms the removed or added
+    ones.
+    """
+    old = _join(finding.change.old.text for finding in findings)
+    new = _join(finding.change.new.text for finding in findings)
     subject, what, _ = findings[0].change.key
     if subject in _LISTED:
         return f"no longer {_cut(old, most)}" if what == "removed" else f"also {_cut(new, most)}"
@@ -126,7 +128,7 @@ def _marked(text: str) -> tuple[str, str]:
     return ("optional" if mark and mark[1] else "required"), text[mark.end() if mark else 0 :]
 
 
-def _joined(texts: Iterable[str]) -> str:
+def _join(texts: Iterable[str]) -> str:
     return " | ".join(dict.fromkeys(texts))
 
 
@@ -135,7 +137,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def paths(findings: Iterable[Finding], most: int = 3) -> str:
-    """The paths of findings that are one item; of many, the first."""
+    """The paths of an item's findings; the first few of many."""
     return few((finding.change.path for finding in findings), most)
 
 

@@ -131,7 +131,9 @@ class Shapes:
     # ---- what msgspec cannot say
 
     def _is_open(self, struct: Struct, bodies: set[str]) -> bool:
-        """Return whether msgspec lacks a type for a member, or an open object is nested in another."""
+        """Return whether msgspec lacks a type for a member, or an open object is nested in
+        another.
+        """
         if not all(_is_tag(f.const) for f in struct.consts):
             return True
         if any(_NO_NAME.search(f.wire) for f in struct.fields):

@@ -1,8 +1,8 @@
-"""The rules: one row for each kind of change, with an id that stays for ever.
+"""The rules: one row for each kind of change, with a permanent id.
 
-A row says what readers refuse of what writers of the other side send at the place of the change,
-and whether Python source written against the old bindings still type-checks. Whom that concerns
-depends on which way the place travels, which the judge finds out.
+A row tells which messages of the other side's writers are refused by readers at the place of the
+change, and whether Python source written against the old bindings still type-checks. The affected
+peers depend on the direction of the messages, which the judge finds out.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ BY_KEY: Final[dict[Key, Rule]] = {row.key: row for row in _ROWS}
 
 
 def rule(id: str) -> Rule:
-    """The rule with that id. Raises InputError, naming those close to it."""
+    """The rule with this id. Raises InputError naming similar ids."""
     row = RULES.get(id.upper())
     if row is None:
         raise InputError(

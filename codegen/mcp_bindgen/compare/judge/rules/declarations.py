@@ -1,4 +1,4 @@
-"""Rules about declarations, constants, the classes of shapes, and tags that only inform."""
+"""Rules about declarations, constants, the classes of shapes, and informative tags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about members of objects: of any shape, of the envelope, and those without a name."""
+"""Rules about members of objects: of any shape, of the envelope, and unnamed ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rule: what one kind of change does to readers on the wire and to Python source."""
+"""A rule: the effect of one kind of change on readers and on Python source."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ Verdict: TypeAlias = Literal["holds", "if used", "breaks"]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`new_refuses` is what new readers refuse of what old writers send there: nothing, some, or
-    even the plainest message (all); `old_refuses` is the reverse. `source` says whether Python
-    source still type-checks; `docs` marks what only informs. `hint` says what to do about it."""
+    """`new_refuses`: the part of old writers' messages refused by new readers: nothing, some, or
+    all (even the plainest message); `old_refuses` is the reverse. `source`: Python source still
+    type-checks; `docs`: the change is informative only. `hint` is the remedy.
+    """
 
     id: str
     key: Key
