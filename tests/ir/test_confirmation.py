@@ -13,7 +13,7 @@ import pytest
 from mcp_bindgen.errors import DecisionError
 from mcp_bindgen.ir.decisions import decisions
 from mcp_bindgen.ir.decisions.decisions import Decisions
-from mcp_bindgen.ir.decisions.edits import confirmed
+from mcp_bindgen.ir.decisions.edits import add_confirmations
 from mcp_bindgen.ir.lower.lower import load
 
 OLD: Final = """
@@ -90,7 +90,7 @@ def test_what_is_unchanged_is_confirmed_in_one_edit_that_applies(tmp_path: Path)
 
 def test_the_edit_changes_the_lists_alone(tmp_path: Path) -> None:
     rows = asked(tmp_path, OLD)
-    text = confirmed(rows.text, rows.confirmations)
+    text = add_confirmations(rows.text, rows.confirmations)
     before, after = tomllib.loads(TABLE), tomllib.loads(text)
     for kind in ("method", "narrow"):
         for row, new in zip(before[kind], after[kind], strict=True):

@@ -245,7 +245,7 @@ def check(text: str, monkeypatch: pytest.MonkeyPatch) -> structs.Models:
     def generated(schema: Mapping[str, Any], name: str) -> str:
         return f"{HEAD}{text}"
 
-    monkeypatch.setattr(typing_, "_generated", generated)
+    monkeypatch.setattr(typing_, "_generate", generated)
     return typed({}, "Input")
 
 

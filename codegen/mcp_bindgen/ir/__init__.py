@@ -1,1 +1,1 @@
-"""The intermediate representation (IR): what a schema means, as structs, unions and methods."""
+"""The intermediate representation (IR): the meaning of a schema, as structs, unions and methods."""

@@ -1,4 +1,4 @@
-"""Choices of generation that change what is accepted: `--literals open`."""
+"""Choices of generation which change the accepted values: `--literals open`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The IR: what a schema means, as structs with flattened fields, aliases, constants and methods.
+"""The IR: the meaning of a schema, as structs with flattened fields, aliases, constants and
+methods.
 
 Every anonymous shape has a name by its place, every type parameter a value, and each reference
 names a Struct or an Alias of the same schema.
@@ -48,7 +49,7 @@ Fault: TypeAlias = Literal["absent", "negative", "item", "every item"]
 Kind: TypeAlias = Literal["object", "array", "string", "number", "boolean", "null"]
 
 JSON_PRIMS: Final = frozenset({"unknown", "any", "json"})
-"""Primitive names that take any JSON value; `object` takes any JSON object."""
+"""Primitive names which accept any JSON value; `object` accepts any JSON object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Tup:
-    """An array with a type per place, optional ones last, then any number of `rest`."""
+    """An array with a type for each place, optional ones last, then any number of `rest`."""
 
     of: tuple[Element, ...]
     rest: Type | None
@@ -108,10 +109,10 @@ class Tup:
 
 @dataclass(frozen=True, slots=True)
 class Uni:
-    """One of the arms, in the order that the schema writes; nested unions stay references.
+    """One of the arms, in the schema's order; nested unions stay references.
 
-    Without arms it is `never`, which no value satisfies. `ordered`: by a row, this order
-    decides whose a value is.
+    Without arms it is `never`, which no value satisfies. `ordered`: by a row, this order decides
+    the class of a value.
     """
 
     arms: tuple[Type, ...]
@@ -150,10 +151,10 @@ Type: TypeAlias = Prim | Lit | Ref | Arr | Map | Tup | Uni | Bounded
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A member: `wire` is its JSON name, `name` its Python name, `origin` who declares it.
+    """A member: `wire` is its JSON name, `name` its Python name, `origin` its declaring type.
 
-    `required` says that it must be present; whether it may be null is in the type. `format` and
-    `default` inform only. `at` is the byte offset in the schema file.
+    `required`: it must be present; whether it may be null is in the type. `format` and `default`
+    are informative. `at` is the byte offset in the schema file.
     """
 
     wire: str
@@ -169,7 +170,7 @@ class Field:
 
     @property
     def const(self) -> LiteralValue | None:
-        """The one value that a required member can have; None for all others."""
+        """The only value of a required member; None for other members."""
         return self.type.value if self.required and isinstance(self.type, Lit) else None
 
 
@@ -189,7 +190,7 @@ class Keyed:
 
 @dataclass(frozen=True)
 class Struct:
-    """An object with members. `index` is the type of unlisted members, None where it says nothing.
+    """An object with members. `index` is the type of unlisted members, None if not declared.
 
     Those whose name matches one of `keyed` have the types of all that it matches instead.
     `place` is the path at which an anonymous shape is written, empty for declared ones. `bases` are
@@ -262,9 +263,9 @@ class Method:
     """A method of the protocol.
 
     `direction` is client-to-server, server-to-client, both, input-request or none; `kind` is
-    request or notification; `type` the message's declaration. `params` is None where it has
-    none. `result` is None for notifications. `capability` is the path of the capability that
-    must have been offered (`tools.listChanged`), empty where none is needed.
+    request or notification; `type` is the message's declaration. `params` is None if there are
+    none, `result` is None for notifications. `capability` is the path of the required capability
+    (`tools.listChanged`), empty if none is required.
     """
 
     name: str
@@ -281,10 +282,10 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """A fault of peers: in a body that `reader` receives, `member` then gets `value`.
+    """A fault of peers: in a body received by `reader`, `member` is replaced by `value`.
 
-    Where it forgives "item", `member` is an array, which loses the items that do not fit; all of
-    them only with "every item". Such a row has no value.
+    If it forgives "item", `member` is an array, and its invalid items are removed; all of them only
+    with "every item". Such a row has no value.
     """
 
     reader: Role
@@ -296,10 +297,10 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True)
 class Conventions:
-    """What a revision's pages say of peers, and its schema does not.
+    """Conventions of a revision's peers, from its pages and not its schema.
 
     `version_header`: a client repeats the agreed revision in a header of each HTTP request;
-    `primed_streams`: an HTTP stream begins with an event that has an id and no data.
+    `primed_streams`: an HTTP stream begins with an event with an id and no data.
     """
 
     version_header: bool = False
@@ -309,7 +310,7 @@ class Conventions:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member `name` of type `type` that an extension adds to a type of the core, below `path`."""
+    """A member `name` of type `type` added by an extension to a type of the core, below `path`."""
 
     owner: str
     path: tuple[str, ...]
@@ -319,11 +320,11 @@ class Member:
 
 @dataclass(frozen=True)
 class Extension:
-    """What an extension is called, who speaks it, and what it does to its core.
+    """The name and the roles of an extension, and its effect on its core.
 
-    `cores` are the revisions that it is for, `core` the one whose types it has; `wire` is how its
-    bindings say mcp_wire. `widened` has the result of each method of the core that it may answer
-    too, `added` the names that it adds there.
+    `cores` are the supported revisions, `core` the one with its types; `wire` is the name of
+    mcp_wire in its bindings. `widened` has the additional result of core methods, `added` the added
+    members.
     """
 
     identifier: str
@@ -338,9 +339,9 @@ class Extension:
 
 @dataclass(frozen=True)
 class Schema:
-    """One revision, or one file that is not one. `digest` is its structure digest.
+    """One revision, or one unpinned file. `digest` is its structure digest.
 
-    That of an extension has the types of the core that it needs too, and does not own them.
+    An extension's schema includes the core types it refers to, without owning them.
     """
 
     revision: str
@@ -354,7 +355,7 @@ class Schema:
 
     @cached_property
     def own(self) -> tuple[Declaration, ...]:
-        """What bindings of this schema declare; the rest is imported."""
+        """The declarations in this schema's own bindings; the rest is imported."""
         return tuple(d for d in self.declarations if d.name not in self.foreign)
 
     @cached_property
@@ -384,7 +385,7 @@ class Schema:
 
     @cached_property
     def arms(self) -> dict[Type, tuple[Type, ...]]:
-        """The ordered arms of each union that was asked about; ir.unions keeps it."""
+        """The ordered arms of each union, a cache of ir.unions."""
         return {}
 
     @property

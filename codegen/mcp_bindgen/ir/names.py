@@ -10,7 +10,7 @@ from typing import Final
 __all__ = [
     "RESERVED_MEMBERS",
     "RESERVED_TYPES",
-    "capitalized",
+    "capitalize",
     "identifier",
     "member_name",
     "snake",
@@ -53,12 +53,12 @@ _CODEC: Final = (
 RESERVED_MEMBERS: Final = frozenset(
     [*keyword.kwlist, *_BUILTINS.split(), *_PYDANTIC.split(), *_CLASS_BODY.split()]
 )
-"""Python names that a member cannot have: they get a trailing underscore, in every flavour."""
+"""Python names reserved in every flavour: such a member gets a trailing underscore."""
 
 RESERVED_TYPES: Final = frozenset(
     [*keyword.kwlist, *f"{_BUILTINS} {_CALLED} {_GENERATED} {_CODEC}".split()]
 )
-"""Names that generated modules use themselves: a declaration of that name gets an underscore."""
+"""Names used by generated modules: a declaration of this name gets an underscore."""
 
 _WORD_END: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NOT_WORD: Final = re.compile(r"[^A-Za-z0-9]+")
@@ -72,7 +72,7 @@ def snake(text: str) -> str:
 
 
 def member_name(wire: str) -> str | None:
-    """The Python name of a member; None where the wire name holds no letter that Python takes.
+    """The Python name of a member; None if the wire name has no letter usable in Python.
 
     Leading `_` and `$`, and everything up to the last `/`, fall away.
     """
@@ -96,7 +96,7 @@ def identifier(text: str) -> str:
     return "".join(c if f"_{c}".isidentifier() else "_" for c in text)
 
 
-def capitalized(text: str) -> str:
+def capitalize(text: str) -> str:
     """A part of a type's name: `inputSchema`, `_meta`, `a/b-c` → `InputSchema`, `Meta`, `BC`."""
     parts = [part for part in _NOT_WORD.split(text.rpartition("/")[2] or text) if part]
     return "".join(part[0].upper() + part[1:] for part in parts)

@@ -1,4 +1,4 @@
-"""Unions: their arms in the order that decides, what tells them apart, which of them overlap."""
+"""Unions: their arms in deciding order, their tags, and overlapping arms."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ _RANK = {Lit: 0, Ref: 1, Bounded: 2, Tup: 3, Map: 4, Arr: 5, Prim: 6, Uni: 7}
 
 
 def arms(schema: Schema, type: Type) -> tuple[Type, ...]:
-    """The leaves of a union, nested unions opened, most specific first, none twice.
+    """The leaves of a union, nested unions opened, most specific first, without duplicates.
 
-    A value's class is the first arm that accepts it, but for `own_members`. More constants, then
-    more required members, then more members make an arm more specific; the schema's order decides
-    the rest. A row's order stays as it is. References to structs and to aliases that are not
-    unions stay.
+    A value's class is the first arm which accepts it, except for `own_members`. More constants,
+    then more required members, then more members make an arm more specific; then the schema's order
+    counts. The order of a row stays. References to structs and to aliases of other types stay.
     """
     known = schema.arms.get(type)
     if known is None:
@@ -67,11 +66,11 @@ def _generality(schema: Schema, leaf: Type) -> tuple[int, ...]:
 
 
 def own_members(schema: Schema, leaf: Type, other: Type) -> tuple[str, ...]:
-    """The optional members that `leaf` has beyond a plainer arm, which has all else of it; none
-    where `other` is not plainer.
+    """The optional members of `leaf` beyond a plainer arm, which has all its other members; empty
+    if `other` is not plainer.
 
-    Where none of these members is there, both arms accept or neither does, and the value is one of
-    the plainer arm.
+    Without any of these members both arms accept or neither does, and the value belongs to the
+    plainer arm.
     """
     struct, plainer = struct_of(schema, leaf), struct_of(schema, other)
     if struct is None or plainer is None:
@@ -87,14 +86,14 @@ def own_members(schema: Schema, leaf: Type, other: Type) -> tuple[str, ...]:
 
 
 def literals(schema: Schema, type: Type) -> frozenset[object]:
-    """The values of a type that takes literals alone; none for other types."""
+    """The values of a type made of literals only; empty for other types."""
     leaves = arms(schema, type) if isinstance(type, Uni) else (type,)
     values = [leaf.value for leaf in (stripped(schema, x) for x in leaves) if isinstance(leaf, Lit)]
     return frozenset(values) if len(values) == len(leaves) else frozenset()
 
 
 def tag(schema: Schema, leaves: tuple[Type, ...]) -> str | None:
-    """The wire name of a member that is a different string constant in each of several structs."""
+    """The wire name of a member with a different string constant in each of several structs."""
     structs = [struct_of(schema, leaf) for leaf in leaves]
     if len(structs) < 2 or None in structs:
         return None
@@ -107,7 +106,7 @@ def tag(schema: Schema, leaves: tuple[Type, ...]) -> str | None:
 
 
 def disjoint(schema: Schema, a: Type, b: Type, _depth: int = 0) -> bool:
-    """Return whether no value is surely accepted by both; False where that is not easily seen."""
+    """Return whether no value is accepted by both; False if it is not easily seen."""
     if not kinds(schema, a) & kinds(schema, b):
         return True
     x, y = stripped(schema, a), stripped(schema, b)
@@ -129,7 +128,7 @@ def disjoint(schema: Schema, a: Type, b: Type, _depth: int = 0) -> bool:
 
 
 def overlaps(schema: Schema) -> Iterator[tuple[str, str, str]]:
-    """Each pair of arms of a named union that one value can satisfy: union, first, second."""
+    """Each pair of overlapping arms of a named union: union, first, second."""
     for declaration in schema.declarations:
         if isinstance(declaration, Alias) and isinstance(stripped(schema, declaration.type), Uni):
             leaves = [leaf for leaf in arms(schema, declaration.type) if struct_of(schema, leaf)]

@@ -1,4 +1,4 @@
-"""Looks into types: their children, what an alias stands for, which JSON kinds they take."""
+"""Looks into types: their children, the target of an alias, their JSON kinds."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _OBJECT: Final[frozenset[Kind]] = frozenset(("object",))
 
 
 def children(type: Type) -> tuple[Type, ...]:
-    """The types that stand directly inside `type`, in the order in which they are written."""
+    """The types directly inside `type`, in written order."""
     match type:
         case Prim() | Lit() | Ref():
             return ()
@@ -65,7 +65,7 @@ def children(type: Type) -> tuple[Type, ...]:
 
 
 def mapped(type: Type, change: Callable[[Type], Type]) -> Type:
-    """`type` with each of its children replaced by what `change` makes of it."""
+    """`type` with `change` applied to each child."""
     match type:
         case Prim() | Lit() | Ref():
             return type
@@ -79,12 +79,12 @@ def mapped(type: Type, change: Callable[[Type], Type]) -> Type:
 
 
 def head(type: Type) -> Type:
-    """`type` without its inside. Two types of one head have as many children, place by place."""
+    """`type` without its children. Types with equal heads have equally many children."""
     return mapped(type, lambda _: _BLANK)
 
 
 def references(type: Type) -> Iterator[str]:
-    """The names that `type` mentions, at any depth."""
+    """The names in `type`, at any depth."""
     if isinstance(type, Ref):
         yield type.name
     for child in children(type):
@@ -106,13 +106,13 @@ def recursive(schema: Schema) -> frozenset[str]:
 
 
 def alias_of(schema: Schema, type: Type) -> Alias | None:
-    """The alias that `type` names; None for other types."""
+    """The alias named by `type`; None for other types."""
     declared = schema.types[type.name] if isinstance(type, Ref) else None
     return declared if isinstance(declared, Alias) else None
 
 
 def unaliased(schema: Schema, type: Type) -> Type:
-    """`type`, or what the alias that it names stands for. Bounds stay."""
+    """`type` with aliases resolved. Bounds stay."""
     while isinstance(type, Ref) and isinstance(alias := schema.types[type.name], Alias):
         type = alias.type
     return type
@@ -126,7 +126,7 @@ def stripped(schema: Schema, type: Type) -> Type:
 
 
 def struct_of(schema: Schema, type: Type) -> Struct | None:
-    """The struct that `type` names, by an alias or directly; None for other types."""
+    """The struct named by `type`, directly or through an alias; None for other types."""
     bare = stripped(schema, type)
     return schema.structs[bare.name] if isinstance(bare, Ref) else None
 
@@ -144,7 +144,7 @@ def is_any(schema: Schema, type: Type) -> bool:
 
 
 def holds_struct(schema: Schema, type: Type) -> bool:
-    """Return whether a value of `type` can hold an object that has a class of its own."""
+    """Return whether a value of `type` can hold an object with a class of its own."""
     seen: set[Type] = set()
     queue = [type]
     while queue:
@@ -159,7 +159,7 @@ def holds_struct(schema: Schema, type: Type) -> bool:
 
 
 def kinds(schema: Schema, type: Type) -> frozenset[Kind]:
-    """The JSON kinds that `type` takes."""
+    """The JSON kinds of `type`."""
     taken: frozenset[Kind] = frozenset()
     seen: set[Type] = set()
     queue = [type]

@@ -169,14 +169,14 @@ def _extension_files(
 
 def confirm_rows(target: Target) -> None:
     """Add each new revision to the rows it confirms unchanged."""
-    from mcp_bindgen.ir.decisions.edits import confirmed
+    from mcp_bindgen.ir.decisions.edits import add_confirmations
 
     rows = replace(pins.decisions(), deferred=True)
     for revision, each in target.schema_files.items():
         pins.lower(each, revision, rows)
     if rows.confirmations:
         path = paths.schema() / "decisions.toml"
-        path.write_text(confirmed(rows.text, rows.confirmations), encoding="utf-8")
+        path.write_text(add_confirmations(rows.text, rows.confirmations), encoding="utf-8")
 
 
 def _pinned_names() -> tuple[list[str], list[str]]:

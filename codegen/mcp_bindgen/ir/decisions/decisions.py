@@ -1,4 +1,6 @@
-"""Reads schema/decisions.toml: answers that no rule can find, each of them asked for and used."""
+"""Reads schema/decisions.toml: answers which no rule can find. Each is demanded, and must be
+used.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "member": ("path", "type"),
     "meta": ("path", "type"),
 }
-"""What a row of each kind must have, beside `revisions` (or `pair`), `page` and `why`."""
+"""The required keys of each kind of row, beside `revisions` (or `pair`), `page` and `why`."""
 
 _STEP_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "default": ("value", "context"),
@@ -41,14 +43,14 @@ _STEP_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "keep": (),
     "stamp": (),
 }
-"""What `up` and `down` of a [[step]] row may say, and a key of which the row must have one."""
+"""The actions for `up` and `down` of a [[step]] row, each with keys of which one is required."""
 
 _Key: TypeAlias = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row for one revision or pair: `values` are its other keys, `line` is where it begins."""
+    """One row for one revision or pair: `values` are its other keys, `line` is its first line."""
 
     kind: str
     revision: str
@@ -59,10 +61,10 @@ class Row:
 
 @dataclass
 class Decisions:
-    """The rows, which of them were asked for, and the rows that are missing, ready to paste.
+    """The rows, with a record of the used and the missing ones; missing ones are ready to paste.
 
-    `source` is what errors call the file, `text` what it holds. What is missing or idle is told
-    when a revision or a pair is done with, or all together by `settle` where that is `deferred`.
+    `source` is the file's name in errors, `text` its contents. Missing and unused rows are reported
+    at the end of a revision or pair, or all together by `settle` if `deferred`.
     """
 
     rows: Mapping[_Key, Row]
@@ -78,30 +80,32 @@ class Decisions:
     """The revision whose types handlers are written against; None for the newest."""
 
     def get(self, kind: str, revision: str, path: str) -> Row | None:
-        """The row for `path`, counted as used; None without one."""
+        """Return the row for `path`, and count it as used; None if there is none."""
         key = (kind, revision, path)
         if key in self.rows:
             self.used.add(key)
         return self.rows.get(key)
 
     def paths(self, kind: str, revision: str) -> list[str]:
-        """What rows of a kind name, those of the revision first, then those of the one before."""
+        """The paths in rows of a kind, those of the revision first, then those of the previous
+        one.
+        """
         revisions = (revision, self.previous(revision))
         paths = [path for of in revisions for path in self._paths.get((kind, of), ())]
         return list(dict.fromkeys(paths))
 
     @cached_property
     def _paths(self) -> dict[tuple[str, str], list[str]]:
-        """What rows name, by kind and revision."""
+        """The paths in rows, by kind and revision."""
         paths: dict[tuple[str, str], list[str]] = {}
         for row in self.rows.values():
             paths.setdefault((row.kind, row.revision), []).append(row.path)
         return paths
 
     def previous(self, revision: str) -> str:
-        """The newest revision before it that a row names; empty without one.
+        """The newest earlier revision named by a row; empty without one.
 
-        That of `tasks@…` is a version of the same extension.
+        For `tasks@…` it is a version of the same extension.
         """
         of = _extension(revision)
         named = (name for kind, name in self._paths if kind != "step")
@@ -121,10 +125,11 @@ class Decisions:
         question: str,
         values: Mapping[str, Any],
     ) -> Row | None:
-        """The row for `path`; one that is missing is noted, with `values` in the row to paste.
+        """Return the row for `path`; if it is missing, record it with `values` for the row to
+        paste.
 
-        Where the revision before has a row for the same `subject`, that row stands in, and is noted
-        as to be confirmed.
+        If the previous revision has a row for the same `subject`, it is used instead, and recorded
+        as waiting for confirmation.
         """
         key = (kind, revision, path)
         self.subjects[key] = repr(subject)
@@ -146,23 +151,23 @@ class Decisions:
         return None
 
     def miss(self, question: str, row: str) -> None:
-        """Notes a row that is missing: what it answers, and the row to paste."""
+        """Record a missing row: the question it answers, and the row to paste."""
         self.missing.append(f"# {question}\n{row}")
 
     def require_all(self, where: str) -> None:
-        """Raise DecisionError if rows of a revision or pair are missing, or nothing needs one."""
+        """Raise DecisionError if rows of a revision or pair are missing or unused."""
         self.asked.append(where)
         if not self.deferred:
             self.settle()
 
     def settle(self) -> None:
-        """Raise DecisionError that lists every row that is missing, else those without need."""
+        """Raise DecisionError listing every missing row, else every unused one."""
         wheres, self.asked = self.asked, []
         rows, self.missing = self.missing, []
         unconfirmed, self.confirmations = self.confirmations, []
         if rows or unconfirmed:
             raise UnansweredError(
-                f"{self.source}: {_counted(len(rows), len(unconfirmed))}",
+                f"{self.source}: {_count_words(len(rows), len(unconfirmed))}",
                 remedy="\n\n".join([*_to_add(rows), *self._to_confirm(unconfirmed)]),
             )
         idle = [r for k, r in self.rows.items() if r.revision in wheres and k not in self.used]
@@ -185,7 +190,7 @@ class Decisions:
             )
 
     def require_known(self, revisions: Iterable[str], pairs: Iterable[str]) -> None:
-        """Raise DecisionError for rows of a revision or a pair that does not exist."""
+        """Raise DecisionError for rows of an unknown revision or pair."""
         known = {*revisions, *pairs}
         rows = [row for row in self.rows.values() if row.revision not in known]
         if rows:
@@ -206,7 +211,7 @@ def _extension(revision: str) -> str:
     return revision.rpartition("@")[0]
 
 
-def _counted(rows: int, unconfirmed: int) -> str:
+def _count_words(rows: int, unconfirmed: int) -> str:
     counts: list[str] = []
     if rows:
         counts.append(f"{rows} rows are missing" if rows > 1 else "a row is missing")
@@ -230,7 +235,7 @@ def paste(kind: str, revision: str, path: str, values: Mapping[str, Any]) -> str
 
 
 def load(path: Path) -> Decisions:
-    """Read the file. Raises DecisionError for text that is not TOML, and for wrong rows."""
+    """Read the file. Raises DecisionError if it is not TOML or has wrong rows."""
     try:
         text = path.read_text(encoding="utf-8-sig")
         data = tomllib.loads(text)
@@ -263,7 +268,7 @@ def _lines(text: str, kind: str, count: int) -> list[int]:
 
 
 def _handlers(path: Path, entry: Any) -> str | None:
-    """The revision that `[handlers]` names; None without that table."""
+    """The revision in `[handlers]`; None without this table."""
     if entry is None:
         return None
     named = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
@@ -297,7 +302,7 @@ def _row_per_revision(path: Path, kind: str, entry: Mapping[str, Any]) -> list[R
 def _row_per_direction(
     path: Path, entry: Mapping[str, Any], values: Mapping[str, Any]
 ) -> Iterator[Row]:
-    """A [[step]] row for each direction that it decides; its path begins with the direction."""
+    """A [[step]] row for each direction it decides; its path begins with the direction."""
     decided = [direction for direction in ("up", "down") if direction in entry]
     for direction in decided:
         needed = _STEP_ACTIONS.get(entry[direction]) if isinstance(entry[direction], str) else None
@@ -379,12 +384,13 @@ _KEYS: Final[Mapping[str, Mapping[str, _Check]]] = {
     "member": {"type": _is_name},
     "meta": {"type": _is_name},
 }
-"""The keys that a row of each kind may have beside the common ones, and what each must be; a value
-that may be anything here is judged where it is used."""
+"""The optional keys of each kind of row, with checks of their values; other values are checked
+where they are used.
+"""
 
 
 def _require_keys(where: str, kind: str, entry: Mapping[str, Any]) -> None:
-    """Raise DecisionError for a key that rows of the kind do not have, or a value of a wrong type.
+    """Raise DecisionError for an unknown key of the kind, or a value of a wrong type.
 
     `where` names the file.
     """

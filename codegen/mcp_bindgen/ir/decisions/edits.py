@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from mcp_bindgen.errors import DecisionError
 
-__all__ = ["Confirmation", "as_diff", "confirmed", "without"]
+__all__ = ["Confirmation", "add_confirmations", "as_diff", "without"]
 
 _REVISIONS: Final = re.compile(r"^(\s*revisions\s*=\s*\[[^\]]*?)(,?\s*)\]", re.MULTILINE)
 _HEAD: Final = re.compile(r"^\[\[\w+\]\]", re.MULTILINE)
@@ -19,7 +19,7 @@ _HEAD: Final = re.compile(r"^\[\[\w+\]\]", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """A row, by its line, that answers for `revision` too."""
+    """A row, by its line, to be extended to `revision`."""
 
     kind: str
     path: str
@@ -27,7 +27,7 @@ class Confirmation:
     line: int
 
 
-def confirmed(text: str, rows: Iterable[Confirmation]) -> str:
+def add_confirmations(text: str, rows: Iterable[Confirmation]) -> str:
     """The text of decisions.toml with each revision in the list of its row."""
     lines = text.splitlines(keepends=True)
     for row in rows:
@@ -38,8 +38,11 @@ def confirmed(text: str, rows: Iterable[Confirmation]) -> str:
 
 
 def as_diff(source: str, text: str, rows: Iterable[Confirmation]) -> str:
-    """That edit as a patch, each hunk with the row that it is for."""
-    old, new = text.splitlines(keepends=True), confirmed(text, rows).splitlines(keepends=True)
+    """The same edit as a patch, each hunk with its row."""
+    old, new = (
+        text.splitlines(keepends=True),
+        add_confirmations(text, rows).splitlines(keepends=True),
+    )
     return "".join(unified_diff(old, new, f"a/{source}", f"b/{source}", n=1)).rstrip("\n")
 
 
@@ -54,7 +57,7 @@ def without(text: str, revision: str) -> str:
 
 
 def _parts(text: str, revision: str) -> Iterator[str]:
-    """What stands before the first row, then each row with what follows it."""
+    """The text before the first row, then each row with the text after it."""
     starts = [head.start() for head in _HEAD.finditer(text)]
     yield text[: starts[0]] if starts else text
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
@@ -75,6 +78,6 @@ def _row(part: str) -> dict[str, Any]:
 
 
 def _length(part: str) -> int:
-    """How far a row goes, with the empty line after it: comments after that are of what follows."""
+    """The length of a row with the empty line after it: later comments belong to the next row."""
     end = part.find("\n\n")
     return len(part) if end < 0 else end + 2

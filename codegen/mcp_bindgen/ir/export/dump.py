@@ -1,4 +1,4 @@
-"""The IR as plain JSON, for whoever reads schemas with other tools.
+"""The IR as plain JSON, for other tools.
 
     {"format": "mcp-bindgen-ir/1", "revision", "structure", "era",
      "declarations": [struct | alias | const], "methods": [method]}
@@ -13,8 +13,8 @@
              | {"tuple": [{"type", "optional"}], "rest": type | null} | {"union": [type]}
              | {"bounded": type, "limits": {…}}
 
-`…` is "doc", "deprecated" and, of declarations, "internal" and "category". What is empty, false or
-absent is left out, but for "required", "optional", "value" and "rest".
+`…` is "doc", "deprecated" and, for declarations, "internal" and "category". Empty, false and absent
+values are left out, except "required", "optional", "value" and "rest".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A schema as JSON Schema 2020-12, accepting exactly what its types accept.
+"""A schema as JSON Schema 2020-12, accepting exactly the values of its types.
 
 Numbers stay numbers, null stays, open literals keep their strings, and index signatures their type.
-`format`, `default` and descriptions inform only.
+`format`, `default` and descriptions are informative.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def json_schema(schema: Schema, root: str | None = None) -> dict[str, Any]:
 
 def _declaration(declaration: Struct | Alias) -> _Node:
     node = _struct(declaration) if isinstance(declaration, Struct) else _type(declaration.type)
-    return _noted(node, _notes(declaration.doc, declaration.deprecated))
+    return _annotate(node, _notes(declaration.doc, declaration.deprecated))
 
 
 def _struct(struct: Struct) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _member(field: Field) -> _Node:
         notes["format"] = field.format
     if field.default is not None:
         notes["default"] = _default(field.default)
-    return _noted(_type(field.type), notes)
+    return _annotate(_type(field.type), notes)
 
 
 def _notes(doc: str, deprecated: str | None) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def _notes(doc: str, deprecated: str | None) -> dict[str, Any]:
 
 
 def _default(text: str) -> Any:
-    """The value of a `@default` tag; text that is not JSON stands for itself."""
+    """The value of a `@default` tag; text other than JSON is a string."""
     try:
         return json.loads(text, parse_constant=_not_json)
     except (ValueError, RecursionError):
@@ -130,7 +130,7 @@ def _not_json(name: str) -> None:
     raise ValueError(name)
 
 
-def _noted(node: _Node, notes: Mapping[str, Any]) -> _Node:
+def _annotate(node: _Node, notes: Mapping[str, Any]) -> _Node:
     if not notes:
         return node
     return {**notes, **({} if isinstance(node, bool) else node)}
@@ -153,7 +153,7 @@ def _type(type: Type) -> _Node:
         case Uni():
             return _union(type)
         case Bounded():
-            return _bounded(type)
+            return _with_bounds(type)
 
 
 def _ref(name: str) -> dict[str, Any]:
@@ -171,7 +171,7 @@ def _tuple(type: Tup) -> dict[str, Any]:
 
 
 def _union(type: Uni) -> dict[str, Any]:
-    """One enum of the literals, then the other arms; without arms nothing."""
+    """One enum of the literals, then the other arms; nothing matches if there are no arms."""
     if not type.arms:
         return {"not": {}}
     literals = [arm.value for arm in type.arms if isinstance(arm, Lit)]
@@ -182,7 +182,7 @@ def _union(type: Uni) -> dict[str, Any]:
     return only if isinstance(only, dict) else {"anyOf": arms}
 
 
-def _bounded(type: Bounded) -> _Node:
+def _with_bounds(type: Bounded) -> _Node:
     """Bounds look at values of their kind only, so they stand beside any type."""
     bounds = _limits(type.limits)
     inner = _type(type.of)

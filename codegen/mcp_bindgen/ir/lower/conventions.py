@@ -1,4 +1,4 @@
-"""Applies `[[http]]` and `[[tolerance]]` rows: facts about a revision's peers that no type states.
+"""Applies `[[http]]` and `[[tolerance]]` rows: facts about a revision's peers outside the types.
 
 Each revision answers the questions of _HTTP_FACTS. A tolerance of an older revision is asked about
 again in every newer one whose bodies still have the member.
@@ -32,7 +32,7 @@ _HTTP_FACTS: Final = {
     "version_header": "does a client repeat the agreed revision in a header of each HTTP request?",
     "primed_streams": "does an HTTP stream begin with an event that has an id and no data?",
 }
-"""The path of an `[[http]]` row, and the question that its `value` answers."""
+"""The path of an `[[http]]` row, and the question answered by its `value`."""
 
 _FAULTS: Final[tuple[Fault, ...]] = get_args(Fault)
 _ROLES: Final[tuple[Role, ...]] = get_args(Role)
@@ -40,9 +40,9 @@ _POSITIONS: Final = ("params", "result")
 
 
 def conventions(schema: Schema, decisions: Decisions | None) -> Schema:
-    """`schema` with what the rows say of its peers; without rows the defaults.
+    """`schema` with the conventions in the rows; without rows, with the defaults.
 
-    Raises DecisionError for a row that cannot be applied.
+    Raises DecisionError for an inapplicable row.
     """
     if decisions is None:
         return schema
@@ -100,7 +100,7 @@ def _tolerance(schema: Schema, row: Row) -> Tolerance:
 
 
 def _members(schema: Schema, path: str) -> Iterator[tuple[bool, Type]]:
-    """What each body has under that name: whether it is required, and its type."""
+    """For each body with a member of this name: whether it is required, and its type."""
     position, _, wire = path.partition(".")
     for method in schema.methods:
         for struct in _structs(schema, _body(method, position)):
@@ -113,7 +113,7 @@ def _body(method: Method, position: str) -> Type | None:
 
 
 def _structs(schema: Schema, type: Type | None) -> Iterator[Struct]:
-    """The structs that a body may be."""
+    """The structs of a body."""
     match None if type is None else stripped(schema, type):
         case Uni(arms):
             for arm in arms:

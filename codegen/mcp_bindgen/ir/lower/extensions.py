@@ -1,8 +1,8 @@
-"""Reads an extension: what its types do not say comes from rows; types of the core are imported.
+"""Reads an extension: rows complete its types, and types of the core are imported.
 
-A version of an extension is called `name@version`. Rows say which identifier it has and who speaks
-it, which way each method travels and what answers it, which methods of the core it may answer, and
-what it adds to types. Where prose and types disagree the types win, and the row says so.
+A version of an extension is called `name@version`. Rows give its identifier and its roles, the
+direction and the result of each method, the methods of the core it may answer, and its additions to
+types. If prose and types disagree the types win, and the row says so.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.names import capitalized
+from mcp_bindgen.ir.names import capitalize
 from mcp_bindgen.ir.resolve.resolver import Resolver
 from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.walk import references, struct_of
@@ -39,7 +39,7 @@ __all__ = ["load", "require_apart"]
 
 _TO_SERVER: Final = "client-to-server"
 _PRIMS: Final = ("string", "number", "boolean", "object", "unknown")
-"""What the `type` of a [[member]] row may be, beside a type of the extension."""
+"""Values of `type` in a [[member]] row, beside types of the extension."""
 
 
 def load(
@@ -76,9 +76,9 @@ def load(
     schema = _with_methods(schema, rows, places)
     schema = _with_members(schema, rows)
     schema = _with_meta(schema, rows, places)
-    schema = _with_widened(schema, rows)
+    schema = _widen(schema, rows)
     rows.require_all(revision)
-    return _with_needed(schema, resolver)
+    return _import_core(schema, resolver)
 
 
 def _named(row: Row) -> str:
@@ -89,14 +89,14 @@ def _named(row: Row) -> str:
 
 
 def _beside(schema: Schema, resolver: Resolver, core: Schema) -> Schema:
-    """`schema` with the types of the core as the core has them; it owns those of other files."""
+    """`schema` with types of the core as in the core; it owns types from other files."""
     own: list[Declaration] = []
     foreign: list[Declaration] = []
     for each in schema.declarations:
         is_own = _file(resolver, each) != core.path
         name = resolver.foreign.get(each.name, each.name)
         if not is_own and name != each.name:
-            raise _taken(resolver.declared[name].at, resolver, name)
+            raise _take(resolver.declared[name].at, resolver, name)
         if name in core.types and not is_own:
             foreign.append(core.types[name])
         elif is_own or not isinstance(each, Const):
@@ -105,7 +105,7 @@ def _beside(schema: Schema, resolver: Resolver, core: Schema) -> Schema:
     return replace(schema, declarations=(*own, *foreign), foreign=names)
 
 
-def _taken(at: int, resolver: Resolver, name: str) -> SchemaError:
+def _take(at: int, resolver: Resolver, name: str) -> SchemaError:
     return resolver.error(
         at,
         f"`{name}` is also the name of a type of the core that this file needs",
@@ -118,28 +118,28 @@ def _file(resolver: Resolver, declaration: Declaration) -> str:
     return source.file(declaration.at)[0].path if isinstance(source, Joined) else source.path
 
 
-def _with_needed(schema: Schema, resolver: Resolver) -> Schema:
-    """`schema` with every type of the core that something names, and with no other."""
+def _import_core(schema: Schema, resolver: Resolver) -> Schema:
+    """`schema` with exactly the core types it refers to."""
     assert schema.extension is not None
     core = schema.extension.core
     needed: dict[str, Declaration] = {}
     results = [m.result for m in (*schema.methods, *schema.extension.widened)]
     own = {d.name: d for d in schema.own}
-    first = [name for d in schema.own for name in _mentioned(d)]
+    first = [name for d in schema.own for name in _mentions(d)]
     first += [name for type in results if type is not None for name in references(type)]
     queue = [name for name in first if name not in own]
     while queue:
         name = queue.pop()
         if name in own:
-            raise _taken(own[name].at, resolver, name)
+            raise _take(own[name].at, resolver, name)
         if name not in needed:
             needed[name] = core.types[name]
-            queue += _mentioned(needed[name])
+            queue += _mentions(needed[name])
     order = [d for d in core.declarations if d.name in needed]
     return replace(schema, declarations=(*schema.own, *order), foreign=frozenset(needed))
 
 
-def _mentioned(declaration: Declaration) -> Iterator[str]:
+def _mentions(declaration: Declaration) -> Iterator[str]:
     match declaration:
         case Struct():
             for type in (*(f.type for f in declaration.fields), *declaration.unlisted):
@@ -154,13 +154,13 @@ def _mentioned(declaration: Declaration) -> Iterator[str]:
 
 
 def _with_methods(schema: Schema, rows: Decisions, places: Mapping[str, str]) -> Schema:
-    """`schema` with the direction of each method, and what answers it, by rows."""
+    """`schema` with the direction and the result of each method, by rows."""
     methods = tuple(_method(schema, rows, m, places[m.type]) for m in schema.methods)
     return replace(schema, methods=tuple(_named_params(schema, m) for m in methods))
 
 
 def _named_params(schema: Schema, method: Method) -> Method:
-    """A method whose params are a union by the name of that: a place cannot name a union."""
+    """A method whose params are a union, with a named alias for them; places cannot name unions."""
     if not isinstance(method.params, Uni):
         return method
     params = set(method.params.arms)
@@ -220,17 +220,17 @@ def _types(schema: Schema, row: Row, names: Sequence[str]) -> Type:
     return named[0] if len(named) == 1 else Uni(named)
 
 
-def _with_widened(schema: Schema, rows: Decisions) -> Schema:
-    """`schema` with the methods of the core that it may answer; its own results go first.
+def _widen(schema: Schema, rows: Decisions) -> Schema:
+    """`schema` with the methods of the core it may answer; its own results go first.
 
-    A result of its own that answers none of its methods asks for a row.
+    A result which answers none of its methods demands a row.
     """
     extension = schema.extension
     assert extension is not None
     core = {method.name: method for method in extension.core.methods}
     added: dict[str, tuple[str, ...]] = {}
     widened: list[Method] = []
-    for row in _used(rows, "widen", schema.revision):
+    for row in _uses(rows, "widen", schema.revision):
         method = core.get(row.path)
         if method is None or method.result is None:
             raise DecisionError(
@@ -257,7 +257,7 @@ def _ask_widened(schema: Schema, rows: Decisions, added: set[str]) -> None:
             )
 
 
-def _used(rows: Decisions, kind: str, revision: str) -> Iterator[Row]:
+def _uses(rows: Decisions, kind: str, revision: str) -> Iterator[Row]:
     """The rows of a kind, each counted as used."""
     for row in rows.rows.values():
         if (row.kind, row.revision) == (kind, revision):
@@ -269,14 +269,14 @@ def _used(rows: Decisions, kind: str, revision: str) -> Iterator[Row]:
 
 
 def _with_members(schema: Schema, rows: Decisions) -> Schema:
-    """`schema` with what rows add to types of the core."""
-    for row in _used(rows, "member", schema.revision):
+    """`schema` with the members which rows add to types of the core."""
+    for row in _uses(rows, "member", schema.revision):
         extension = schema.extension
         assert extension is not None
         names = _steps(extension.core, row)
         type = _member_type(schema, row)
         if not isinstance(type, Ref):
-            alias = Alias("".join(map(capitalized, names)), type, f"The member `{row.path}`.")
+            alias = Alias("".join(map(capitalize, names)), type, f"The member `{row.path}`.")
             schema = replace(schema, declarations=(*schema.declarations, alias))
             type = Ref(alias.name)
         member = Member(names[0], names[1:-1], names[-1], type)
@@ -286,7 +286,7 @@ def _with_members(schema: Schema, rows: Decisions) -> Schema:
 
 
 def _steps(core: Schema, row: Row) -> tuple[str, ...]:
-    """`Tool._meta.ui` → Tool, _meta, ui: the core's type and members, then the new one's name."""
+    """`Tool._meta.ui` → Tool, _meta, ui: the core's type and members, then the new member."""
     owner, _, rest = row.path.partition(".")
     names = [owner]
     struct = core.structs.get(owner)

@@ -1,7 +1,7 @@
-"""Facts of a schema as plain JSON: what is declared, what it resolves to, its methods.
+"""Facts of a schema as plain JSON: its declarations, their resolved types, its methods.
 
-The format (`mcp-schema-oracle/1`) is the one that other readers of the same files can export too,
-so that two readings are compared. No sentence is in it, only hashes; `structure` leaves those out.
+Other readers of the same files can export this format (`mcp-schema-oracle/1`) too, so two readings
+can be compared. Sentences appear only as hashes; `structure` leaves the hashes out.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ _Coat: TypeAlias = Literal["declared", "tagged", "resolved"]
 
 
 def facts(resolver: Resolver, methods: Sequence[Pair] | None = None, *, docs: bool = True) -> _Json:
-    """The whole module; without `docs` only machine-readable tags of comments remain.
+    """The facts of the whole module; without `docs`, comments are reduced to machine-readable tags.
 
-    `methods` are those of the module, where the caller has them.
+    `methods` are the module's methods, if already known.
     """
     own = [d for name, d in resolver.declared.items() if name not in resolver.foreign]
     imports = [_import(each) for each in resolver.imports]
@@ -71,7 +71,7 @@ def _import(each: syntax.Import) -> _Json:
 
 
 def _at_home(resolver: Resolver, value: Any) -> Any:
-    """Facts with each imported name as the file that declares it has it."""
+    """Facts with each imported name as in the file which declares it."""
     if not resolver.foreign:
         return value
     if value.__class__ is list:
@@ -160,11 +160,11 @@ def _declaration(resolver: Resolver, declaration: syntax.Declaration, docs: bool
             body = {"kind": "interface", **head, **bases, **_body(own, "declared", docs)}
     if declaration.params:
         return body | {"typeParams": [_param(param) for param in declaration.params]}
-    return body | {"resolved": _at_home(resolver, _resolved(resolver, declaration))}
+    return body | {"resolved": _at_home(resolver, _resolve(resolver, declaration))}
 
 
 def _value(type: syntax.Type) -> Any:
-    """What a constant holds: its literal, or the type of its array or object."""
+    """The value of a constant: its literal, or the type of its array or object."""
     return type.value if isinstance(type, syntax.Literal) else _type(type, "declared")
 
 
@@ -173,7 +173,7 @@ def _param(param: syntax.TypeParam) -> _Json:
     return {"name": param.name} | {k: _type(t) for k, t in limits.items() if t is not None}
 
 
-def _resolved(resolver: Resolver, declaration: syntax.Interface | syntax.Alias) -> _Json:
+def _resolve(resolver: Resolver, declaration: syntax.Interface | syntax.Alias) -> _Json:
     ref = syntax.Ref(declaration.name, (), declaration.at)
     shape = resolver.object_shape(ref)
     body = {} if shape is None else _body(shape, "resolved", False)
@@ -251,10 +251,10 @@ def _type(type: syntax.Type, coat: _Coat = "resolved", docs: bool = False) -> _J
                 "index": _type(type.index, coat, docs),
             }
         case syntax.Template() | syntax.Mapped():
-            return _written(type)
+            return _write(type)
 
 
-def _written(type: syntax.Template | syntax.Mapped) -> _Json:
+def _write(type: syntax.Template | syntax.Mapped) -> _Json:
     kind = "template" if isinstance(type, syntax.Template) else "other"
     return {"kind": kind, "text": type.text}
 
@@ -279,5 +279,5 @@ def _method(pair: Pair) -> _Json:
 
 
 def structure(resolver: Resolver) -> Mapping[str, Any]:
-    """The facts that the digest is made of."""
+    """The facts behind the digest."""
     return facts(resolver, docs=False)

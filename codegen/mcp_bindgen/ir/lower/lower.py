@@ -1,8 +1,7 @@
 """Lowers resolved declarations to the IR: every shape named, every member a field.
 
-Anonymous shapes are named by the place that writes them: the declaration, the members on the way,
-`Item` inside an array, `Value` inside a map, and for one of several anonymous arms what tells it
-apart.
+Anonymous shapes are named by their place: the declaration, the members on the way, `Item` inside an
+array, `Value` inside a map, and for one of several anonymous arms its distinguishing member.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.names import capitalized
+from mcp_bindgen.ir.names import capitalize
 from mcp_bindgen.ir.resolve.equality import distinct, is_keyword, same
 from mcp_bindgen.ir.resolve.resolver import Resolver
 from mcp_bindgen.ir.resolve.signatures import by_name, by_string, key_pattern, key_text
@@ -71,17 +70,17 @@ def load(
     decisions: Decisions | None = None,
     imports: Mapping[str, Source] | None = None,
 ) -> Schema:
-    """The meaning of one schema file; `imports` are the texts that its specifiers name.
+    """Read and lower one schema file; `imports` are the texts of its import specifiers.
 
-    `decisions` are consulted, and must all be used, when the file is a pinned revision; a file that
-    is none is lowered by rule alone. Raises SchemaError or DecisionError.
+    For a pinned revision `decisions` are consulted and must all be used; other files are lowered by
+    rule alone. Raises SchemaError or DecisionError.
     """
     resolver = Resolver(*link(Source(data, path), imports or {}))
     return lower(resolver, revision or path, decisions)
 
 
 def lower(resolver: Resolver, revision: str, decisions: Decisions | None = None) -> Schema:
-    """Like `load`, for what is already resolved."""
+    """Like `load`, for a resolved module."""
     lowering = _Lowering(resolver, revision, decisions)
     declarations = tuple(json_aliases(lowering.declarations()))
     listed = pairs(resolver)
@@ -99,8 +98,8 @@ def lower(resolver: Resolver, revision: str, decisions: Decisions | None = None)
 class _Lowering:
     """Makes the declarations of a module.
 
-    `pending` has the anonymous shapes inside the declaration that is being made, `nested` how many
-    instances of generic declarations are being made inside one another.
+    `pending` has the anonymous shapes inside the current declaration; `nested` counts the instances
+    of generic declarations being made inside one another.
     """
 
     def __init__(self, resolver: Resolver, revision: str, decisions: Decisions | None) -> None:
@@ -116,7 +115,7 @@ class _Lowering:
         self.places = dict(places(resolver.declared.values()))
 
     def declarations(self) -> list[Declaration]:
-        """What the module declares, each declaration before the anonymous shapes in it."""
+        """The declarations of the module, each before the anonymous shapes in it."""
         for declaration in self.resolver.declared.values():
             self.names.claim(declaration.name, declaration.at)
         for declaration in self.resolver.declared.values():
@@ -131,7 +130,9 @@ class _Lowering:
     # ---- declarations
 
     def const(self, declaration: syntax.Const) -> None:
-        """A constant of one literal; of others the types that name them are enough."""
+        """Append a constant of one literal; other constants appear only in the types naming
+        them.
+        """
         self.tags.refuse(declaration.doc, declaration.at, "a constant")
         value = self.resolver.resolve(syntax.TypeOf(declaration.name, declaration.at))
         if isinstance(value, syntax.Literal):
@@ -140,10 +141,10 @@ class _Lowering:
             self.out.append(Const(name, value.value, doc, deprecated, at))
 
     def declare(self, declaration: syntax.Declaration, ref: syntax.Ref, name: str) -> None:
-        """Append what `ref` stands for, and after it the anonymous shapes inside."""
+        """Append the declaration of `ref`, and after it the anonymous shapes inside."""
         if isinstance(declaration, syntax.Interface):
             shape = self.resolver.shape(ref, declaration.at)
-            shape = self.tags.closed(shape, declaration.doc, declaration.at)
+            shape = self.tags.with_rest(shape, declaration.doc, declaration.at)
             struct = self.struct(name, shape, declaration, root=name)
             made: Struct | Alias = struct
             if _is_map(shape) and struct.index is not None:
@@ -155,7 +156,7 @@ class _Lowering:
                 made = self.struct(name, opened, declaration, root=name)
             else:
                 type = self.type(opened, name, Place(declaration.name))
-                made = Alias(name, self.bounded(type, declaration), *_head(declaration))
+                made = Alias(name, self.with_bounds(type, declaration), *_head(declaration))
         self.out.append(made)
         self.out += self.pending
         self.pending = []
@@ -221,7 +222,9 @@ class _Lowering:
         return Field(
             wire=member.name,
             name=self.names.of_member(owner, member),
-            type=self.bounded(self.type(self.closed(member.type, member), root, place), member),
+            type=self.with_bounds(
+                self.type(self.with_rest(member.type, member), root, place), member
+            ),
             required=not optional,
             doc=doc.sentence if doc else "",
             deprecated=doc.deprecated if doc else None,
@@ -232,9 +235,7 @@ class _Lowering:
         )
 
     def may_lack(self, member: syntax.Member) -> bool:
-        """Return whether `undefined` is a value of a member; one that nothing satisfies is
-        refused.
-        """
+        """Return whether a member may be undefined; refuse a member no value satisfies."""
         arms = self.resolver.arms(member.type)
         if not arms and not member.optional:
             raise self.resolver.error(
@@ -252,14 +253,14 @@ class _Lowering:
         """The place of the braces around the member at byte `at`."""
         return self.places.get(at) or Place(self.origin(at))
 
-    def bounded(self, type: Type, node: _Documented) -> Type:
-        """`type` within the bounds that the comment of its declaration or member states."""
-        return self.tags.bounded(type, node.doc, node.at)
+    def with_bounds(self, type: Type, node: _Documented) -> Type:
+        """`type` within the bounds in the comment of its declaration or member."""
+        return self.tags.with_bounds(type, node.doc, node.at)
 
-    def closed(self, type: syntax.Type, node: _Documented) -> syntax.Type:
-        """`type` with what the comment says of other members, which only an object has."""
+    def with_rest(self, type: syntax.Type, node: _Documented) -> syntax.Type:
+        """`type` with `@additionalProperties` of the comment applied; only objects can have it."""
         if isinstance(type, syntax.Inline):
-            return self.tags.closed(type, node.doc, node.at)
+            return self.tags.with_rest(type, node.doc, node.at)
         if node.doc and node.doc.tag("additionalProperties") is not None:
             message = "`@additionalProperties` on what is not an object written here"
             raise self.resolver.error(node.at, message, "Put it on the declaration of the object.")
@@ -332,7 +333,7 @@ class _Lowering:
         return unique[0] if len(unique) == 1 else Uni(unique)
 
     def require_few(self, type: syntax.Union) -> None:
-        """Refuse a union of more types than Python reads, those of unions that it names too."""
+        """Refuse a union with more types than Python can read, nested unions included."""
         leaves = self.resolver.arms(type)
         if sum(not isinstance(leaf, syntax.Literal) for leaf in leaves) > MAX_UNION_TYPES:
             raise self.resolver.source.error(
@@ -343,8 +344,9 @@ class _Lowering:
             )
 
     def steps(self, inlines: list[syntax.Inline], place: Place) -> list[str]:
-        """The step to each anonymous arm, by what tells it from the others; the one anonymous arm
-        of an alias cannot have the alias's name."""
+        """The step to each anonymous arm, by its distinguishing member; the one anonymous arm of an
+        alias cannot share the alias's name.
+        """
         if len(inlines) < 2:
             return ["" if place.path else "object"] * len(inlines)
         steps = told_apart(inlines)
@@ -377,7 +379,9 @@ class _Lowering:
         return Ref(python)
 
     def instance(self, ref: syntax.Ref) -> str:
-        """The name of a reference in the IR; an instance of a generic is declared on first use."""
+        """Return the name of a reference in the IR; declare an instance of a generic on first
+        use.
+        """
         declaration = self.resolver.declared[ref.name]
         params = getattr(declaration, "params", ())
         if not params:
@@ -410,11 +414,11 @@ class _Lowering:
             case syntax.Ref():
                 return self.instance(type)
             case syntax.Keyword():
-                return capitalized(type.name)
+                return capitalize(type.name)
             case syntax.Array():
                 return f"{self.argument_name(type.of)}List"
             case syntax.Literal():
-                return capitalized(str(type.value))
+                return capitalize(str(type.value))
             case _:
                 raise self.resolver.error(
                     type.at, "a generic argument without a name", "Name it by an alias."
@@ -444,9 +448,9 @@ def _head(declaration: syntax.Declaration) -> tuple[str, str | None, bool, str, 
 
 
 def _ordered_results(schema: Schema, decisions: Decisions | None) -> Schema:
-    """`schema` with the results of its methods in the order of the rows, which are asked for.
+    """`schema` with the results of its methods ordered by rows, which are demanded.
 
-    A `[[narrow]]` row for a member of the type that goes first answers too.
+    A `[[narrow]]` row for a member of the first type is an answer too.
     """
     if decisions is None:
         return schema
@@ -455,7 +459,7 @@ def _ordered_results(schema: Schema, decisions: Decisions | None) -> Schema:
 
 
 def _ordered_result(schema: Schema, decisions: Decisions, method: Method) -> Method:
-    pairs = list(_undecided(schema, decisions, method))
+    pairs = list(_ambiguities(schema, decisions, method))
     if not pairs or method.result is None:
         return method
     names = [arm.name for arm in arms(schema, method.result) if isinstance(arm, Ref)]
@@ -476,8 +480,8 @@ def _ordered_result(schema: Schema, decisions: Decisions, method: Method) -> Met
     return replace(method, result=Uni(tuple(map(Ref, row.values["order"])), ordered=True))
 
 
-def _undecided(schema: Schema, decisions: Decisions, method: Method) -> Iterator[tuple[str, str]]:
-    """The pairs of types that accept one result, where no narrowed member decides."""
+def _ambiguities(schema: Schema, decisions: Decisions, method: Method) -> Iterator[tuple[str, str]]:
+    """The pairs of types which accept a common result, unless a narrowed member decides."""
     if method.result is None:
         return
     narrowed = {path.partition(".")[0] for path in decisions.paths("narrow", schema.revision)}

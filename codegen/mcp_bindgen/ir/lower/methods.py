@@ -1,8 +1,8 @@
-"""The methods of a schema: pairs found by rule, with the capability that each needs.
+"""The methods of a schema: pairs found by rule, each with its required capability.
 
 The first part of a method's name (after `notifications/`) names a member of the capabilities of the
-side that answers, or that notifies; the second, where there is one, a member of that. schema.ts
-says no more, so the rest are `[[method]]` rows.
+side which answers or notifies; the second part, if any, names a member of that. schema.ts says no
+more, so the rest are `[[method]]` rows.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ def methods(
 
 
 def answered_as(revision: str, schema: Schema, decisions: Decisions, *, older: bool) -> Schema:
-    """`schema`, read by facts alone, with what rows of `revision` say of the methods it has.
+    """`schema`, lowered by facts alone, with the rows of `revision` applied to its methods.
 
-    With `older`, a row of the revision before stands in for one that is missing.
+    With `older`, a row of the previous revision replaces a missing one.
     """
     listed: list[Method] = []
     for method in schema.methods:
@@ -128,7 +128,7 @@ def _row(
 def _loose(
     schema: Schema, listed: Sequence[Pair], python: Mapping[str, str], source: Source
 ) -> str:
-    """The result types that no declaration pairs with a method, separated by commas."""
+    """The result types without a method, separated by commas."""
     answers = [(pair, _result(schema, pair, python, source)) for pair in listed if not pair.assumed]
     paired = {name for _, type in answers if type is not None for name in references(type)}
     names = [name for name in schema.structs if name.endswith("Result") and name not in paired]
@@ -136,12 +136,12 @@ def _loose(
 
 
 def _unsaid(pair: Pair, rule: str | None) -> list[str]:
-    """What neither a declaration nor a rule says of a method."""
+    """The properties of a method given by neither a declaration nor a rule."""
     return ["capability"] * (rule is None) + ["result"] * pair.assumed
 
 
 def _holds(schema: Schema, row: Row) -> bool:
-    """Return whether this revision has all that a row of the one before names."""
+    """Return whether this revision has every name in a row of the previous one."""
     return all(name in schema.types for name in row.values.get("result", ()))
 
 
@@ -154,7 +154,7 @@ def _require_news(row: Row | None, rule: str | None, revision: str) -> None:
 
 
 def _require_capability(schema: Schema, row: Row | None) -> None:
-    """Raise DecisionError for a capability that neither side can declare."""
+    """Raise DecisionError for a capability neither side can declare."""
     path = str(row.values.get("capability", "")) if row else ""
     sides = [struct for side in _BOTH if (struct := schema.structs.get(side))]
     if row and path and sides and not any(_declares(schema, side, path) for side in sides):
@@ -166,9 +166,7 @@ def _require_capability(schema: Schema, row: Row | None) -> None:
 
 
 def _declares(schema: Schema, struct: Struct | None, path: str) -> bool:
-    """Return whether the path leads to a member of `struct`, or through one that may have any
-    member.
-    """
+    """Return whether the path leads to a member of `struct`, or through an open member."""
     name, _, rest = path.partition(".")
     member = struct.field(name) if struct else None
     if member is None or not rest:
@@ -178,9 +176,9 @@ def _declares(schema: Schema, struct: Struct | None, path: str) -> bool:
 
 
 def _result(schema: Schema, pair: Pair, python: Mapping[str, str], source: Source) -> Type | None:
-    """What answers a request: the names that `result` of its response has, or the pair's own.
+    """The result of a request: the names in `result` of its response, or the pair's own.
 
-    Raises SchemaMeaningError for a response whose result is no type with a name.
+    Raises SchemaMeaningError if a response's result has no name.
     """
     if pair.response:
         response = schema.types[python[pair.response]]
@@ -192,11 +190,11 @@ def _result(schema: Schema, pair: Pair, python: Mapping[str, str], source: Sourc
                 f"`result` of `{pair.response}` is no object with members",
                 "Declare what answers the request as an interface.",
             )
-        return _joined(results)
+        return _join(results)
     result = pair.result
     listed = result.of if isinstance(result, syntax.Union) else (result,)
     names = [python[arm.name] for arm in listed if isinstance(arm, syntax.Ref)]
-    return _joined([Ref(name) for name in names if name in schema.types])
+    return _join([Ref(name) for name in names if name in schema.types])
 
 
 def _results(schema: Schema, response: Declaration) -> Iterator[Type]:
@@ -212,7 +210,7 @@ def _alternatives(type: Type) -> tuple[Type, ...]:
     return type.arms if isinstance(type, Uni) else (type,)
 
 
-def _joined(types: Sequence[Type]) -> Type | None:
+def _join(types: Sequence[Type]) -> Type | None:
     once = tuple(dict.fromkeys(types))
     return Uni(once) if len(once) > 1 else next(iter(once), None)
 

@@ -1,4 +1,4 @@
-"""The Python names of one revision's declarations, shapes and members; no two types share one."""
+"""The Python names of one revision's declarations, shapes and members; types have unique names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["NameTable"]
 
 
 class NameTable:
-    """The Python names by those of the schema, and the anonymous shapes, by their names."""
+    """Maps schema names to Python names, and names to anonymous shapes."""
 
     def __init__(self, resolver: Resolver, revision: str, decisions: Decisions | None) -> None:
         self.python: dict[str, str] = {}
@@ -24,12 +24,12 @@ class NameTable:
         self._decisions = decisions
 
     def claim(self, name: str, at: int, shape: syntax.Inline | None = None) -> str:
-        """The Python name of a declaration or shape, refused where another has it."""
+        """Assign a Python name to a declaration or shape; refuse a name in use."""
         if name in self.shapes and shape is not None:
             if same(self.shapes[name], shape, loosely=True):
                 return self.python[name]
             raise self.collision(at, name)
-        python = self._decided(name) or names.type_name(name)
+        python = self._name_by_row(name) or names.type_name(name)
         if python is None:
             raise self._resolver.error(at, f"`{name}` cannot be a Python class", "Rename it.")
         if python in self.python.values():
@@ -47,12 +47,12 @@ class NameTable:
         return python
 
     def is_of_another(self, name: str, shape: syntax.Inline) -> bool:
-        """Return whether an anonymous shape that is not like this one has the name."""
+        """Return whether the name belongs to a different anonymous shape."""
         return name in self.shapes and not same(self.shapes[name], shape, loosely=True)
 
     def of_member(self, owner: str, member: syntax.Member) -> str:
         """The Python name of a member."""
-        python = self._decided(f"{owner}.{member.name}") or names.member_name(member.name)
+        python = self._name_by_row(f"{owner}.{member.name}") or names.member_name(member.name)
         if python is None:
             raise self._resolver.error(
                 member.at,
@@ -69,7 +69,7 @@ class NameTable:
             "Name one of them in the schema, or, for a pinned revision, by a [[name]] row.",
         )
 
-    def _decided(self, path: str) -> str | None:
-        """The name that a row gives to what is at a path."""
+    def _name_by_row(self, path: str) -> str | None:
+        """The name given by a row to the path."""
         row = self._decisions.get("name", self._revision, path) if self._decisions else None
         return row.values["name"] if row else None

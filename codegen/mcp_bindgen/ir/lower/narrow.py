@@ -17,20 +17,19 @@ __all__ = ["narrow", "narrowed_as"]
 def narrow(schema: Schema, decisions: Decisions | None) -> Schema:
     """`schema` with each narrowed member given its literal type. The row's `type` is JSON.
 
-    A row of the revision before is asked for again where the member is still there.
-
-    Raises DecisionError for a row that names no member, or no literal.
+    A row of the previous revision is demanded again if the member still exists. Raises
+    DecisionError for a row without a member or a literal.
     """
     for path in [] if decisions is None else decisions.paths("narrow", schema.revision):
         assert decisions is not None
-        schema = _asked(schema, decisions, path)
+        schema = _ask(schema, decisions, path)
     return schema
 
 
 def narrowed_as(revision: str, schema: Schema, decisions: Decisions, *, older: bool) -> Schema:
-    """`schema`, read by facts alone, with what is narrowed in `revision`, where it has that.
+    """`schema`, lowered by facts alone, with the narrowed members of `revision`, as far as present.
 
-    With `older`, a row of the revision before stands in for one that is missing.
+    With `older`, a row of the previous revision replaces a missing one.
     """
     for path in decisions.paths("narrow", revision):
         row = decisions.get("narrow", revision, path)
@@ -38,20 +37,20 @@ def narrowed_as(revision: str, schema: Schema, decisions: Decisions, *, older: b
             row = decisions.before("narrow", revision, path)
         member = _member(schema, path)
         if row is not None and member is not None:
-            type = _narrowed(member, row).type
+            type = _narrow(member, row).type
             if isinstance(type, Lit) and accepts(schema, member.type, type.value):
                 schema = replace(schema, declarations=_apply(schema, row))
     return schema
 
 
 def _member(schema: Schema, path: str) -> Field | None:
-    """The member that a path of a row names: `Owner.member`."""
+    """The member at a row's path: `Owner.member`."""
     owner, _, wire = path.partition(".")
     struct = schema.structs.get(owner)
     return struct.field(wire) if struct is not None else None
 
 
-def _asked(schema: Schema, decisions: Decisions, path: str) -> Schema:
+def _ask(schema: Schema, decisions: Decisions, path: str) -> Schema:
     member = _member(schema, path)
     if member is None:
         if decisions.get("narrow", schema.revision, path) is not None:
@@ -69,12 +68,12 @@ def _apply(schema: Schema, row: Row) -> tuple[Declaration, ...]:
     owner, _, wire = row.path.partition(".")
     struct = schema.structs[owner]
     new = replace(
-        struct, fields=tuple(_narrowed(f, row) if f.wire == wire else f for f in struct.fields)
+        struct, fields=tuple(_narrow(f, row) if f.wire == wire else f for f in struct.fields)
     )
     return tuple(new if d is struct else d for d in schema.declarations)
 
 
-def _narrowed(field: Field, row: Row) -> Field:
+def _narrow(field: Field, row: Row) -> Field:
     try:
         value = json.loads(row.values["type"])
     except (ValueError, TypeError):

@@ -1,8 +1,8 @@
-"""Which declarations are methods, which way they travel, and what answers them: facts, by rule.
+"""Finds by rule which declarations are methods, their directions and their results: facts.
 
 A message is an interface, an intersection, a braced type or an instance of a generic one whose
-`method` member is one string, or a union of them: a method for each. Its direction follows from the
-message unions that list it, its result from names; what no rule finds is a row of decisions, later.
+`method` member is one string, or a union of strings: one method each. Its direction follows from
+the message unions which list it, its result from names; decisions answer the rest later.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DIRECTIONS: Final = {
     "client-to-server": ("ClientRequest", "ClientNotification"),
     "server-to-client": ("ServerRequest", "ServerNotification"),
 }
-"""The unions of the requests and of the notifications that travel in a direction."""
+"""The unions of the requests and notifications of each direction."""
 
 _RESULTS: Final = {"client-to-server": "ServerResult", "server-to-client": "ClientResult"}
 _INPUTS: Final = "InputRequest"
@@ -32,7 +32,7 @@ _UNIONS: Final = (
 )
 
 _Listed: TypeAlias = Mapping[str, frozenset[str]]
-"""The names that each of `_UNIONS` lists."""
+"""The names in each of `_UNIONS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Pair:
 
     `direction` is client-to-server, server-to-client, both, input-request (carried inside an
     `InputRequiredResult`) or none. `params` and `result` are resolved types; `response` is the
-    declaration whose member `result` that is, if there is one; `assumed` says that no declaration
-    pairs the result with the request.
+    declaration whose member `result` is the result, if any; `assumed`: no declaration pairs the
+    result with the request.
     """
 
     type: str
@@ -58,7 +58,7 @@ class Pair:
 
 def pairs(resolver: Resolver) -> list[Pair]:
     """Every method of the module, in source order."""
-    listed = {union: frozenset(_listed(resolver, union)) for union in _UNIONS}
+    listed = {union: frozenset(_names_in(resolver, union)) for union in _UNIONS}
     rows: list[Pair] = []
     for key, declaration in resolver.declared.items():
         shape = None if key in resolver.foreign else _shape(resolver, declaration)
@@ -70,8 +70,8 @@ def pairs(resolver: Resolver) -> list[Pair]:
     return rows
 
 
-def _listed(resolver: Resolver, union: str) -> Iterator[str]:
-    """The names that a union alias lists, those of nested unions too; none without that alias."""
+def _names_in(resolver: Resolver, union: str) -> Iterator[str]:
+    """The names in a union alias, nested unions included; empty if the alias is missing."""
     alias = resolver.declared.get(union)
     queue = [alias.type] if isinstance(alias, syntax.Alias) else []
     seen: set[str] = set()
@@ -87,7 +87,7 @@ def _listed(resolver: Resolver, union: str) -> Iterator[str]:
 
 
 def message_shape(resolver: Resolver, declaration: syntax.Declaration) -> syntax.Inline | None:
-    """The members of a declaration that is a message; None for others, and for aliases of one."""
+    """The members of a message declaration; None for others, and for aliases of a message."""
     shape = _shape(resolver, declaration)
     return shape if shape is not None and _names(resolver, shape) else None
 
@@ -109,8 +109,9 @@ def _shape(resolver: Resolver, declaration: syntax.Declaration) -> syntax.Inline
 
 
 def _require_named(resolver: Resolver, declaration: syntax.Declaration) -> None:
-    """Raise SchemaMeaningError for a union with a message in it that no declaration names: a
-    method is called after its declaration, and must not vanish."""
+    """Raise SchemaMeaningError for a union with an unnamed message in it: methods are named after
+    declarations, and must not vanish.
+    """
     if not isinstance(declaration, syntax.Alias) or declaration.params:
         return
     ref = syntax.Ref(declaration.name, (), declaration.at)
@@ -125,7 +126,7 @@ def _require_named(resolver: Resolver, declaration: syntax.Declaration) -> None:
 
 
 def _names(resolver: Resolver, shape: syntax.Inline) -> list[str]:
-    """The methods that a message may be of; none where any string will do."""
+    """The methods of a message; empty if any string is allowed."""
     method = next((m.type for m in shape.members if m.name == "method"), None)
     arms = [] if method is None else [resolver.bare(arm) for arm in resolver.arms(method)]
     names = [arm.value for arm in arms if isinstance(arm, syntax.Literal)]

@@ -18,9 +18,9 @@ _WORDS: Final = re.compile(r"[A-Za-z0-9]+")
 
 
 class Place(Struct, frozen=True):
-    """Where a shape is written: the declaration's name, then members and steps below it.
+    """The place of a shape: the declaration's name, then members and steps below it.
 
-    `inside` is the name by the shape that it is a member of: longer, and of one shape alone.
+    `inside` is the name by the shape around it: longer, and unique.
     """
 
     root: str
@@ -28,11 +28,11 @@ class Place(Struct, frozen=True):
     inside: str = ""
 
     def at(self, step: str) -> Place:
-        inside = self.inside and self.inside + names.capitalized(step)
+        inside = self.inside and self.inside + names.capitalize(step)
         return Place(self.root, (*self.path, step), inside)
 
     def name(self, root: str) -> str:
-        return root + "".join(map(names.capitalized, self.path))
+        return root + "".join(map(names.capitalize, self.path))
 
 
 def places(declarations: Iterable[syntax.Declaration]) -> Iterator[tuple[int, Place]]:
@@ -96,11 +96,11 @@ def _type_places(type: syntax.Type, place: Place) -> Iterator[tuple[int, Place]]
 # ---- what tells one anonymous arm of a union from the others
 
 _Naming: TypeAlias = Callable[[Sequence[syntax.Inline]], list[str]]
-"""A name for each of the arms of a union, empty for one that has none."""
+"""A name for each arm of a union, empty for an arm without one."""
 
 
 def _texts(arm: syntax.Inline) -> dict[str, str]:
-    """The texts of an arm by the members that have no other value."""
+    """The string constants of an arm, by member."""
     literals = {m.name: m.type.value for m in arm.members if isinstance(m.type, syntax.Literal)}
     return {name: value for name, value in literals.items() if isinstance(value, str)}
 
@@ -124,26 +124,26 @@ def _each(name: Callable[[syntax.Inline], str]) -> _Naming:
 
 
 def _by_members(arm: syntax.Inline) -> str:
-    return "".join(names.capitalized(member.name) for member in arm.members)
+    return "".join(names.capitalize(member.name) for member in arm.members)
 
 
 def _by_required(arm: syntax.Inline) -> str:
-    """`{ a; b? } | { a?; b }`: at least one of them."""
-    return "".join(names.capitalized(m.name) for m in arm.members if not m.optional)
+    """`{ a; b? } | { a?; b }`: at least one of the members."""
+    return "".join(names.capitalize(m.name) for m in arm.members if not m.optional)
 
 
 def _by_literals(arm: syntax.Inline) -> str:
-    return "".join(map(names.capitalized, _texts(arm).values()))
+    return "".join(map(names.capitalize, _texts(arm).values()))
 
 
 def _by_types(arm: syntax.Inline) -> str:
-    return "".join(names.capitalized(m.name) + _type_name(m.type) for m in arm.members)
+    return "".join(names.capitalize(m.name) + _type_name(m.type) for m in arm.members)
 
 
 def _in_full(arm: syntax.Inline) -> str:
-    """The name that a shape has by all that is in it."""
+    """The name of a shape by its whole contents."""
     members = (
-        ("Optional" if m.optional else "") + names.capitalized(m.name) + _full_name(m.type)
+        ("Optional" if m.optional else "") + names.capitalize(m.name) + _full_name(m.type)
         for m in arm.members
     )
     values = (f"{step_of(i.key)}s{_full_name(i.type)}" for i in arm.index)
@@ -153,7 +153,7 @@ def _in_full(arm: syntax.Inline) -> str:
 def _type_name(type: syntax.Type) -> str:
     match type:
         case syntax.Keyword() | syntax.Ref():
-            return names.capitalized(type.name)
+            return names.capitalize(type.name)
         case syntax.Array():
             return f"{_type_name(type.of)}List"
         case syntax.Literal(value=bool() as value):
@@ -167,9 +167,9 @@ def _type_name(type: syntax.Type) -> str:
 def _full_name(type: syntax.Type) -> str:
     match type:
         case syntax.Ref():
-            return names.capitalized(type.name) + "".join(map(_full_name, type.args))
+            return names.capitalize(type.name) + "".join(map(_full_name, type.args))
         case syntax.Literal(value=value):
-            return names.capitalized(str(value))
+            return names.capitalize(str(value))
         case syntax.Array():
             return f"{_full_name(type.of)}List"
         case syntax.Union():
@@ -191,12 +191,13 @@ _NAMINGS: Final[tuple[_Naming, ...]] = (
     _each(_by_types),
     _each(_in_full),
 )
-"""The ways to name an arm, best first: the one is used that gives it a name of its own."""
+"""The ways to name an arm, best first; the first unique name is used."""
 
 
 def told_apart(arms: Sequence[syntax.Inline]) -> list[str]:
-    """A name for each of several anonymous arms, by what tells it from the others; empty where
-    nothing does."""
+    """A name for each of several anonymous arms, by its distinguishing member; empty if none is
+    found.
+    """
     apart = [""] * len(arms)
     for naming in _NAMINGS:
         if all(apart):

@@ -1,6 +1,6 @@
-"""Aliases that lead back to themselves: refused, unless through an object or an array.
+"""Refuses aliases which lead back to themselves, unless through an object or an array.
 
-One that takes exactly all of JSON becomes the primitive `json`.
+An alias for exactly all of JSON becomes the primitive `json`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["json_aliases", "require_no_circles"]
 
 
 def require_no_circles(declarations: Sequence[Declaration], source: Source) -> None:
-    """Refuse aliases that lead only to one another."""
+    """Refuse aliases which lead only to one another."""
     aliases = {d.name: d for d in declarations if isinstance(d, Alias)}
     done: set[str] = set()
     for name in aliases:
@@ -47,27 +47,27 @@ def _visit(
     if len(path) >= MAX_DEPTH:
         message = f"more than {MAX_DEPTH} aliases build on one another"
         raise source.error(LimitExceeded, at, message, "Put an interface between.")
-    for inner in _needed(aliases[name].type):
+    for inner in _needs(aliases[name].type):
         _visit(inner, aliases, source, [*path, name], done)
     done.add(name)
 
 
-def _needed(type: Type) -> Iterator[str]:
-    """The names that must be opened to know a value of `type`, its members and items aside."""
+def _needs(type: Type) -> Iterator[str]:
+    """The names to resolve for a value of `type`, except inside its members and items."""
     match type:
         case Ref():
             yield type.name
         case Bounded():
-            yield from _needed(type.of)
+            yield from _needs(type.of)
         case Uni():
             for arm in type.arms:
-                yield from _needed(arm)
+                yield from _needs(arm)
         case _:
             return
 
 
 def json_aliases(declarations: Sequence[Declaration]) -> Iterator[Declaration]:
-    """The declarations, with each alias that takes all of JSON made the primitive json."""
+    """The declarations, with each alias for all of JSON replaced by the primitive json."""
     json = _json_names({d.name: d for d in declarations if isinstance(d, Alias)})
     for declaration in declarations:
         if (
@@ -80,7 +80,7 @@ def json_aliases(declarations: Sequence[Declaration]) -> Iterator[Declaration]:
 
 
 def _json_names(aliases: dict[str, Alias]) -> set[str]:
-    """Aliases that, assuming one another, take exactly JSON, its objects or its arrays."""
+    """Aliases which, assuming one another, accept exactly JSON, its objects or its arrays."""
     names = set(aliases)
     while True:
         kept = {name for name in names if _is_json_part(aliases[name].type, names, aliases)}
@@ -113,7 +113,7 @@ def _is_json_part_inline(type: Type, json: set[str], aliases: dict[str, Alias]) 
 
 
 def _plain(type: Uni, aliases: dict[str, Alias]) -> Iterator[Type]:
-    """The arms of a union, those of a named union of primitives among them."""
+    """The arms of a union, including those of a named union of primitives."""
     for arm in type.arms:
         inner = aliases[arm.name].type if isinstance(arm, Ref) and arm.name in aliases else arm
         plain = isinstance(inner, Uni) and all(isinstance(each, Prim) for each in inner.arms)

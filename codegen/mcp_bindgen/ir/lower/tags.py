@@ -1,7 +1,7 @@
-"""Machine tags of doc comments: the bounds that they state, and which kind of value each is for.
+"""Machine tags of doc comments: their bounds, and the kind of value each applies to.
 
-They mean what the generators of JSON Schema that read them make of them: `@asType integer`,
-`@TJS-type integer` and `@type integer` are one, `@items.NAME` is about the items of an array.
+Tags mean the same as in the JSON Schema generators which read them: `@asType integer`, `@TJS-type
+integer` and `@type integer` are equal, `@items.NAME` applies to the items of an array.
 """
 
 from __future__ import annotations
@@ -53,14 +53,16 @@ _INFORM: Final = frozenset(
 )
 _BINDING: Final = "|".join((*_LIMITS, "asType", "TJS-type", "additionalProperties", "deprecated"))
 _INSIDE: Final = re.compile(rf"```.*?```|\s(@(?:items\.)?(?:{_BINDING}))\b")
-"""A tag that binds and does not begin a line; a fence is skipped."""
+"""A binding tag which does not begin a line; fences are skipped."""
 _QUOTED: Final = re.compile("`[^`]*`")
-"""What TypeScript skips in the text of a tag; in a description it reads a tag there."""
+"""Quoted text which TypeScript skips in a tag; in a description it reads a tag there."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """What a tag states: the limit `name` for values of `kind`; without a name, only the kind."""
+    """The meaning of a tag: the limit `name` for values of `kind`; without a name, only the
+    kind.
+    """
 
     tag: str
     kind: Kind
@@ -69,7 +71,7 @@ class _Bound:
 
 
 def is_known(tag: syntax.Tag) -> bool:
-    """Return whether a tag has a meaning here, or in the tools that show comments."""
+    """Return whether a tag has a meaning here, or in tools which show comments."""
     if tag.name == "items":
         return tag.rest.startswith(".") and is_known(_of_items(tag))
     bounding = tag.name in _LIMITS or tag.name == "additionalProperties"
@@ -83,7 +85,7 @@ def _of_items(tag: syntax.Tag) -> syntax.Tag:
 
 
 def _bounds(tags: Sequence[syntax.Tag]) -> Iterator[_Bound]:
-    """What the tags state, in their order. Raises ValueError, with words, for a malformed one."""
+    """The bounds of the tags, in order. Raises ValueError, with words, for a malformed tag."""
     for tag in tags:
         if tag.name in _LIMITS:
             kind, name = _LIMITS[tag.name]
@@ -121,17 +123,19 @@ def _flag(tag: syntax.Tag) -> bool:
 
 
 class Tags:
-    """Binds the tags of doc comments to types; what cannot be is an error at its place.
+    """Binds the tags of doc comments to types; a tag which cannot be bound is an error at its
+    place.
 
-    Whether a type has values of a bound's kind shows when all declarations are known: `require`.
+    `require` checks at the end, with all declarations known, that types have values of a bound's
+    kind.
     """
 
     def __init__(self, error: Callable[[int, str, str], SchemaError]) -> None:
         self._error = error
         self._bound: list[tuple[int, _Bound, Type]] = []
 
-    def bounded(self, type: Type, doc: syntax.Doc | None, at: int) -> Type:
-        """`type` within the bounds of its comment, those of its items among them."""
+    def with_bounds(self, type: Type, doc: syntax.Doc | None, at: int) -> Type:
+        """`type` within the bounds of its comment, bounds of items included."""
         tags = self._tags(doc, at)
         if not tags:
             return type
@@ -141,7 +145,7 @@ class Tags:
         return self._within(type, tags, at)
 
     def _tags(self, doc: syntax.Doc | None, at: int) -> Sequence[syntax.Tag]:
-        """Refuse one that binds but does not begin a line: TypeScript reads it, we do not."""
+        """The binding tags; refuse a tag within a line, since TypeScript reads it and we do not."""
         if doc is None:
             return ()
         for text in (doc.description, *(_QUOTED.sub("", tag.rest) for tag in doc.tags)):
@@ -152,7 +156,7 @@ class Tags:
         return doc.tags
 
     def _within(self, type: Type, tags: Sequence[syntax.Tag], at: int) -> Type:
-        stated = self._stated(tags, at)
+        stated = self._bounds_of(tags, at)
         if not stated:
             return type
         self._bound += [(at, bound, type) for bound in stated]
@@ -164,7 +168,7 @@ class Tags:
             raise self._error(at, message, AS_TIMELY) from None
         return type if limits == Limits() else Bounded(type, limits)
 
-    def _stated(self, tags: Sequence[syntax.Tag], at: int) -> list[_Bound]:
+    def _bounds_of(self, tags: Sequence[syntax.Tag], at: int) -> list[_Bound]:
         try:
             return list(_bounds(tags))
         except ValueError as error:
@@ -180,25 +184,25 @@ class Tags:
         raise self._error(at, message, "Put it where the array is written, or take it out.")
 
     def refuse(self, doc: syntax.Doc | None, at: int, what: str) -> None:
-        """Refuse the bounds of a comment on what can have none."""
-        for bound in self._stated(self._tags(doc, at), at):
+        """Refuse the bounds of a comment on a declaration which cannot have bounds."""
+        for bound in self._bounds_of(self._tags(doc, at), at):
             if bound.kind != "object" or bound.name:
-                raise self._misplaced(bound, at, what)
+                raise self._misplaced_tags(bound, at, what)
 
     def require(self, kinds: Callable[[Type], frozenset[Kind]]) -> None:
-        """Refuse a bound on a type that has no values of the bound's kind."""
+        """Refuse a bound on a type without values of its kind."""
         for at, bound, type in self._bound:
             if bound.kind not in kinds(type):
-                raise self._misplaced(bound, at, "a type without such values")
+                raise self._misplaced_tags(bound, at, "a type without such values")
 
-    def _misplaced(self, bound: _Bound, at: int, what: str) -> SchemaError:
+    def _misplaced_tags(self, bound: _Bound, at: int, what: str) -> SchemaError:
         message = f"`@{bound.tag}` applies to values of type {bound.kind}, but stands on {what}"
         return self._error(at, message, "Put it on such a type, or take it out.")
 
     # ---- members that are not listed
 
-    def closed(self, shape: syntax.Inline, doc: syntax.Doc | None, at: int) -> syntax.Inline:
-        """A shape with what `@additionalProperties` says of members that it does not list."""
+    def with_rest(self, shape: syntax.Inline, doc: syntax.Doc | None, at: int) -> syntax.Inline:
+        """A shape with `@additionalProperties` applied to its unlisted members."""
         tag = next((t for t in doc.tags if t.name == "additionalProperties"), None) if doc else None
         if tag is None:
             return shape

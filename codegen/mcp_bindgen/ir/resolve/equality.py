@@ -1,4 +1,4 @@
-"""Whether two resolved types are written alike."""
+"""Tells whether two resolved types are written alike."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def is_keyword(type: syntax.Type, *names: str) -> bool:
 def same(a: syntax.Type, b: syntax.Type, *, loosely: bool = False) -> bool:
     """Return whether two resolved types are written alike, wherever they stand.
 
-    Loosely any is unknown, as no value tells them apart.
+    Loosely, any equals unknown, since no value tells them apart.
     """
     match a, b:
         case syntax.Keyword(name=x), syntax.Keyword(name=y):
@@ -54,7 +54,7 @@ _T = TypeVar("_T", bound=syntax.Type)
 
 
 def distinct(types: Sequence[_T]) -> list[_T]:
-    """The types, those left out that are written like an earlier one."""
+    """The types without duplicates."""
     kept: list[_T] = []
     alike: dict[object, list[_T]] = {}
     for type in types:
@@ -66,7 +66,7 @@ def distinct(types: Sequence[_T]) -> list[_T]:
 
 
 def _outline(type: syntax.Type) -> object:
-    """What is equal in types that are written alike, so that few of many need be compared."""
+    """A hash-like key, equal for types written alike, so only few need to be compared."""
     match type:
         case syntax.Inline():
             return tuple((m.name, m.optional, _outline(m.type)) for m in type.members)

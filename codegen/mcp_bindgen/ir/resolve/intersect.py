@@ -1,4 +1,4 @@
-"""Intersections: the type of what two types both accept; a union is intersected arm by arm."""
+"""Intersections: the common values of two types; unions are intersected arm by arm."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from mcp_bindgen.ir.resolve.templates import pattern
 from mcp_bindgen.limits import MAX_INSTANCES
 from mcp_bindgen.source import syntax
 
-__all__ = ["admits", "meet"]
+__all__ = ["admits", "intersect"]
 
 
-def meet(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Type | None:
-    """What is both `a` and `b`; None where nothing is."""
+def intersect(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Type | None:
+    """The intersection of `a` and `b`; None if it is empty."""
     if is_keyword(a, "never") or is_keyword(b, "never"):
         return None
     if is_keyword(a, "any") or is_keyword(b, "any"):
@@ -30,12 +30,12 @@ def meet(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Ty
         return b
     mine, theirs = scope.arms(a), scope.arms(b)
     if len(mine) == 1 and len(theirs) == 1:
-        return _met(scope, a, b, at)
+        return _intersect_one(scope, a, b, at)
     if len(mine) * len(theirs) > MAX_INSTANCES:
         raise scope.source.error(
             LimitExceeded, at, f"more than {MAX_INSTANCES} alternatives", "Write those meant."
         )
-    arms = [_met(scope, x, y, at) for x in mine for y in theirs]
+    arms = [_intersect_one(scope, x, y, at) for x in mine for y in theirs]
     left = distinct([arm for arm in arms if arm is not None])
     for whole, its_arms in ((a, mine), (b, theirs)):
         if all_same(left, its_arms):
@@ -43,20 +43,20 @@ def meet(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Ty
     return scope.joined(left, at) if left else None
 
 
-def _met(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Type | None:
-    """Like `meet`, for types that are not unions."""
+def _intersect_one(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Type | None:
+    """Like `intersect`, for types other than unions."""
     x, y = scope.bare(a), scope.bare(b)
     if admits(y, x):
         return a
     if admits(x, y):
         return b
     if isinstance(x, syntax.Array) and isinstance(y, syntax.Array):
-        of = meet(scope, x.of, y.of, at)
+        of = intersect(scope, x.of, y.of, at)
         return None if of is None else replace(x, of=of)
     mine, theirs = scope.object_shape(a), scope.object_shape(b)
     if mine is None or theirs is None:
         return None
-    merged = _merged(scope, mine, theirs, at)
+    merged = _merge(scope, mine, theirs, at)
     if merged is None:
         return None
     # what has all of the other keeps its name: `Result & CallToolResult` is `CallToolResult`
@@ -86,7 +86,7 @@ def _merged(scope: Resolving, a: syntax.Inline, b: syntax.Inline, at: int) -> sy
         member = member if mine else _typed(scope, member, a, at)
         if mine is not None:
             optional = mine.optional and member.optional
-            type = meet(scope, mine.type, member.type, at)
+            type = intersect(scope, mine.type, member.type, at)
             if type is None and not optional:
                 return None
             member = replace(member, type=type or syntax.Keyword("never", at), optional=optional)
@@ -128,9 +128,8 @@ def _merged_indexes(
 def admits(wide: syntax.Type, narrow: syntax.Type) -> bool:
     """Return whether a type without arms accepts all values of another.
 
-    Only keywords, literals and templates are compared.
-
-    `{}` takes whatever is not an object here; objects are merged with it.
+    Only keywords, literals and templates are compared. `{}` accepts every other type here; objects
+    are merged with it.
     """
     match wide, narrow:
         case syntax.Keyword(name=name), syntax.Literal(value=value):

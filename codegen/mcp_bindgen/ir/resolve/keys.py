@@ -1,4 +1,4 @@
-"""Keys: what `keyof`, `T[K]`, `Record` and mapped types name, and the members that they give."""
+"""The keys of `keyof`, `T[K]`, `Record` and mapped types, and the resulting members."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ __all__ = [
 
 
 class Keys:
-    """String literals, each once, and whether every other string, or every number, is a key too.
+    """String literals without duplicates, and whether every other string, or every number, is a
+    key.
 
     As in TypeScript a literal is no key of its own beside the keyword or the template that has it:
     the keys `"name" | string` are all strings, and none of them is asked for.
@@ -82,10 +83,10 @@ def mapping(scope: Resolving, type: syntax.Type, value: syntax.Type, at: int) ->
 
 
 def keys_of(scope: Resolving, type: syntax.Type, at: int) -> syntax.Type:
-    """`keyof type`: of a type without members it is `never`, which nothing satisfies.
+    """`keyof type`; for a type without members it is `never`, which nothing satisfies.
 
-    Of a type with an index signature by string it is `string | number`, as a number is a key too;
-    of `Record` and other mapped types it is the key that they were given.
+    For a string index signature it is `string | number`, as numbers are keys too; for `Record` and
+    other mapped types it is their given key.
     """
     shape = scope.shape(type, at)
     whole = by_string(shape.index)
@@ -101,12 +102,10 @@ def keys_of(scope: Resolving, type: syntax.Type, at: int) -> syntax.Type:
 
 def indexed(scope: Resolving, owner: syntax.Type, index: syntax.Type, at: int) -> syntax.Type:
     """`owner[index]`, arm by arm."""
-    return scope.joined(
-        [t for arm in scope.arms(owner) for t in _picked(scope, arm, index, at)], at
-    )
+    return scope.joined([t for arm in scope.arms(owner) for t in _pick(scope, arm, index, at)], at)
 
 
-def _picked(
+def _pick(
     scope: Resolving, owner: syntax.Type, index: syntax.Type, at: int
 ) -> Iterator[syntax.Type]:
     keys = Keys(scope, index, at)
@@ -168,9 +167,9 @@ def _item(element: syntax.Element) -> syntax.Type:
 
 
 def mapped(scope: Resolving, type: syntax.Mapped, env: Env) -> syntax.Type:
-    """`{ [K in keys]: of }`, with `of` worked out for each key.
+    """`{ [K in keys]: of }`, with `of` resolved for each key.
 
-    Over `keyof T` members keep the flags and the doc comment that they have in `T`.
+    Over `keyof T` members keep their flags and doc comments from `T`.
     """
     keys = Keys(scope, scope.resolve(type.keys, env), type.at)
     source = _source(scope, type, env)

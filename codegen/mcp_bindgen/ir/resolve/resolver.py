@@ -1,8 +1,8 @@
-"""Works types out: `extends`, `Omit` and its like, `&`, `typeof`, `keyof`, `T[K]`, generics.
+"""Resolves types: `extends`, `Omit` and its like, `&`, `typeof`, `keyof`, `T[K]`, generics.
 
 A resolved type is a syntax type of fewer kinds: Keyword, Literal, Array, Tuple, Union, Inline, a
-Template that is a pattern, and Ref to a name that the file declares, which stays unopened. Members
-keep the place they were written at, so their origin is known.
+Template used as a pattern, and Ref to a declared name, left unopened. Members keep their place in
+the text, so their origin is known.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaMeaningError, counted
 from mcp_bindgen.ir.resolve.equality import all_same, is_keyword, same
-from mcp_bindgen.ir.resolve.intersect import meet
+from mcp_bindgen.ir.resolve.intersect import intersect
 from mcp_bindgen.ir.resolve.keys import indexed, keys_of, mapped
 from mcp_bindgen.ir.resolve.scope import Env
 from mcp_bindgen.ir.resolve.signatures import is_same_key
@@ -30,7 +30,7 @@ _NOTHING: Final[Env] = {}
 _STRING_KEY: Final = ("string", "number")
 _AS_KEY: Final = "Use [key: string], or name the members; JSON has no symbols."
 _LEAVES: Final = (syntax.Keyword, syntax.Literal, syntax.Template, syntax.Array, syntax.Tuple)
-"""What an alias is opened for; a name of an object stays."""
+"""Kinds of types for which an alias is opened; a name of an object stays."""
 _CYCLE: Final = (
     "Break the cycle; where a member is made of the type that it is in, give what it is made of "
     "a name by an alias."
@@ -38,9 +38,9 @@ _CYCLE: Final = (
 
 
 class Resolver:
-    """The declarations of one module, by name, and their types worked out.
+    """The declarations of one module, by name, and their resolved types.
 
-    Raises SchemaMeaningError for unknown names, cycles, wrong arguments and what cannot be merged.
+    Raises SchemaMeaningError for unknown names, cycles, wrong arguments and unmergeable types.
     """
 
     def __init__(self, source: Source, module: syntax.Module) -> None:
@@ -59,10 +59,10 @@ class Resolver:
             self._declare(declaration)
 
     def _declare(self, declaration: syntax.Declaration) -> None:
-        """Add a declaration; interfaces of one name are one.
+        """Add a declaration; interfaces of one name are merged.
 
-        A member that several of them have must be alike in all, which is seen once types are
-        worked out; within one of them it stands once.
+        A member in several of them must be alike in all, which is checked after resolving;
+        duplicates within one interface are refused.
         """
         if isinstance(declaration, syntax.Interface):
             self._require_once(declaration.members)
@@ -86,7 +86,7 @@ class Resolver:
     # ---- types
 
     def resolve(self, type: syntax.Type, env: Env = _NOTHING) -> syntax.Type:
-        """`type` with everything worked out but the names that the file declares."""
+        """Resolve everything in `type` except declared names."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise self.source.error(
@@ -135,7 +135,7 @@ class Resolver:
         first, *rest = (self.resolve(part, env) for part in type.of)
         merged: syntax.Type | None = first
         for part in rest:
-            merged = None if merged is None else meet(self, merged, part, type.at)
+            merged = None if merged is None else intersect(self, merged, part, type.at)
         if merged is None:
             raise self.error(
                 type.at, "an intersection that nothing satisfies", "Write the type that is meant."
@@ -178,7 +178,7 @@ class Resolver:
         return syntax.Ref(type.name, args, type.at)
 
     def _name(self, type: syntax.Ref | syntax.TypeOf) -> str:
-        """The name here of what a name stands for, by an import if need be."""
+        """The name in this module for a name in the text, through an import if necessary."""
         if isinstance(type, syntax.Ref) and type.module:
             return self.names[f"{type.module}#{type.name}"]
         owner, dot, member = type.name.partition(".")
@@ -210,7 +210,7 @@ class Resolver:
         return self.weighed(syntax.Inline(members, self._indexes(type.index, env), type.at))
 
     def _own(self, declaration: syntax.Interface, env: Env) -> syntax.Inline:
-        """The members that the declarations of one name have, each once."""
+        """The members of the declarations of one name, without duplicates."""
         members: dict[str, syntax.Member] = {}
         for written in declaration.members:
             member = replace(written, type=self.resolve(written.type, env))
@@ -243,7 +243,7 @@ class Resolver:
         return tuple(made)
 
     def weighed(self, shape: syntax.Inline) -> syntax.Inline:
-        """`shape`, unless it comes to more than MAX_WEIGHT nodes."""
+        """Return `shape`; refuse it if it has more than MAX_WEIGHT nodes."""
         types = [m.type for m in shape.members] + [i.type for i in shape.index]
         weight = 1 + sum(self._weight(t) for t in types)
         if weight > MAX_WEIGHT:
@@ -272,7 +272,7 @@ class Resolver:
     # ---- shapes
 
     def opened(self, type: syntax.Type) -> syntax.Type:
-        """A reference to an alias or an enum replaced by what it stands for, once."""
+        """Replace a reference to an alias or an enum by its definition, once."""
         if not isinstance(type, syntax.Ref):
             return type
         declaration = self.declared[type.name]
@@ -286,7 +286,7 @@ class Resolver:
                 return type
 
     def bare(self, type: syntax.Type) -> syntax.Type:
-        """`type`, or what the alias or enum that it names stands for in the end."""
+        """`type` with aliases and enums replaced until none is left."""
         for _ in range(MAX_DEPTH):
             inner = self.opened(type)
             if inner is type:
@@ -314,13 +314,13 @@ class Resolver:
         return arms
 
     def joined(self, arms: list[syntax.Type], at: int) -> syntax.Type:
-        """The union of arms; the one that there is, or `never` for none."""
+        """The union of arms; a single arm itself, or `never` for none."""
         if not arms:
             return syntax.Keyword("never", at)
         return arms[0] if len(arms) == 1 else syntax.Union(tuple(arms), at)
 
     def shape(self, type: syntax.Type, at: int) -> syntax.Inline:
-        """The members and index signature of a resolved object type, inherited ones too."""
+        """The members and index signature of a resolved object type, inherited ones included."""
         shape = self.object_shape(type)
         if shape is None:
             raise self.error(
@@ -329,30 +329,28 @@ class Resolver:
         return shape
 
     def object_shape(self, type: syntax.Type) -> syntax.Inline | None:
-        """Like `shape`; None for what is not an object type."""
+        """Like `shape`; None if the type is no object."""
         if isinstance(type, syntax.Inline):
             return type
         if not isinstance(type, syntax.Ref):
             return None
-        return self._known((type.name,), type, self.declared[type.name])
+        return self._definition_of((type.name,), type, self.declared[type.name])
 
     def part(self, type: syntax.Type, at: int, wanted: Callable[[str], bool]) -> syntax.Inline:
-        """Like `shape`; inside the type itself, without those of its members that are not
-        wanted.
-        """
+        """Like `shape`, with only the wanted members; works inside the type itself."""
         part = None
         if isinstance(type, syntax.Ref) and (type.name,) in self._open:
             own = syntax.as_interface(self.declared[type.name])
             if own is not None:
                 members = tuple(member for member in own.members if wanted(member.name))
                 key = (type.name, "part", *(member.name for member in members))
-                part = self._known(key, type, replace(own, members=members))
+                part = self._definition_of(key, type, replace(own, members=members))
         return part or self.shape(type, at)
 
-    def _known(
+    def _definition_of(
         self, key: tuple[str, ...], type: syntax.Ref, declaration: syntax.Declaration
     ) -> syntax.Inline | None:
-        """What `type` stands for by `declaration`, worked out once for each `key`."""
+        """Resolve the definition of `type` by `declaration`, once for each `key`."""
         for args, shape in self._shapes.get(key, ()):
             if all_same(args, type.args):
                 return shape
@@ -382,7 +380,7 @@ class Resolver:
             self._open.pop()
 
     def _interface(self, declaration: syntax.Interface, env: Env) -> syntax.Inline:
-        """Own members first, then those of each base that are not overridden."""
+        """Own members first, then those of each base which are not overridden."""
         own = self._own(declaration, env)
         members = {m.name: m for m in own.members}
         index = own.index
@@ -401,7 +399,7 @@ class Resolver:
         return self.weighed(syntax.Inline(tuple(members.values()), index, declaration.at))
 
     def env_of(self, declaration: syntax.Declaration, ref: syntax.Ref) -> Env:
-        """What the type parameters of a declaration stand for in `ref`."""
+        """The values of a declaration's type parameters in `ref`."""
         params = (
             declaration.params if isinstance(declaration, syntax.Interface | syntax.Alias) else ()
         )

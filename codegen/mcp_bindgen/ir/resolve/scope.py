@@ -1,4 +1,4 @@
-"""The interface that the parts of the resolver have for one another."""
+"""The interface between the parts of the resolver."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mcp_bindgen.source.text import Source
 __all__ = ["Env", "Resolving"]
 
 Env: TypeAlias = Mapping[str, syntax.Type]
-"""What each type parameter stands for, resolved."""
+"""The resolved value of each type parameter."""
 
 
 class Resolving(Protocol):

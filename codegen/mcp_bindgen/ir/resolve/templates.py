@@ -1,4 +1,4 @@
-"""Template literal types: the few strings that one lists, or the pattern of those that it takes."""
+"""Template literal types: the few strings of a template, or its pattern."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _KEYWORDS: Final = {
 
 
 def pattern(type: syntax.Template) -> str:
-    """The regular expression, as JSON Schema writes them, of a template that was worked out."""
+    """The regular expression of a resolved template, as in JSON Schema."""
     (body,) = type.parts
     assert isinstance(body, str)
     return f"^{body}$"
 
 
 def template(scope: Resolving, type: syntax.Template) -> syntax.Type:
-    """A template whose types are resolved: a union of literals where those are few, or a pattern.
+    """Turn a template with resolved types into a union of few literals, or into a pattern.
 
     The pattern is then its only part.
     """

@@ -1,4 +1,4 @@
-"""Type names that nobody declares: all of a module at once, each with the nearest name there is."""
+"""Reports undeclared type names: all of a module at once, each with the closest known name."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _KEYWORDS: Final = ("boolean", "number", "object", "string", "unknown")
 def undeclared(
     scope: Resolving, ref: syntax.Ref, read: Collection[str], refused: Collection[str]
 ) -> SchemaError:
-    """The error for `ref` and all others that are neither declared nor of TypeScript's library.
+    """The error for `ref` and all other names which are neither declared nor TypeScript's.
 
-    Of the library, names that are `read` are suggested, and those that are `refused` are not.
+    Library names in `read` are suggested, those in `refused` are not.
     """
     accepted = frozenset((*scope.declared, *scope.names, *read))
     known = accepted.union(refused)
@@ -40,7 +40,7 @@ def undeclared(
 
 
 def _refs(node: Any, known: frozenset[str]) -> Iterator[syntax.Ref]:
-    """The references to what is not `known`, nor a type parameter around them."""
+    """The references to names not `known`, nor type parameters around them."""
     if params := getattr(node, "params", ()):
         known = known.union(param.name for param in params)
     if isinstance(node, syntax.Mapped):

@@ -1,4 +1,4 @@
-"""The utility types of TypeScript that are read, and what to write instead of the others."""
+"""The supported utility types of TypeScript, and remedies for the others."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from mcp_bindgen.source.text import printable
 __all__ = ["utility"]
 
 _KINDS: Final = ("string", "number", "boolean", "object")
-"""What `unknown` is of beside null and arrays."""
+"""The kinds of `unknown` beside null and arrays."""
 
 _Apply: TypeAlias = Callable[[Resolving, syntax.Ref, tuple[syntax.Type, ...]], syntax.Type]
 
@@ -41,7 +41,7 @@ class _Utility:
 
 
 def utility(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
-    """What a name stands for that the file does not declare. Raises SchemaMeaningError."""
+    """Resolve a library type, not declared in the file. Raises SchemaMeaningError."""
     known = _UTILITIES.get(type.name)
     if known is None:
         remedy = _REMEDIES.get(type.name)
@@ -90,8 +90,7 @@ _REMEDIES: Final = {
     "Capitalize": _WRITTEN_OUT,
     "Uncapitalize": _WRITTEN_OUT,
 }
-"""Types of TypeScript's library that no JSON value has, or that are not worked out here, and what
-to write instead."""
+"""Unsupported library types of TypeScript, and their replacements."""
 
 
 def _record(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
@@ -162,7 +161,7 @@ def _array(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) ->
 
 
 def _choosing(kept: bool) -> _Apply:
-    """The arms of the first argument that are assignable to the second, or those that are not."""
+    """Keep the arms of the first argument assignable to the second, or the other arms."""
 
     def apply(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
         whole, part = args
@@ -173,7 +172,7 @@ def _choosing(kept: bool) -> _Apply:
 
 
 def _non_null(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
-    """`unknown` is then every value but null: the kinds of JSON, one by one."""
+    """`unknown` then becomes every value but null: the kinds of JSON, one by one."""
     arms: list[syntax.Type] = []
     for arm in scope.arms(args[0]):
         if is_keyword(arm, "unknown"):
@@ -184,7 +183,7 @@ def _non_null(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...])
 
 
 def _assignable(scope: Resolving, a: syntax.Type, b: syntax.Type, depth: int = 0) -> bool:
-    """Return whether every value of `a` is one of `b`."""
+    """Return whether every value of `a` is a value of `b`."""
     if is_keyword(b, "unknown", "any") or is_keyword(a, "never") or same(a, b):
         return True
     if depth > MAX_DEPTH:

@@ -1,1 +1,1 @@
-"""Values against types: what a type accepts, and what a pattern accepts and costs."""
+"""Values against types: the accepted values of a type, and the cost of patterns."""

@@ -1,8 +1,8 @@
-"""What a schema's types accept, by walking the IR: the judge that knows no generated model.
+"""Tells which values a schema's types accept, by walking the IR, without generated models.
 
-A struct takes a JSON object with every required member; declared members have their types, and
-members that are not listed are admitted, of the index signature's type where there is one. A
-constant is a member like others, with one value. A union takes what any arm takes.
+A struct accepts a JSON object with every required member; declared members have their types, and
+unlisted members have the index signature's type, if any. A constant is a member with one value. A
+union accepts the values of all arms.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Where a value is refused first, and what was expected there."""
+    """The place where a value is refused, and the expected text."""
 
     path: Path
     expected: str
@@ -68,7 +68,7 @@ def fault(schema: Schema, type: Type, value: Any, path: Path = ()) -> Fault | No
 
 
 def faults(schema: Schema, type: Type, value: Any, path: Path = ()) -> Iterator[Fault]:
-    """All faults of `value`, parsed JSON at `path`, as `type`; of a union's arms at most one."""
+    """All faults of `value`, parsed JSON at `path`, as `type`; at most one fault for a union."""
     match type:
         case Prim():
             if not (type.name in JSON_PRIMS or _KINDS[type.name](value)):
@@ -145,7 +145,7 @@ def _map(schema: Schema, of: Type, value: Any, path: Path) -> Iterator[Fault]:
 
 
 def _union(schema: Schema, type: Uni, value: Any, path: Path) -> Iterator[Fault]:
-    """The fault of the arm that came furthest, if one did; else that no arm takes the value."""
+    """The fault of the arm which came furthest, or else of the union itself."""
     refused: list[Fault] = []
     for arm in type.arms:
         first = fault(schema, arm, value, path)
@@ -177,7 +177,7 @@ def _written(literal: Any) -> str:
 
 
 def _out_of(limits: Limits, value: Any) -> Iterator[str]:
-    """What a value of a bounded type lacks: each bound looks at values of its kind only."""
+    """Yield each bound `value` violates. Bounds on other JSON kinds are skipped."""
     if _KINDS["number"](value):
         bounds = (
             (limits.minimum, operator.ge, "at least"),
@@ -215,7 +215,7 @@ def _is_multiple(value: float, step: float) -> bool:
 
 
 def _are_unique(items: list[Any]) -> bool:
-    """Return whether no two items are the same JSON: 1 is 1.0, and no truth value."""
+    """Return whether all items differ as JSON: 1 equals 1.0, and no truth value."""
     return len({_key(item) for item in items}) == len(items)
 
 

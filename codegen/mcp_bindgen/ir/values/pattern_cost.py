@@ -1,9 +1,8 @@
-"""How long a text may be that a pattern is tried on, so that Python's `re` does not take for ever.
+"""Limits the length of texts matched with a pattern, so Python's `re` ends in reasonable time.
 
-`re` tries what may come next one by one, and comes back. Where the next character always leads to
-one place of the pattern, that is linear; each place where it leads to two may cost a factor of the
-length; a loop in which it does so costs a factor of two per character. Places are those of the
-Glushkov automaton.
+`re` backtracks over every possible continuation. If the next character always leads to one place of
+the pattern, matching is linear; each place with two continuations may cost a factor of the length,
+and inside a loop a factor of two per character. Places are those of the Glushkov automaton.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ _CHARACTERS: Final = "".join(map(chr, range(0x3100))) + "\ufeff\U0010ffff"
 
 @lru_cache(maxsize=256)
 def longest(pattern: str) -> int | None:
-    """The most characters of a text that is tried on a pattern; None if any length will do.
+    """The longest text to match with a pattern, in characters; None for any length.
 
-    Raises ValueError, with words, for a pattern that may take for ever on a short text.
+    Raises ValueError, with words, for a pattern with unbounded cost on a short text.
     """
     places = Places(pattern)
     places.choice()
@@ -50,7 +49,7 @@ def longest(pattern: str) -> int | None:
 
 
 def timely(limits: Limits) -> Limits:
-    """Bounds with a pattern, and the length that keeps matching it short. Raises as `longest`."""
+    """Bounds with a pattern, plus a length which keeps matching short. Raises as `longest`."""
     most = None if limits.pattern is None else longest(limits.pattern)
     if most is None:
         return limits
@@ -60,7 +59,7 @@ def timely(limits: Limits) -> Limits:
 
 
 class _Part(NamedTuple):
-    """The places where a part of the pattern may begin and end, and whether it takes nothing."""
+    """The first and last places of a part of the pattern, and whether it can be empty."""
 
     first: tuple[int, ...] = ()
     last: tuple[int, ...] = ()
@@ -68,10 +67,10 @@ class _Part(NamedTuple):
 
 
 class Places:
-    """Reads a pattern; `follow` has the places that come after each.
+    """Reads a pattern; `follow` has the next places of each place.
 
-    `scans` counts the looks ahead or behind that read on in a loop, and may do so from each place
-    of a text: those at the very beginning of the pattern, up to `begin`, do so once.
+    `scans` counts the lookarounds which read on in a loop, possibly from each place of a text;
+    those at the very beginning of the pattern, up to `begin`, run once.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -149,25 +148,25 @@ class Places:
         return _Part(place, place, False)
 
     def work(self) -> int:
-        """At how many repeated places the next character leads to two; four others count as one."""
+        """The number of repeated places with two continuations; four other places count as one."""
         places = [place for place in range(len(self.taken)) if self.is_open(place)]
         repeated = sum(any(place in loop for loop in self.loops) for place in places)
         return repeated + (len(places) - repeated) // 4
 
     def is_open(self, place: int) -> bool:
-        pairs = [(a, b) for a, b in combinations(self.follow[place], 2) if self.meet(a, b)]
+        pairs = [(a, b) for a, b in combinations(self.follow[place], 2) if self.intersect(a, b)]
         for a, b in pairs:
             if any(place in loop and a in loop and b in loop for loop in self.loops):
                 raise ValueError("it repeats what can be read in two ways")
         return bool(pairs)
 
-    def meet(self, a: int, b: int) -> bool:
+    def intersect(self, a: int, b: int) -> bool:
         return not self.taken[a].isdisjoint(self.taken[b])
 
 
 @lru_cache(maxsize=256)
 def _characters(unit: str) -> frozenset[str]:
-    """What a unit takes; any character for a back-reference."""
+    """The characters of a unit; any character for a back-reference."""
     if unit[0] == "\\" and unit[1].isdigit():
         return frozenset(_CHARACTERS)
     return frozenset(re.findall(python_pattern(unit), _CHARACTERS))

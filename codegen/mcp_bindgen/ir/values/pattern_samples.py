@@ -1,4 +1,4 @@
-"""Short texts that a regular expression accepts, for samples of a type with a pattern."""
+"""Short texts accepted by a regular expression, for samples of a type with a pattern."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from mcp_bindgen.ir.values.patterns import python_pattern
 __all__ = ["words"]
 
 _STEPS: Final = 2_000
-"""Characters that are added in search of texts; of a pattern that counts high, none is found."""
+"""Characters tried in search of texts; a pattern with high counts yields none."""
 _LIKED: Final = "xX0 /-"
-"""The characters that are chosen first where a place takes them."""
+"""Preferred characters, in this order."""
 
 
 def words(pattern: str) -> Iterator[str]:
-    """Texts that a pattern accepts, the shortest first, one for each way through it."""
+    """Texts accepted by a pattern, the shortest first, one for each path through it."""
     accepts = re.compile(python_pattern(pattern)).search
     return filter(accepts, _read(Places(pattern)))
 
 
 def _read(places: Places) -> Iterator[str]:
-    """What the automaton of a pattern accepts: it counts no repeats and does not look ahead."""
+    """The texts of a pattern's automaton: repeats are not counted, and lookarounds are ignored."""
     whole = places.choice()
     if whole.empty:
         yield ""
-    letters = [_liked(characters) for characters in places.taken]
+    letters = [_preferred(characters) for characters in places.taken]
     waiting = deque((place, letters[place]) for place in whole.first)
     for _ in range(_STEPS):
         if not waiting:
@@ -40,6 +40,6 @@ def _read(places: Places) -> Iterator[str]:
         waiting.extend((after, text + letters[after]) for after in places.follow[place])
 
 
-def _liked(characters: frozenset[str]) -> str:
-    """One of the characters of a place; none where it takes none."""
+def _preferred(characters: frozenset[str]) -> str:
+    """A preferred character of a place, or any; empty if it has none."""
     return next((c for c in _LIKED if c in characters), min(characters, default=""))

@@ -27,7 +27,7 @@ _TOKEN: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _SET_SYNTAX: Final = re.compile(r"[\[&~|]")
-"""What Python may read as sets in sets one day."""
+"""Syntax which Python may read as nested sets in the future."""
 _CLASSES: Final = {
     "d": "0-9",
     "w": "A-Za-z0-9_",
@@ -48,7 +48,7 @@ def escaped(text: str) -> str:
 @lru_cache(maxsize=1024)
 def python_pattern(text: str) -> str:
     """The same expression for `re.search`. Raises ValueError where Python has none."""
-    made = "".join(_translated(text))
+    made = "".join(_translate(text))
     try:
         re.compile(made)
     except (re.error, OverflowError, RecursionError) as error:
@@ -56,7 +56,7 @@ def python_pattern(text: str) -> str:
     return made
 
 
-def _translated(text: str) -> Iterator[str]:
+def _translate(text: str) -> Iterator[str]:
     inside = False
     for token in _TOKEN.finditer(text):
         part = token[0]
