@@ -34,7 +34,7 @@ class KeptRecord(Kept, Record):
 
 
 def _is_finished(cls: type[Record]) -> bool:
-    """Whether instances have more to do than to hold their members."""
+    """Return whether instances have more to do than to hold their members."""
     makes = any(each.default_factory is not MISSING for each in fields(cls))
     return makes or hasattr(cls, "__post_init__")
 

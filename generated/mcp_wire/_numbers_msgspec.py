@@ -22,7 +22,7 @@ _pack: Final = msgspec.msgpack.Encoder(enc_hook=lambda unknown: None).encode
 
 
 def check_numbers(value: Any, at: At) -> None:
-    """Raises EncodeError, with the path, for a NaN or an infinity in a member.
+    """Raise EncodeError, with the path, for a NaN or an infinity in a member.
 
     Structs in it were checked when they were made, and what msgspec does not know is checked when
     it is written.
@@ -43,7 +43,7 @@ def finite(value: Json) -> Json:
 
 
 def _is_doubtful(value: Any) -> bool:
-    """Whether a value may hold a NaN or an infinity.
+    """Return whether a value may hold a NaN or an infinity.
 
     MessagePack writes such numbers as they are: a float is the byte 203, and its exponent, all
     ones, is that of no other but the very large.

@@ -310,7 +310,9 @@ def _bytes(data: Any) -> bytes:
 
 
 def _has_word(text: bytes) -> bool:
-    """Whether it names what is not a number; whether a letter is in there is found soonest."""
+    """Return whether it names what is not a number; whether a letter is in there is found soonest.
+
+    """
     return (_N in text and b"NaN" in text) or (_I in text and b"Infinity" in text)
 
 
@@ -353,7 +355,7 @@ def write_text(value: object) -> bytes:
 
 
 def _is_doubtful(text: bytes) -> bool:
-    """Whether a text may hold what JSON has no form for, and pydantic has one.
+    """Return whether a text may hold what JSON has no form for, and pydantic has one.
 
     Of too many digits some stand a thousand apart.
     """

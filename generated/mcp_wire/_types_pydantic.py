@@ -63,7 +63,7 @@ _OWN: Final[dict[tuple[object, object], tuple[str, ...]]] = {}
 
 
 def plainer(model: object, other: object, *own: str) -> None:
-    """Says that a value of either is one of `other`, unless it has one of these members."""
+    """Say that a value of either is one of `other`, unless it has one of these members."""
     _OWN[model, other] = own
 
 
@@ -235,7 +235,7 @@ class Bounds:
         return {**schema, "choices": [{**arm, **native} for arm in schema["choices"]]}
 
     def _is_native(self, schema: Any) -> bool:
-        """Whether pydantic itself compares: a `Number`, exactly, with all that limits it."""
+        """Return whether pydantic itself compares: a `Number`, exactly, with all that limits it."""
         if schema["type"] != "union" or not self.limits.keys() <= _NATIVE.keys():
             return False
         arms = schema["choices"]
@@ -264,7 +264,7 @@ class Bounds:
         return value
 
     def is_within(self, name: str, limit: Any, value: Any) -> bool:
-        """Whether a value keeps a limit, or is of another kind than it is for."""
+        """Return whether a value keeps a limit, or is of another kind than it is for."""
         kind = value.__class__
         if kind is str and name == "pattern":
             return matches(self.search, value)
@@ -336,7 +336,7 @@ class _Union:
 
 
 def name_unions(module: dict[str, Any], tags: Mapping[str, str]) -> None:
-    """Gives each union of a module a name that pydantic reads as `decode` does.
+    """Give each union of a module a name that pydantic reads as `decode` does.
 
     The tag, if there is one, is the member by which the models among the arms are told apart.
     """

@@ -80,7 +80,7 @@ fill: Final[Callable[[object, dict[str, Json]], None]] = _attributes.__set__
 
 
 def shown(value: object) -> bool:
-    """Whether a member is worth printing."""
+    """Return whether a member is worth printing."""
     return value is not EMPTY and KINDS.get(value.__class__) != "nothing"
 
 

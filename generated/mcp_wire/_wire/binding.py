@@ -38,7 +38,7 @@ def hold(extra: dict[str, Json]) -> Mapping[str, Json]:
 
 
 def make(cls: type[_T], /, **members: Json) -> _T:
-    """Makes a value of its members, in a flavour that does not fill it; they were checked."""
+    """Make a value of its members, in a flavour that does not fill it; they were checked."""
     raise NotImplementedError  # a function of the flavour, where one is called
 
 

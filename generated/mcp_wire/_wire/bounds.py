@@ -15,17 +15,17 @@ _compiled: Final = cache(re.compile)
 
 
 def is_multiple(x: float, step: float) -> bool:
-    """Whether a number is a multiple of another, both as they are written in decimals."""
+    """Return whether a number is a multiple of another, both as they are written in decimals."""
     return Decimal(str(x)) % Decimal(str(step)) == 0
 
 
 def matches(pattern: str, x: str) -> bool:
-    """Whether a regular expression is found anywhere in a text."""
+    """Return whether a regular expression is found anywhere in a text."""
     return _compiled(pattern).search(x) is not None
 
 
 def are_unique(items: list[Json]) -> bool:
-    """Whether no two items are the same JSON: 1 is 1.0, and no truth value."""
+    """Return whether no two items are the same JSON: 1 is 1.0, and no truth value."""
     return len({_key(item) for item in items}) == len(items)
 
 

@@ -192,7 +192,7 @@ def extras(x: Mapping[str, Json], known: frozenset[str], at: At) -> dict[str, Js
 
 
 def no_extras(x: Mapping[str, Json], known: frozenset[str], at: At) -> NoReturn:
-    """Refuses the first member that a type does not declare."""
+    """Refuse the first member that a type does not declare."""
     for key, value in x.items():
         if key not in known:
             raise wrong((at, _name(key, at)), "no such member", value)
@@ -212,14 +212,14 @@ _LEAST: Final = -_MOST
 
 
 def is_given(at: At) -> bool:
-    """Whether a place is in JSON that was given, not parsed from text."""
+    """Return whether a place is in JSON that was given, not parsed from text."""
     while at is not None and at is not GIVEN:
         at = at[0]
     return at is GIVEN
 
 
 def check_given(x: Json, at: At) -> None:
-    """Raises DecodeError for what is not JSON; what was parsed from text is not looked at."""
+    """Raise DecodeError for what is not JSON; what was parsed from text is not looked at."""
     around, room = at, MAX_DEPTH
     while around is not None:
         if around is GIVEN:
@@ -229,7 +229,7 @@ def check_given(x: Json, at: At) -> None:
 
 
 def check_json(x: Json, at: At, room: int = MAX_DEPTH) -> None:
-    """Raises DecodeError for what is not JSON, or has more than `room` levels.
+    """Raise DecodeError for what is not JSON, or has more than `room` levels.
 
     Most items are passed without a call; as they are of many types, `type(item)` is found sooner
     than `item.__class__`.

@@ -34,7 +34,7 @@ def _constant(text: str) -> NoReturn:
 
 
 def _scanner(**how: Any) -> Callable[[str, int], tuple[Json, int]]:
-    """Reads one value at a place of a text; the value, and where it ends."""
+    """Read one value at a place of a text; the value, and where it ends."""
     decoder: Any = json.JSONDecoder(**how)
     scan: Callable[[str, int], tuple[Json, int]] = decoder.scan_once
     return scan
@@ -88,7 +88,7 @@ def parse(data: bytes | bytearray | memoryview | str) -> Any:
 
 
 def _check_surrogates(text: str) -> None:
-    """Raises DecodeError if half a character is escaped, in a member that another replaces too."""
+    """Raise DecodeError if half a character is escaped, in a member that another replaces too."""
     if _HALF.search(text.replace("\\\\", "//")):
         raise DecodeError("$", "JSON", "a lone surrogate")
 
@@ -99,13 +99,13 @@ _HALF: Final = pattern(
 
 
 def check_depth(data: bytes | bytearray | memoryview | str) -> None:
-    """Raises DecodeError if brackets outside strings nest deeper than MAX_DEPTH."""
+    """Raise DecodeError if brackets outside strings nest deeper than MAX_DEPTH."""
     if is_deep(data):
         raise too_deep()
 
 
 def is_deep(data: bytes | bytearray | memoryview | str) -> bool:
-    """Whether brackets outside strings nest deeper than MAX_DEPTH, in what is JSON.
+    """Return whether brackets outside strings nest deeper than MAX_DEPTH, in what is JSON.
 
     At the end of a text all are counted, in strings too: mostly they are too few to nest so deep.
     """
@@ -121,7 +121,7 @@ def is_deep(data: bytes | bytearray | memoryview | str) -> bool:
 
 
 def _stay_shallow(brackets: bytes, depth: int) -> bool:
-    """Whether the brackets of a text's end, which begins at a depth, cannot nest too deep.
+    """Return whether the brackets of a text's end, which begins at a depth, cannot nest too deep.
 
     Some may be in strings: so many open in the first half at most, and so many close in the second.
     """
@@ -151,7 +151,7 @@ def _octets(data: bytes | bytearray | memoryview | str) -> bytes:
 
 
 def _nest_deeper(brackets: bytes) -> bool:
-    """Whether brackets, all of one sort, nest deeper than MAX_DEPTH.
+    """Return whether brackets, all of one sort, nest deeper than MAX_DEPTH.
 
     What opens is counted part by part; where that may be too many, each bracket is looked at.
     """
@@ -193,7 +193,7 @@ def dump(value: Any) -> bytes:
 
 
 def is_json(value: Json) -> bool:
-    """Whether numbers are finite, in a parsed JSON value."""
+    """Return whether numbers are finite, in a parsed JSON value."""
     if value.__class__ is float:
         return bool(value - value == 0)
     if value.__class__ is list:

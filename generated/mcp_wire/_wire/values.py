@@ -71,7 +71,7 @@ GIVEN: Final[At] = (None, "")
 
 
 def is_number(x: Json) -> bool:
-    """Whether a value is a JSON number: finite, not too long, and neither true nor false."""
+    """Return whether a value is a JSON number: finite, not too long, and neither true nor false."""
     if x.__class__ is int:
         return -LARGEST <= x <= LARGEST
     return x.__class__ is float and x - x == 0
@@ -81,7 +81,7 @@ LARGEST: Final = 10**MAX_DIGITS - 1
 
 
 def is_string(x: Json) -> bool:
-    """Whether a value is a JSON string: text without half a character."""
+    """Return whether a value is a JSON string: text without half a character."""
     return x.__class__ is str and (x.isascii() or is_text(x))
 
 

@@ -12,7 +12,7 @@ from .values import Json
 
 
 def write_array(write: Callable[[Any], Json], x: Iterable[Any]) -> list[Json]:
-    """As `list(map(write, x))`; Python is called sooner by Python than by C."""
+    """Like `list(map(write, x))`; Python is called sooner by Python than by C."""
     written: list[Json] = []
     for item in x:
         written.append(write(item))
@@ -26,7 +26,7 @@ def write_map(write: Callable[[Any], Json], x: Mapping[str, Json]) -> dict[str, 
 def merge(
     x: dict[str, Json], extra: Mapping[str, Json], known: frozenset[str]
 ) -> dict[str, Json]:
-    """Adds unknown members. Raises EncodeError where one has the name of a declared member."""
+    """Add unknown members. Raises EncodeError where one has the name of a declared member."""
     for key, value in extra.items():
         if key in known:
             raise EncodeError(
@@ -42,7 +42,7 @@ Writers: TypeAlias = dict[type[Any], Writer]
 
 
 def write_again(writers: Writers, value: Any, stopped: Exception) -> Json:
-    """Writes a value of which writing has stopped at a class that has no writer.
+    """Write a value of which writing has stopped at a class that has no writer.
 
     Raises EncodeError where that is not a subclass of one that has, for nesting without end, and
     for what stands where its class cannot.

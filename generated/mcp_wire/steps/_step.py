@@ -40,7 +40,7 @@ class Context:
     )
 
     def fits(self, revision: str, *, now: bool = False) -> bool:
-        """Whether messages of a revision are known to take it; `now` they are."""
+        """Return whether messages of a revision are known to take it; `now` they are."""
         if now:
             self._fitting.add(revision)
         return revision in self._fitting
@@ -227,7 +227,7 @@ def _converted(
 
 
 def same(a: Json, b: Json) -> bool:
-    """Whether two JSON values are equal; 1, 1.0 and true are three values."""
+    """Return whether two JSON values are equal; 1, 1.0 and true are three values."""
     if a.__class__ is dict and b.__class__ is dict:
         return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
     if a.__class__ is list and b.__class__ is list:
@@ -236,6 +236,6 @@ def same(a: Json, b: Json) -> bool:
 
 
 def has_data(error: Json, member: str) -> bool:
-    """Whether the data of an error has a member."""
+    """Return whether the data of an error has a member."""
     data = error.get("data")
     return data.__class__ is dict and member in data

@@ -78,7 +78,7 @@ def structured_as_text(o: Json, wire: str, at: At, trip: Trip, why: str) -> Json
 
 
 def _is_said(o: Json, wire: str) -> bool:
-    """Whether a text in `content` is the JSON of a member."""
+    """Return whether a text in `content` is the JSON of a member."""
     return any(_says(item, o[wire]) for item in o["content"])
 
 
