@@ -27,8 +27,8 @@ Merge: TypeAlias = Callable[[str, str, str], Merged]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`text` is the new content of the file: None for `removed`; ignored for `kept`, `rewritten` and
-    `left out`, which are left to the user.
+    """`text` is the new content of the file: None for `removed`; ignored for `kept`, `rewritten`
+    and `left out`, which are left to the user.
     """
 
     path: str

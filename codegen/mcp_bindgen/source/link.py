@@ -34,7 +34,7 @@ def link(source: Source, files: Mapping[str, Source]) -> tuple[Source, syntax.Mo
     module = read_source(source)
     if not module.imports and not _has_import_types(source, module):
         return source, module
-    return _Linker(source, module, files).linked()
+    return _Linker(source, module, files).link()
 
 
 class _Name(NamedTuple):
@@ -60,7 +60,7 @@ class _Linker:
         self.names: dict[str, str] = {}
         self.locals: dict[str, _Name] = {}
 
-    def linked(self) -> tuple[Source, syntax.Module]:
+    def link(self) -> tuple[Source, syntax.Module]:
         module = self.modules[self.main]
         self._name_imports(module)
         for ref in _modules(module.declarations):

@@ -248,7 +248,7 @@ class Types(Values):
         return [self.type(operand) for operand in reversed(chain)]
 
     # parenthesized = "(" type ")"
-    def parenthesized(self, node: Node) -> syntax.Type:
+    def in_parentheses(self, node: Node) -> syntax.Type:
         (inner,) = self.parts(node, 1)
         return self.type(inner)
 
@@ -317,7 +317,7 @@ _TYPES: Final[dict[str, Callable[[Types, Node], syntax.Type]]] = {
     "member_expression": Types.import_type,
     "nested_type_identifier": Types.qualified,
     "object_type": Types.braced_type,
-    "parenthesized_type": Types.parenthesized,
+    "parenthesized_type": Types.in_parentheses,
     "predefined_type": Types.keyword,
     "readonly_type": Types.readonly,
     "template_literal_type": Types.template,
