@@ -267,7 +267,7 @@ class Ways:
         schemas = self.source, self.target
         return compositions(s, t, schemas, self.rows, self.name, self.way)
 
-    def _admitted(self, s: Struct, t: Struct, f: Field) -> bool:
+    def _admits(self, s: Struct, t: Struct, f: Field) -> bool:
         """Whether the target takes a member that it does not declare."""
         types = types_of(t, f.wire)
         return all(self.way(f.type, type, f"{t.name}.{f.wire}") == CARRY for type in types)
@@ -399,7 +399,7 @@ class Ways:
         return self.required(s.index or Prim("unknown"), t.index, place)
 
     def _require_alike(self, s: Struct, t: Struct) -> None:
-        """Demands a row where members by template need more than to be carried."""
+        """Demand a row if members by template need more than to be carried."""
         twins = {keyed.pattern: keyed.type for keyed in s.keyed}
         listed = {keyed.pattern for keyed in t.keyed}
         pairs = [

@@ -72,7 +72,7 @@ class Writers(Functions):
         if self.shapes.keeps(struct):
             members = f"_{struct.name}_members"
             values = Map(Uni(struct.unlisted) if struct.open else Prim("unknown"))
-            extra = self._written(values, 'held["extra_"]')
+            extra = self._write(values, 'held["extra_"]')
             yield Line(0, 'if "extra_" in held:')
             yield Line(1, "", call(self.use("merge"), "o", extra, members))
 

@@ -151,7 +151,7 @@ class _Lowering:
                 made = Alias(name, Map(struct.index), *_head(declaration))
         else:
             opened = message_shape(self.resolver, declaration) or self.resolver.opened(ref)
-            opened = self.closed(opened, declaration)
+            opened = self.with_rest(opened, declaration)
             if isinstance(opened, syntax.Inline) and not _is_map(opened):
                 made = self.struct(name, opened, declaration, root=name)
             else:
@@ -192,7 +192,7 @@ class _Lowering:
         return tuple(made)
 
     def indexed(self, index: syntax.Index, root: str, place: Place) -> Type:
-        return self.bounded(self.type(index.type, root, place.at(step_of(index.key))), index)
+        return self.with_bounds(self.type(index.type, root, place.at(step_of(index.key))), index)
 
     def fields(self, owner: str, shape: syntax.Inline, root: str) -> tuple[Field, ...]:
         made: dict[str, Field] = {}

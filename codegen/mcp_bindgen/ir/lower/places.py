@@ -66,7 +66,7 @@ def step_of(key: syntax.Type) -> str:
 
 def _words(type: syntax.Template) -> str:
     """What a template says, as one name: `x-${string}` is XString."""
-    return "".join(map(names.capitalized, _WORDS.findall(type.text)))
+    return "".join(map(names.capitalize, _WORDS.findall(type.text)))
 
 
 def _type_places(type: syntax.Type, place: Place) -> Iterator[tuple[int, Place]]:
@@ -147,7 +147,7 @@ def _in_full(arm: syntax.Inline) -> str:
         for m in arm.members
     )
     values = (f"{step_of(i.key)}s{_full_name(i.type)}" for i in arm.index)
-    return "".join([*members, *map(names.capitalized, values)])
+    return "".join([*members, *map(names.capitalize, values)])
 
 
 def _type_name(type: syntax.Type) -> str:

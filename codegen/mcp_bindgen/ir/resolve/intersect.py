@@ -79,7 +79,7 @@ def _alike(a: syntax.Inline, b: syntax.Inline) -> bool:
     )
 
 
-def _merged(scope: Resolving, a: syntax.Inline, b: syntax.Inline, at: int) -> syntax.Inline | None:
+def _merge(scope: Resolving, a: syntax.Inline, b: syntax.Inline, at: int) -> syntax.Inline | None:
     members = {m.name: _typed(scope, m, b, at) for m in a.members}
     for member in b.members:
         mine = members.get(member.name)
@@ -105,7 +105,7 @@ def _typed(scope: Resolving, member: syntax.Member, other: syntax.Inline, at: in
     if any(m.name == member.name for m in other.members):
         return member
     for each in matching(by_name(other.index), member.name):
-        met = None if is_keyword(each.type, "any") else meet(scope, member.type, each.type, at)
+        met = None if is_keyword(each.type, "any") else intersect(scope, member.type, each.type, at)
         member = member if met is None else replace(member, type=met)
     return member
 
@@ -121,7 +121,7 @@ def _merged_indexes(
                 continue
             if isinstance(each.key, syntax.Template):
                 twin = twin or by_string(theirs)
-            of = each.type if twin is None else meet(scope, each.type, twin.type, at)
+            of = each.type if twin is None else intersect(scope, each.type, twin.type, at)
             yield replace(each, type=of or syntax.Keyword("never", at))
 
 
