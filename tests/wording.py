@@ -74,7 +74,7 @@ CEILINGS: Final[Mapping[str, Figures]] = {
     "mcp_runtime/core": Figures(4, 14, 17, 0),
     "mcp_runtime/extensions": Figures(9, 53, 24, 100),
     "mcp_runtime/extensions/tasks": Figures(15, 35, 21, 100),
-    "mcp_runtime/json_schema": Figures(13, 29, 11, 100),
+    "mcp_runtime/json_schema": Figures(4, 14, 11, 0),
     "mcp_runtime/server": Figures(17, 26, 13, 100),
     "mcp_runtime/server/functions": Figures(16, 21, 9, 100),
     "mcp_runtime/server/http": Figures(12, 34, 13, 100),

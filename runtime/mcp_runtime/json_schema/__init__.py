@@ -1,1 +1,1 @@
-"""Python types and JSON Schema: from one to the other, values checked against both."""
+"""Python types as JSON Schemas, and values checked against types and schemas."""

@@ -1,6 +1,7 @@
-"""Gives dataclasses that msgspec has read the defaults that it leaves to their class.
+"""Copies defaults of a dataclass into objects decoded by msgspec.
 
-They are in no `__dict__` otherwise, and so they are missing where such an object is written.
+msgspec leaves a default in the class, so it is missing in the object's `__dict__`, and later in its
+JSON.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _PLAIN: Final = frozenset((str, int, float, bool, bytes, NoneType))
 
 
 def class_defaults(cls: Any) -> Mapping[str, Any]:
-    """The plain defaults of a dataclass, by the names of its members; empty for another type."""
+    """Return the plain defaults of a dataclass by member name; none for another type."""
     if not dataclasses.is_dataclass(cls):
         return {}
     fields = [field for field in dataclasses.fields(cls) if field.init]
@@ -24,7 +25,7 @@ def class_defaults(cls: Any) -> Mapping[str, Any]:
 
 
 def fill_class_defaults(value: Any) -> None:
-    """Sets them in all dataclasses that a value holds which was read from JSON."""
+    """Set missing defaults in all dataclasses inside a decoded value."""
     for inner in _inner(value):
         if inner.__class__ not in _PLAIN:
             fill_class_defaults(inner)

@@ -1,7 +1,7 @@
-"""What clients refuse of a tool's schemas, though the protocol allows it: one row a reason.
+"""Valid tool schemas refused by some clients: one row for each reason.
 
-A client that refuses a schema leaves the tool out, or all tools, often without a word; so a server
-says it when the tool is registered.
+A client which refuses a schema leaves out the tool, or all tools, often without a message. So the
+server warns when the tool is registered.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _READ_BY_TYPESCRIPT: Final = ("draft-06", "draft-07", "draft/2019-09", "draft/20
 
 @dataclass(frozen=True, slots=True)
 class ClientRule:
-    """`clients` have refused it by the month `seen`; `source` is a report.
+    """A reason to refuse a schema: `clients` did so in the month `seen`, as `source` reports.
 
-    `find` yields what is at fault in a schema.
+    `find` yields the faults in a schema.
     """
 
     what: str
@@ -126,7 +126,7 @@ CLIENT_RULES: Final = (
 
 
 def objections(tool: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for each rule that the schemas of a tool, parsed JSON, break."""
+    """Yield a sentence for each rule broken by the schemas of a tool, which is parsed JSON."""
     for rule in CLIENT_RULES:
         for name in rule.schemas:
             schema = tool.get(name)

@@ -1,4 +1,4 @@
-"""Adds to msgspec's schemas what it leaves out, and models or clients need."""
+"""Adds keywords to msgspec's schemas, for models and clients which need them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _TIMES: Final[tuple[tuple[type[mi.Type], str], ...]] = (
     (mi.DateTimeType, "date-time"),
     (mi.TimeType, "time"),
 )
-"""msgspec names the format only where the type demands an offset; a model should know it anyway."""
+"""msgspec writes the format only if the type demands an offset; models need it in any case."""
 
 
 def add_items(schema: Schema) -> None:
-    """Says of each array that says nothing of its items that they may be anything."""
+    """Add an empty `items` to each array without one: its items may be anything."""
     for each in every(schema):
         if each.get("type") == "array" and "items" not in each:
             each["items"] = {}
 
 
 def add_time_formats(annotation: Any, schema: Schema) -> None:
-    """Adds the `format` of dates with a time, and of times, to the schema of a type."""
+    """Add the `format` of times, and of dates with a time, to the schema of a type."""
     _mark(mi.type_info(annotation), schema, schema.get("$defs", {}), set())
 
 
@@ -48,7 +48,7 @@ def _mark(info: mi.Type, place: Any, defs: Schema, seen: set[str]) -> None:
 
 
 def _below(info: mi.Type, schema: Schema, defs: Schema) -> list[tuple[mi.Type, Any]]:
-    """The types directly inside a type, with their schemas."""
+    """Return the types directly inside a type, with their schemas."""
     if isinstance(info, mi.CollectionType):
         return [(info.item_type, schema.get("items"))]
     if isinstance(info, mi.DictType):
@@ -64,16 +64,16 @@ def _below(info: mi.Type, schema: Schema, defs: Schema) -> list[tuple[mi.Type, A
 
 
 def _arms(schema: Schema) -> Iterator[Schema]:
-    """The arms of a choice, those of a choice in it too: so objects with a tag stand together."""
+    """Yield the arms of a choice, those of nested choices too: msgspec nests tagged objects."""
     for arm in schema.get("anyOf", ()):
         yield from _arms(arm) if "anyOf" in arm else (arm,)
 
 
 def _fits(info: mi.Type, arm: Schema, defs: Schema) -> bool:
-    """Whether an arm of `anyOf` is the schema of this type of a union.
+    """True if an arm of `anyOf` is the schema of this arm of a union.
 
-    msgspec admits one text, one array and one mapping in a union, and objects that a tag tells
-    apart.
+    The kind of JSON decides: msgspec allows only one text, one array and one mapping in a union,
+    and objects with distinct tags.
     """
     while isinstance(info, mi.Metadata):
         info = info.type

@@ -17,11 +17,14 @@ _MAX_SHOWN: Final = 80
 
 
 class BadParamHeader(Exception):
-    """An `x-mcp-header` breaks a rule; the text says which, and where."""
+    """An `x-mcp-header` breaks a rule; the text names the rule and the place."""
 
 
 def param_headers(schema: Schema) -> ParamHeaders:
-    """The headers that a tool asks for. Raises BadParamHeader; then the tool cannot be called."""
+    """Return the headers wanted by a tool.
+
+    Raises BadParamHeader; then the tool must not be called.
+    """
     headers: dict[str, Path] = {}
     for name, path in _annotated(schema, (), reachable=True):
         if name.lower() in {known.lower() for known in headers}:
@@ -43,7 +46,7 @@ def _annotated(schema: Schema, path: Path, *, reachable: bool) -> Iterator[tuple
 
 
 def _checked(schema: Schema, path: Path, reachable: bool) -> str:
-    """The name in an annotation. Raises BadParamHeader."""
+    """Return the name in an annotation. Raises BadParamHeader."""
     name, where = schema[_KEYWORD], ".".join(path) or "the schema itself"
     if not reachable:
         raise BadParamHeader(f"{where}: {_KEYWORD} is allowed below `properties` alone")
@@ -55,7 +58,7 @@ def _checked(schema: Schema, path: Path, reachable: bool) -> str:
 
 
 def _is_primitive(type: Any) -> bool:
-    """Whether a schema's `type` names primitives alone, or null beside them."""
+    """True if `type` names only primitives, or null beside them."""
     named: list[Any] = [*type] if isinstance(type, list) else [type]
     kinds = {each for each in named if isinstance(each, str)} - {"null"}
     return bool(kinds) and kinds <= _PRIMITIVES

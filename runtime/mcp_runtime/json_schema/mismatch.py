@@ -11,11 +11,11 @@ from mcp_runtime.json_schema.to_json import Step, excerpt, place
 from mcp_runtime.json_schema.walk import Schema, alternatives
 
 _MOST: Final = 20
-"""Values of an enumeration that a message lists."""
+"""The values of an enumeration listed in a message."""
 
 
 class Mismatch(Exception):
-    """A value does not fit at `path` (`$.a[0].b`); `why` says what was expected and found there."""
+    """A value does not fit at `path` (`$.a[0].b`); `why` names the expected and the found value."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(f"{path}: {why}")
@@ -31,7 +31,7 @@ class Mismatch(Exception):
 
 
 class NotText(TypeError):
-    """Raised by a hook of ours, in the words of msgspec, for what only a text can say."""
+    """Raised by our decoding hooks, in msgspec's words, if a value must be text and is not."""
 
 
 def explained(
@@ -41,11 +41,11 @@ def explained(
     error_of: Callable[[Any], str],
     noun: str = "member",
 ) -> Mismatch:
-    """An error of msgspec as a Mismatch; `error_of` is its error for another value.
+    """Return an error of msgspec as a Mismatch.
 
-    `noun` is the word for a member of the outermost object.
-
-    What a class raises that looks at its own members, such as by `__post_init__`, keeps its words.
+    `error_of` returns msgspec's error text for another value; `noun` is the word for a member of
+    the outermost object. An error raised by the class itself, such as by `__post_init__`, keeps its
+    text.
     """
     if isinstance(error, RecursionError):
         return Mismatch("$", "expected less nesting, found a value that is nested too deeply")
@@ -60,7 +60,7 @@ def explained(
 
 
 def _exact(steps: list[Step], error: str, value: Any, error_of: Callable[[Any], str]) -> list[Step]:
-    """The steps with the name of the key in place of each `...`, where it can be found."""
+    """Replace each `...` among the steps by the name of the key, if it can be found."""
     for i, step in enumerate(steps):
         if step is ...:
             key = _key_at_fault(steps[:i], error, value, error_of)
@@ -73,7 +73,9 @@ def _exact(steps: list[Step], error: str, value: Any, error_of: Callable[[Any], 
 def _key_at_fault(
     steps: list[Step], error: str, value: Any, error_of: Callable[[Any], str]
 ) -> str | None:
-    """The key of the mapping at the place whose value is wrong, found by halving the mapping."""
+    """Return the key of the wrong value in the mapping at a place, found by halving the mapping."""
+    # msgspec writes `[...]` for any key of a mapping. Decoding halves of the mapping finds the key
+    # in logarithmic time: the half with the fault has the same error text.
     mapping = _value_at(value, steps)
     if not isinstance(mapping, dict):
         return None
@@ -92,7 +94,7 @@ _ABSENT: Final = object()
 
 
 def _parts(text: str) -> tuple[str, bool, str]:
-    """msgspec's text, whether it is about a key, and the path."""
+    """Split msgspec's error into its text, a flag for errors of a key, and the path."""
     match = _PARTS.fullmatch(text)
     assert match is not None, "each part may be empty"
     return match[1], match[2] is not None, match[3] or "$"
@@ -103,7 +105,7 @@ def _steps(path: str) -> list[Step]:
 
 
 def _replaced(value: Any, steps: list[Step], by: Any) -> Any:
-    """A copy with another value at the place."""
+    """Return a copy with another value at a place."""
     if not steps:
         return by
     copy: Any = value.copy()
@@ -112,7 +114,7 @@ def _replaced(value: Any, steps: list[Step], by: Any) -> Any:
 
 
 def _value_at(value: Any, steps: list[Step]) -> Any:
-    """The value at the place, _ABSENT if the place is not exact."""
+    """Return the value at a place; _ABSENT if the place is not exact."""
     for step in steps:
         try:
             value = value[step]
@@ -122,7 +124,7 @@ def _value_at(value: Any, steps: list[Step]) -> Any:
 
 
 def _schemas(schema: Schema, defs: Schema, steps: list[Step]) -> Iterator[Schema]:
-    """The schemas of the place, one for each alternative that has it."""
+    """Yield the schemas of a place, one for each alternative with this place."""
     for each in alternatives(schema, defs):
         if not steps:
             yield each
@@ -145,16 +147,16 @@ _EXPECTED: Final = re.compile(r"Expected (.*?)(?:, got `(.*)`)?", re.DOTALL)
 
 
 _NAMES: Final = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}
-"""Names of types in JSON Schema, which a model knows, for those of Python."""
+"""Types of Python by their names in JSON Schema, which models know."""
 
 
 def _named(quoted: re.Match[str]) -> str:
-    """Types that msgspec names, as JSON Schema names them."""
+    """Translate the types in msgspec's text to the names of JSON Schema."""
     return " | ".join(_NAMES.get(name, name) for name in quoted[1].split(" | "))
 
 
 def _worded(text: str, value: Any, schemas: Iterator[Schema], noun: str) -> str:
-    """msgspec's text in our format: what was expected, and what was found."""
+    """Rewrite msgspec's text in our format: expected and found value."""
     if member := _MEMBER.fullmatch(text):
         return _member(member[1] == "missing required", member[2], schemas, noun)
     if text.startswith(("Invalid enum value", "Invalid value")):

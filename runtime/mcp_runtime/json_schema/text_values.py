@@ -1,7 +1,7 @@
-"""Reads arguments as a schema allows: JSON text where it takes no text, null for an absent member.
+"""Repairs arguments by their schema: JSON text where it takes no text, null for an absent member.
 
-Models send `"[1, 2]"` for an array, `"3"` for a number, and null for what they leave out. Where a
-schema leaves any doubt, as without a `type`, a text stays a text and null stays null.
+Models send `"[1, 2]"` for an array, `"3"` for a number, and null for absent members. If a schema
+leaves any doubt, for example without a `type`, a text stays a text and null stays null.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from mcp_runtime.json_schema.walk import Schema
 from mcp_runtime.revisions import DecodeError, parse
 
 _DEEPEST: Final = 32
-"""References and choices that lie inside one another at one place of a schema."""
+"""The depth of references and choices followed at one place of a schema."""
 _ANY: Final[frozenset[str]] = frozenset(
     ("array", "boolean", "integer", "null", "number", "object", "string")
 )
@@ -22,10 +22,9 @@ _ANY: Final[frozenset[str]] = frozenset(
 def repair_arguments(
     schema: Schema, value: Any, *, texts: bool = True, nulls: bool = True
 ) -> tuple[Any, list[str], list[str]]:
-    """A copy of `value`, and the paths of texts that were parsed and of nulls that were left out.
+    """Return a copy of `value` with repairs, the paths of parsed texts and those of removed nulls.
 
-    Whether it then fits the schema is not looked at. Nothing is repaired in a value or a schema
-    that nests too deeply.
+    The result is not validated. Nothing is repaired if the value or the schema nests too deeply.
     """
     repair = _Repair(schema, texts=texts, nulls=nulls)
     try:
@@ -66,7 +65,7 @@ class _Repair:
         return value
 
     def _leave_out(self, schemas: list[Any], name: str, path: str) -> bool:
-        """Whether null says that a member is absent: it is optional, and cannot be null."""
+        """Remove a null if its member is optional and has no null; return True if removed."""
         arms = list(self._arms(schemas)) if self._nulls else []
         declared = [arm["properties"][name] for arm in arms if name in _dict(arm, "properties")]
         if not declared or any(name in _list(arm, "required") for arm in arms):
@@ -77,7 +76,10 @@ class _Repair:
         return True
 
     def _parsed(self, schemas: list[Any], text: str) -> tuple[Any] | None:
-        """What a text says, if the schemas take that and no text."""
+        """Return the value of a JSON text, in a tuple.
+
+        None if the schemas take a text, or do not take the value.
+        """
         kinds = frozenset[str]().union(*(self._kinds(each) for each in schemas))
         if "string" in kinds:
             return None
@@ -88,7 +90,7 @@ class _Repair:
         return (value,) if kinds & _kinds_of(value) else None
 
     def _kinds(self, schema: Any, depth: int = 0) -> frozenset[str]:
-        """The types of JSON that a schema may take: all of them where it does not say."""
+        """Return the JSON types allowed by a schema; all of them if it does not name any."""
         if not isinstance(schema, dict) or depth > _DEEPEST:
             return _ANY
         known = cast("Schema", schema)
@@ -106,7 +108,7 @@ class _Repair:
         return kinds
 
     def _target(self, reference: Any) -> Any:
-        """The schema that a reference names; one that takes anything if that is not inside."""
+        """Return the schema of a reference; `true` if it leads outside of the document."""
         if not isinstance(reference, str) or not reference.startswith("#"):
             return True
         at: Any = self._root
@@ -116,7 +118,7 @@ class _Repair:
         return True if at is None else at
 
     def _arms(self, schemas: list[Any], depth: int = 0) -> Iterator[Schema]:
-        """The schemas with all that they refer to, choose from or combine."""
+        """Yield the schemas and all schemas they refer to, choose from or combine."""
         for each in schemas:
             if isinstance(each, dict) and depth <= _DEEPEST:
                 known = cast("Schema", each)
@@ -128,7 +130,7 @@ class _Repair:
                 yield from self._arms(inner, depth + 1)
 
     def _of_member(self, schemas: list[Any], name: str) -> list[Any]:
-        """What a member may be; anything where no schema says."""
+        """Return the schemas of a member; `true` if no schema names it."""
         possible: list[Any] = []
         for arm in self._arms(schemas):
             properties = arm.get("properties")
@@ -162,7 +164,7 @@ def _list(schema: Schema, keyword: str) -> list[object]:
 
 
 def _named_kinds(schema: Schema) -> frozenset[str]:
-    """The types that `type`, `enum` and `const` leave."""
+    """Return the types left by `type`, `enum` and `const`."""
     kinds = _ANY
     match schema.get("type"):
         case str(name):
@@ -181,7 +183,7 @@ def _named_kinds(schema: Schema) -> frozenset[str]:
 
 
 def _kinds_of(value: Any) -> frozenset[str]:
-    """The types of JSON that a parsed value is of."""
+    """Return the JSON types of a parsed value."""
     if isinstance(value, bool):
         return frozenset(("boolean",))
     if isinstance(value, int | float):

@@ -1,4 +1,4 @@
-"""Converts any value to JSON: by msgspec, and models of pydantic by pydantic."""
+"""Converts any value to JSON: by msgspec, and pydantic models by pydantic."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from mcp_runtime.revisions import fault, is_json
 from mcp_runtime.revisions import latest as t
 
 Step: TypeAlias = str | int | EllipsisType
-"""A name, an index, or any key of a mapping."""
+"""A name, an index, or `...` for any key of a mapping."""
 
 _LONGEST: Final = 80
-"""Characters of a value that a message shows."""
+"""The characters of a value shown in a message."""
 
 
 class BadResult(Exception):
-    """A handler returned what its output schema or its kind does not allow; the text says where."""
+    """The result of a handler is not JSON or breaks its output schema; the text has the place."""
 
 
 def to_json(value: object) -> Any:
-    """A value as parsed JSON: dataclasses, Structs, enums, dates, models of pydantic, paths …
+    """Convert a value to parsed JSON: dataclasses, Structs, enums, dates, pydantic models, paths …
 
     Raises BadResult for a value without a form in JSON, such as NaN and the infinities.
     """
@@ -45,13 +45,13 @@ def to_json(value: object) -> Any:
 
 
 def _built(value: object) -> Any:
-    """A value as dicts, lists and scalars, which may still be no JSON, such as NaN."""
+    """Convert a value to dicts, lists and scalars; some may still be no JSON, such as NaN."""
     json = msgspec.to_builtins(value, str_keys=True, enc_hook=_foreign)
     return json if _is_built(json) else _rebuilt(json)
 
 
 def _formless(value: object, error: Exception) -> BadResult:
-    """The error for a value that has no form in JSON, with the place of what lacks one."""
+    """Return the error for a value without a form in JSON, with the innermost place at fault."""
     steps: list[Step] = []
     while (inner := _first_formless(value)) is not None:
         step, value = inner
@@ -71,7 +71,7 @@ def _first_formless(value: object) -> tuple[Step, object] | None:
 
 
 def children(value: object) -> Iterator[tuple[Step, object]]:
-    """What a value holds directly, with its step: items, values by key, members of objects."""
+    """Yield the direct parts of a value with their steps: items, values by key, members."""
     if isinstance(value, Mapping):
         for key, each in cast("Mapping[object, object]", value).items():
             yield (key if isinstance(key, str) else str(key)), each
@@ -83,7 +83,7 @@ def children(value: object) -> Iterator[tuple[Step, object]]:
 
 
 def _member_names(cls: Any) -> Iterator[str]:
-    """The members of a dataclass, a Struct or a model of pydantic; none of another class."""
+    """Yield the members of a dataclass, a Struct or a pydantic model; none of another class."""
     if dataclasses.is_dataclass(cls):
         yield from (each.name for each in dataclasses.fields(cls))
     for names in ("__struct_fields__", "__pydantic_fields__"):
@@ -91,7 +91,7 @@ def _member_names(cls: Any) -> Iterator[str]:
 
 
 def _is_built(value: Any) -> bool:
-    """Whether msgspec has left nothing as it was: it does so with tuples and values of enums."""
+    """True if no part needs a second conversion: msgspec keeps tuples and values of enums."""
     if value.__class__ is dict:
         return all(map(_is_built, value.values()))
     return all(map(_is_built, value)) if value.__class__ is list else value.__class__ in _SCALARS
@@ -106,12 +106,12 @@ def _rebuilt(value: Any) -> Any:
 
 
 PLAIN: Final = frozenset((str, bool, int, type(None)))
-"""The classes whose values are JSON as they are."""
+"""Classes whose values are JSON without conversion."""
 _SCALARS: Final = PLAIN | {float}
 
 
 def _foreign(value: object) -> Any:
-    """A value that msgspec does not know, by the library that does."""
+    """Convert a value unknown to msgspec."""
     if value.__class__.__module__ == t.__name__:
         return t.to_wire(value)
     if isinstance(value, PurePath | str):
@@ -138,7 +138,7 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 def to_text(value: Any) -> str:
-    """Parsed JSON as text. Raises BadResult for lone surrogates and for integers too long."""
+    """Encode parsed JSON as text. Raises BadResult for lone surrogates and too long integers."""
     try:
         return str(_encode(value), "utf-8")
     except (ValueError, RecursionError, msgspec.MsgspecError):
@@ -149,7 +149,7 @@ def to_text(value: Any) -> str:
 
 
 def excerpt(value: Any) -> str:
-    """Parsed JSON for an error message: short, in one line."""
+    """Return parsed JSON as a short text of one line, for error messages."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
@@ -162,7 +162,7 @@ def excerpt(value: Any) -> str:
 
 
 def place(steps: Iterable[Step]) -> str:
-    """A path such as `$.a[0]["b c"]`: short, in one line, whatever the names are."""
+    """Return a path such as `$.a[0]["b c"]`, short and in one line, whatever the names are."""
     return "$" + "".join(map(_step, steps))
 
 
@@ -181,9 +181,9 @@ _HOOKS: Final = ("__pydantic_validator__", "__get_pydantic_core_schema__")
 
 
 def is_pydantic(type_or_note: object) -> bool:
-    """Whether a type, or what annotates one, comes from pydantic; it is not imported to know.
+    """True if a type or an annotation comes from pydantic, which is not imported for this.
 
-    `annotated_types` counts: pydantic's `PositiveInt` is an int with a bound of that library.
+    `annotated_types` counts: pydantic's `PositiveInt` is an int with a bound of this library.
     """
     cls: type = type_or_note if isinstance(type_or_note, type) else type(type_or_note)
     homes = {base.__module__.partition(".")[0] for base in cls.__mro__}

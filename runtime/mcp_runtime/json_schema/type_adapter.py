@@ -1,6 +1,6 @@
-"""A Python type as JSON Schema, and as a reader and writer of JSON, by msgspec or pydantic.
+"""Python types as JSON Schemas, and as readers and writers of JSON, by msgspec or pydantic.
 
-pydantic is imported only where a type comes from it.
+pydantic is imported only for a type which comes from it.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ _FAULTS: Final = (msgspec.ValidationError, RecursionError, OverflowError, ValueE
 
 
 class TypeAdapter(Protocol):
-    """Reads and writes the values of a type; `schema` has its definitions under `$defs`."""
+    """A reader and writer of the values of a type; `schema` has its definitions under `$defs`."""
 
     @property
     def schema(self) -> Schema: ...
     def read(self, value: Any) -> Any:
-        """Parsed JSON as a value of the type. Raises Mismatch."""
+        """Convert parsed JSON to a value of the type. Raises Mismatch."""
         ...
 
     def write(self, value: Any) -> Any:
-        """A value of the type as parsed JSON. Raises Mismatch, BadResult."""
+        """Convert a value of the type to parsed JSON. Raises Mismatch and BadResult."""
         ...
 
 
 def adapter(annotation: Any, *, output: bool = False) -> TypeAdapter:
-    """The adapter of a type. Raises TypeError if no library knows it, or an arm of its union."""
+    """Return the adapter of a type. Raises TypeError if no library knows it, or an arm of it."""
     try:
         if any(map(is_pydantic, mentions(annotation))):
             return _pydantic(annotation, output=output)
@@ -72,7 +72,7 @@ def adapter(annotation: Any, *, output: bool = False) -> TypeAdapter:
 
 
 def _require_init(annotation: Any) -> None:
-    """Raises TypeError for a member with `init=False`, which msgspec would read all the same."""
+    """Raise TypeError for a member with `init=False`, as msgspec would read it all the same."""
     for each in mentions(annotation):
         for field in dataclasses.fields(each) if dataclasses.is_dataclass(each) else ():
             if not field.init:
@@ -83,7 +83,7 @@ def _require_init(annotation: Any) -> None:
 
 
 def _require_no_path_keys(annotation: Any) -> None:
-    """Raises TypeError for a mapping from paths, whose keys msgspec would leave as texts."""
+    """Raise TypeError for a mapping from paths, as msgspec would leave its keys as texts."""
     for each in mentions(annotation):
         keys = arms_of(get_args(each)[0]) if _is_mapping(each) else ()
         if any(is_path(bare(arm)) for arm in keys):
@@ -96,10 +96,10 @@ def _is_mapping(annotation: Any) -> bool:
 
 
 def native_schema(annotation: Any, *, output: bool = False) -> Schema:
-    """The schema of a type that msgspec knows. Raises TypeError for another.
+    """Return the schema of a type known to msgspec. Raises TypeError for another type.
 
-    What is written (`output`) has the format of a time only where the type demands an offset:
-    `date-time` has one, and a value without one would not fit.
+    In the schema of a result (`output`) a time has a format only if the type demands an offset: a
+    value without one would break `date-time`.
     """
     (schema,), defs = msgspec.json.schema_components(
         [annotation], schema_hook=_schema_of, ref_template=_REF
@@ -119,7 +119,7 @@ def native_schema(annotation: Any, *, output: bool = False) -> Schema:
 
 
 def _as_declared(values: list[object], annotation: Any) -> list[object]:
-    """The values of an enumeration as its type lists them, which a form shows; msgspec sorts."""
+    """Return the values of an enumeration in the order of its type; msgspec sorts them."""
     for each in mentions(annotation):
         declared = list(_values_of(each))
         if len(declared) == len(values) and set(declared) == set(values):
@@ -137,14 +137,14 @@ _KINDS: Final[Mapping[type[object], str]] = {str: "string", int: "integer", bool
 
 
 def _kind_of(values: Collection[object]) -> str | None:
-    """The type of all values of an enumeration, which some clients' models demand, if it is one."""
+    """Return the common type of an enumeration's values, if any; some clients' models need it."""
     classes = {value.__class__ for value in values}
     return _KINDS.get(classes.pop()) if len(classes) == 1 else None
 
 
 def _schema_of(annotation: Any) -> Schema:
     if annotation is object:
-        return {"description": "Any JSON."}  # msgspec takes an empty schema for none at all
+        return {"description": "Any JSON."}  # msgspec would ignore an empty schema
     if is_path(annotation):
         return {"type": "string"}
     raise TypeError(f"{_name(annotation)} has no form in JSON that is known here")
@@ -155,7 +155,7 @@ def is_path(annotation: Any) -> bool:
 
 
 def _path(annotation: Any, value: Any) -> Any:
-    """A path of a text; what else msgspec does not know is taken as it is."""
+    """Convert a text to a path; return values of other types unchanged."""
     if not is_path(annotation):
         return value
     if not isinstance(value, str):
@@ -164,7 +164,7 @@ def _path(annotation: Any, value: Any) -> Any:
 
 
 def join(ours: Schema, theirs: Schema) -> None:
-    """Adds definitions to definitions. Raises TypeError if two of one name differ."""
+    """Add the definitions `theirs` to `ours`. Raises TypeError if two of one name differ."""
     for name, schema in theirs.items():
         if ours.setdefault(name, schema) != schema:
             raise TypeError(f"two types are called {name}; rename one of them")
@@ -175,7 +175,7 @@ def join(ours: Schema, theirs: Schema) -> None:
 
 @dataclass(frozen=True, slots=True)
 class MsgspecAdapter:
-    """By msgspec; with `strict` a text is never read as a number or a truth value.
+    """An adapter by msgspec; with `strict` a text is never read as a number or a truth value.
 
     `noun` is the word for a member of the outermost object in messages.
     """
@@ -194,13 +194,15 @@ class MsgspecAdapter:
             raise explained(error, value, self.schema, self._error_of, self.noun) from None
 
     def write(self, value: Any) -> Any:
+        # A handler's annotation is a claim: its result is read back, so that a wrong value is found
+        # here with its path, and not by the client. A plain value of the very type needs no check.
         json = value if value.__class__ in PLAIN else to_json(value)
         if json.__class__ is not self.type:
             self.read(json)
         return json
 
     def _error_of(self, value: Any) -> str:
-        """msgspec's error for a value; empty if it fits."""
+        """Return msgspec's error for a value; empty if it fits."""
         try:
             msgspec.convert(value, self.type, strict=self.strict, str_keys=True, dec_hook=_path)
         except _FAULTS as error:
@@ -250,7 +252,7 @@ def _pydantic(annotation: Any, *, output: bool) -> _PydanticAdapter:
 
 
 def _first(error: Any) -> Mismatch:
-    """The first of pydantic's errors."""
+    """Convert the first of pydantic's errors."""
     fault = error.errors(include_url=False, include_context=False)[0]
     return Mismatch(
         place(fault["loc"]), f"{fault['msg']}, found {excerpt(_as_json(fault['input']))}"
@@ -269,7 +271,10 @@ def _as_json(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _UnionAdapter:
-    """The first arm that accepts a value; if none does, the mismatch that lies deepest."""
+    """An adapter for a union with arms of both libraries: the first arm to accept a value reads it.
+
+    If none does, the error is the mismatch with the longest path.
+    """
 
     arms: tuple[TypeAdapter, ...]
 
@@ -303,7 +308,7 @@ class _UnionAdapter:
 
 
 def bare(annotation: Any) -> Any:
-    """A type without Annotated, NewType and type statements around it."""
+    """Return a type without Annotated, NewType and type statements around it."""
     while True:
         if get_origin(annotation) is Annotated:
             annotation = get_args(annotation)[0]
@@ -316,7 +321,7 @@ def bare(annotation: Any) -> Any:
 
 
 def arms_of(annotation: Any) -> tuple[Any, ...]:
-    """The arms of a union and of the unions in it; any other type is its own arm."""
+    """Return the arms of a union and of unions inside; any other type is its own arm."""
     plain = bare(annotation)
     if get_origin(plain) in (Union, types.UnionType):
         return tuple(arm for each in get_args(plain) for arm in arms_of(each))
@@ -324,9 +329,9 @@ def arms_of(annotation: Any) -> tuple[Any, ...]:
 
 
 def mentions(annotation: Any, through: Callable[[Any], bool] = lambda each: True) -> Iterator[Any]:
-    """Every type in a type, members of classes too, and what annotates them.
+    """Yield every type inside a type, members of classes and annotations included.
 
-    Looks only into types that `through` admits.
+    Looks only into types for which `through` returns True.
     """
     seen: list[Any] = []
 
@@ -356,7 +361,7 @@ def _inner(annotation: Any) -> Iterator[Any]:
 
 
 def _flat(args: tuple[Any, ...]) -> Iterator[Any]:
-    """The arguments of a generic; those of Callable are a list."""
+    """Yield the arguments of a generic; those of Callable are a list."""
     for arg in args:
         yield from arg if isinstance(arg, list) else (arg,)
 

@@ -1,8 +1,8 @@
-"""Counts the work that a JSON Schema makes of a value, before a validator does it.
+"""Counts the work of a JSON Schema on a value, before a validator does the work.
 
-A small schema can keep a validator busy for ever: where a subschema is reached in two ways, each
-level of the schema or of the value doubles the visits. Here each subschema meets each part of the
-value once, and the visits that a validator would make are summed up.
+A small schema can keep a validator busy for ever: if a subschema is reached in two ways, each level
+of the schema or of the value doubles the visits. Here each subschema meets each part of the value
+once, and the visits of a validator are summed up.
 
 Source: 2026-07-28 basic/index, "JSON Schema Usage".
 """
@@ -19,7 +19,7 @@ from mcp_runtime.limits import SCHEMA_VISITS
 
 _Judged: TypeAlias = Callable[[Any, Any], Iterable[Any]]
 
-# Per keyword: the parts of an object, or of an array, that its schemas judge.
+# Per keyword: the parts of an object, or of an array, judged by its schemas.
 _OF_OBJECTS: Final[Mapping[str, _Judged]] = {
     "additionalProperties": lambda value, _: value.values(),
     "patternProperties": lambda value, _: value.values(),
@@ -38,22 +38,22 @@ _NOT_JUDGING: Final = ("$defs", "contentSchema", "definitions")
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _ANCHORS: Final = ("$anchor", "$dynamicAnchor")
 _UNEVALUATED: Final = ("unevaluatedProperties", "unevaluatedItems")
-"""The keywords with which a validator visits twice."""
+"""Keywords for which a validator visits the parts twice."""
 _DIALECTS: Final = ("https://json-schema.org/", "http://json-schema.org/")
-"""Schemas that validators know; they do no harm."""
+"""Schemas built into validators; they are harmless."""
 _MAX_PAIRS: Final = 1_000_000
 _FEW: Final = 10_000
 _OFTEN: Final = 8
 
 
 class Unfollowed(Exception):
-    """A reference that leads nowhere."""
+    """A reference without a target."""
 
 
 class Work(NamedTuple):
-    """`visits` of subschemas to parts of a value, and how many `pairs` of them there are.
+    """The `visits` of subschemas to parts of a value, and the distinct `pairs` of the two.
 
-    Work that is too much is counted only in part.
+    Excessive work is counted only in part.
     """
 
     visits: int
@@ -61,17 +61,19 @@ class Work(NamedTuple):
 
     @property
     def is_fair(self) -> bool:
-        """Whether few visits are repeated, so that an explanation costs little more."""
+        """True if few visits are repeated, so that an explanation costs little more."""
         return self.visits <= max(_FEW, _OFTEN * self.pairs)
 
 
 def worker(schema: Any) -> Callable[[Any], Work]:
-    """Counts the work for values of that schema. Raises Unfollowed."""
+    """Return a function which counts the work for a value of the schema. Raises Unfollowed."""
     document = _Document(schema)
 
     def work(value: Any) -> Work:
         size = _size(value)
-        if document.unfolded * size <= SCHEMA_VISITS:  # there each meets each but once
+        # The upper bound: every subschema, references replaced by their targets, meets every part
+        # of the value. Most schemas stay below the limit even so, and nothing is counted for them.
+        if document.unfolded * size <= SCHEMA_VISITS:
             return Work(int(document.unfolded) * size, document.size * size)
         count = _Count(document)
         try:
@@ -86,7 +88,7 @@ def worker(schema: Any) -> Callable[[Any], Work]:
 
 
 class _Node:
-    """A subschema: where its parts and references lead, by what they judge."""
+    """A subschema: the targets of its parts and references, by the values they judge."""
 
     __slots__ = ("base", "in_place", "of_arrays", "of_objects", "schema", "weight")
 
@@ -107,11 +109,11 @@ class _Node:
 
     @property
     def applied(self) -> list[Any]:
-        """All that judge the value or parts of it."""
+        """All subschemas for the value or parts of it."""
         return [*self.in_place, *(part for *_, part in (*self.of_objects, *self.of_arrays))]
 
     def below(self, value: Any) -> Iterator[tuple[Any, Any]]:
-        """The subschemas that judge a value or its parts, each with what it judges."""
+        """Yield each subschema for a value or its parts, with the value or the part."""
         for schema in self.in_place:
             yield schema, value
         by_kind = self.of_objects if isinstance(value, dict) else self.of_arrays
@@ -123,8 +125,8 @@ class _Node:
 class _Document:
     """A schema as a graph of its subschemas, its references followed.
 
-    `size` is the number of subschemas; `unfolded` is the number when what a reference leads to
-    stands in its place, which is infinite if it leads back to itself.
+    `size` is the number of subschemas; `unfolded` is their number with each reference replaced by
+    its target, infinite for a recursive schema.
     """
 
     def __init__(self, schema: Any) -> None:
@@ -207,7 +209,7 @@ def _at(schema: Any, pointer: str, reference: str) -> Any:
 
 
 def _size(value: Any) -> int:
-    """Its parts, itself among them, and the names of members."""
+    """Count the parts of a value, itself included, and the names of members."""
     size, waiting = 0, [value]
     while waiting:
         each = waiting.pop()
@@ -222,11 +224,14 @@ def _size(value: Any) -> int:
 
 
 class _TooMuch(Exception):
-    """It need not be counted on."""
+    """The limit is passed; counting ends."""
 
 
 class _Count:
-    """Visits to one value. The schema and the value live on meanwhile, so their ids name them."""
+    """The count of visits to one value, whose parts are identified by `id`.
+
+    The schema and the value outlive the count, so no `id` is reused.
+    """
 
     def __init__(self, document: _Document) -> None:
         self.pairs = 0
@@ -234,7 +239,7 @@ class _Count:
         self._known: dict[tuple[int, int], int] = {}
 
     def visits(self, schema: Any, value: Any) -> int:
-        """The visits that a schema and all below it make of a value. Raises _TooMuch."""
+        """Count the visits of a schema and its subschemas to a value. Raises _TooMuch."""
         self.pairs += 1
         pair = id(schema), id(value)
         node = self._nodes.get(pair[0])
@@ -243,7 +248,7 @@ class _Count:
         if pair in self._known:
             self.pairs -= 1
             return self._known[pair]
-        self._known[pair] = 1  # where it leads back to itself, a validator stops
+        self._known[pair] = 1  # at a recursion to the same value a validator stops
         visits = 1
         for below, part in node.below(value):
             visits += self.visits(below, part)

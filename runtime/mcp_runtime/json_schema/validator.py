@@ -15,29 +15,29 @@ from mcp_runtime.json_schema.validation_cost import Unfollowed, worker
 from mcp_runtime.limits import SCHEMA_VISITS
 
 Check: TypeAlias = Callable[[Any], str | None]
-"""Says what is wrong with parsed JSON, and where; None if nothing is."""
+"""Returns the fault of parsed JSON with its place; None if it is valid."""
 
 _BACKTRACKS: Final = 100_000
-"""Backtracking steps after which a pattern of the peer counts as not matching."""
+"""After so many backtracking steps a pattern of the peer counts as no match."""
 _LONGEST: Final = 200
-"""Characters of the validator's message."""
+"""The length of a validator's message, in characters."""
 
 
 class BadSchema(Exception):
-    """The peer's schema cannot be used; the text says why."""
+    """The peer's schema cannot be used; the text has the reason."""
 
 
 def validate_schema(schema: Any, value: Any) -> str | None:
-    """What is wrong with parsed JSON by a schema of draft 2020-12, or of the draft that it names.
+    """Return the fault of parsed JSON by a schema, with its place; None if it is valid.
 
-    None if nothing is. Raises BadSchema for an invalid schema or one that refers to another
-    document, NotInstalled without the extra `schemas`.
+    The draft is the one named by `$schema`, 2020-12 by default. Raises BadSchema for an invalid
+    schema or one with a reference to another document, NotInstalled without the extra `schemas`.
     """
     return checker(schema)(value)
 
 
 def checker(schema: Any) -> Check:
-    """`validate_schema`, for many values of one schema."""
+    """Return the check of `validate_schema` for many values of one schema."""
     require_installed()
     import jsonschema_rs
 
@@ -75,7 +75,7 @@ def checker(schema: Any) -> Check:
 
 
 def require_installed() -> None:
-    """Raises NotInstalled without the extra `schemas`."""
+    """Raise NotInstalled without the extra `schemas`."""
     if util.find_spec("jsonschema_rs") is None:
         raise NotInstalled(
             "checking values against a peer's JSON Schema", "jsonschema-rs", "schemas"

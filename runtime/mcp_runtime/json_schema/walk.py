@@ -1,4 +1,4 @@
-"""Walks a JSON Schema: the schemas in it, what it refers to, and its alternatives."""
+"""Walks a JSON Schema: its subschemas, references and alternatives."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _SINGLE: Final = (
 )
 _LOCAL: Final = "#/$defs/"
 _NOTES: Final = frozenset(("default", "deprecated", "description", "examples", "title"))
-"""Keywords that judge no value: beside a reference they stand for those of the definition."""
+"""Annotations: beside a reference they replace those of the definition."""
 
 
 class Part(NamedTuple):
-    """A schema directly inside another: under a keyword, and there under a name or an index."""
+    """A schema directly inside another: its keyword, and its name or index there."""
 
     keyword: str
     key: str | int | None
@@ -45,7 +45,7 @@ class Part(NamedTuple):
 
 
 def parts(schema: Schema) -> Iterator[Part]:
-    """The schemas directly inside a schema, truth values among them."""
+    """Yield the schemas directly inside a schema, truth values included."""
     for keyword in _SINGLE:
         if isinstance(schema.get(keyword), dict | bool):
             yield Part(keyword, None, schema[keyword])
@@ -58,7 +58,7 @@ def parts(schema: Schema) -> Iterator[Part]:
 
 
 def every(schema: Any) -> Iterator[Schema]:
-    """A schema and all that are inside it, at any depth, but for truth values."""
+    """Yield a schema and all schemas inside it, at any depth, without truth values."""
     if isinstance(schema, dict):
         held = cast("Schema", schema)
         yield held
@@ -67,12 +67,12 @@ def every(schema: Any) -> Iterator[Schema]:
 
 
 def refers(schema: Any, name: str) -> bool:
-    """Whether a schema, or one inside it, refers to the definition of a name."""
+    """True if a schema, or one inside it, refers to the definition `name`."""
     return any(each.get("$ref") == _LOCAL + name for each in every(schema))
 
 
 def resolved(schema: Schema, defs: Schema) -> Schema:
-    """The schema with the definition that it refers to in place of the reference."""
+    """Return the schema with its reference replaced by the definition."""
     if "$ref" not in schema:
         return schema
     name = str(schema["$ref"]).removeprefix(_LOCAL)
@@ -81,9 +81,9 @@ def resolved(schema: Schema, defs: Schema) -> Schema:
 
 
 def inline_leaves(schema: Schema) -> None:
-    """Puts definitions that hold no schema, as an enumeration does, where they are referred to.
+    """Replace references to definitions without a schema inside, such as enumerations.
 
-    Many clients do not look them up. What nothing refers to any more is left out.
+    Many clients do not follow such references. Unused definitions are removed.
     """
     defs: Schema = schema.get("$defs", {})
     leaves = {name: one for name, one in defs.items() if "$ref" not in one and not any(parts(one))}
@@ -98,7 +98,7 @@ def inline_leaves(schema: Schema) -> None:
 
 
 def alternatives(schema: Schema, defs: Schema) -> Iterator[Schema]:
-    """Those that a value may fit, where the schema is a reference or a choice; else the schema."""
+    """Yield the alternatives of a reference or a choice; of another schema, itself."""
     schema = resolved(schema, defs)
     choices = (*schema.get("anyOf", ()), *schema.get("oneOf", ()))
     for each in choices:
