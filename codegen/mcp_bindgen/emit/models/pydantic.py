@@ -267,8 +267,10 @@ def _keyed(used: _Annotator, struct: Struct) -> Iterator[str]:
         rows.append(as_tuple([*patterns, str(keyed.longest), used.code(keyed.type)]))
     rest = used.any() if struct.index is None else used.code(struct.index)
     rows.append(as_tuple(["None", "None", "None", rest]))
-    table = Group("lambda: (", tuple(rows), ")")
-    yield from lay(STEP, "keyed_ = ", Group("staticmethod(", (table,), ")"), "")
+    yield f"{STEP}@classmethod"
+    yield f"{STEP}def keyed_(cls) -> {used.imports.use('.._pydantic', 'KeyedRows')}:"
+    yield from lay(STEP * 2, "return ", Group("(", tuple(rows), ")"), "")
+    yield ""
 
 
 def _field(used: _Annotator, field: Field, unknown: set[str]) -> Iterator[str]:

@@ -3,10 +3,10 @@
 Annotations are not text here: pydantic would compile it again for every model.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from pydantic import (
     BaseModel,
@@ -32,7 +32,7 @@ from ._wire.readers import check_json
 from ._wire.text import check_depth, dump, parse
 from ._wire.values import EMPTY, GIVEN, MAX_DEPTH, MAX_DIGITS, Json
 
-__all__ = ["KeyedModel", "Model"]
+__all__ = ["KeyedModel", "KeyedRows", "Model"]
 
 
 @cache
@@ -187,6 +187,9 @@ class Model(_Base, frozen=True):
         return [*((n, value) for n, value in members if value is not UNSET), *unknown]
 
 
+KeyedRows: TypeAlias = tuple[tuple[str | None, str | None, int | None, Any], ...]
+
+
 class KeyedModel(Model, frozen=True):
     """A model whose unknown members have types by what their names match.
 
@@ -194,7 +197,9 @@ class KeyedModel(Model, frozen=True):
     name may be, the type; last the type of the other names, for the pattern None.
     """
 
-    keyed_: ClassVar[Callable[[], Iterable[tuple[str | None, str | None, int | None, Any]]]]
+    @classmethod
+    def keyed_(cls) -> KeyedRows:
+        raise NotImplementedError
 
     if not TYPE_CHECKING:
 
