@@ -1,11 +1,11 @@
-"""Protocols of what outlives a request, so that one process or many can serve the same sessions.
+"""Protocols of stores, with which many processes can serve the same sessions and tasks.
 
-`mcp_runtime.stores.memory` keeps everything in this process, `sqlite` in a file that the processes
-of one machine share, `redis` on a server of Redis or Valkey. `mcp_runtime.stores.opening` opens one
-of them by URL. An adapter for another engine proves itself with `mcp_runtime.stores.contract`.
+`mcp_runtime.stores.memory` keeps everything in this process, `sqlite` in a file shared by the
+processes of one machine, `redis` on a server of Redis or Valkey. `mcp_runtime.stores.opening` opens
+a store by its URL. Test an adapter for another engine with `mcp_runtime.stores.contract`.
 
-Every method raises StoreUnavailable, soon, if the engine cannot be reached; nothing hangs. What was
-asked may still be done later.
+Every method raises StoreUnavailable, soon, if the engine cannot be reached; none hangs. The engine
+may still carry out the operation later.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ __all__ = [
 
 
 DELETED: Final = -1
-"""The version that an engine may keep of a deleted session."""
+"""A version with which an engine may mark a deleted session."""
 EVENT_OVERHEAD: Final = 128
-"""What an event counts in `Limits.event_bytes` beside its data."""
+"""The bytes counted for an event in `Limits.event_bytes`, beside its data."""
 
 
 class StoreUnavailable(Exception):
@@ -46,107 +46,107 @@ class StoreUnavailable(Exception):
 
 
 class NoSuchEvent(Exception):
-    """An event that was never stored, or is no longer kept."""
+    """The event was never stored, or is no longer stored."""
 
 
 class TooManyTasks(Exception):
-    """An owner has as many tasks as `Limits.tasks` allows."""
+    """The owner has `Limits.tasks` tasks, or memory is used up."""
 
 
 class Stored(NamedTuple):
-    """The events of a stream after a certain one."""
+    """The events of a stream after a given event."""
 
     events: Sequence[bytes]
     note: bytes
-    """What was stored with the stream's last event; empty once the stream is over."""
+    """The note of the stream's last event; empty once the stream is over."""
 
 
 class EventStore(Protocol):
-    """The events of streams, so that a stream can be resumed. A session has its streams alone.
+    """The events of streams, with which clients resume. A stream belongs to one session.
 
-    The events of a stream are numbered from 1, by whoever appends them.
+    The events of a stream are numbered from 1, by the process which appends them.
     """
 
     async def append(
         self, session: str, stream: str, count: int, events: Sequence[bytes], note: bytes
     ) -> None:
-        """Stores events that follow the first `count` of a stream, all of them or none.
+        """Store events after the first `count` of a stream, all of them or none.
 
-        An event whose number the stream has already is not stored again, so an append that failed
-        can be repeated. The note replaces the stream's, if an event is new; an empty one says that
-        the stream is over.
+        An event whose number is taken is not stored again, so a failed append can be repeated. If
+        an event is new, `note` replaces the stream's note; an empty note means that the stream is
+        over.
         """
 
     async def after(self, session: str, stream: str, number: int) -> Stored:
-        """What came after an event on its stream. Raises NoSuchEvent."""
+        """Return the events of a stream after event `number`. Raises NoSuchEvent."""
         ...
 
     async def forget(self, session: str) -> None:
-        """Deletes everything of a session."""
+        """Delete all events of a session."""
 
 
 class Kept(NamedTuple):
-    """The record of a session or a task. Each `put` makes the version one higher."""
+    """The record of a session or a task. Each `put` adds one to the version."""
 
     version: int
     record: bytes
 
 
 def kept(version: object, record: object) -> Kept | None:
-    """What an engine has read; None for what no process of ours has written, or that is deleted."""
+    """Return the record read by an engine; None if it is deleted, or not written by us."""
     if not isinstance(version, int) or version < 1 or not isinstance(record, bytes):
         return None
     return Kept(version, record)
 
 
 class SessionStore(Protocol):
-    """What was agreed in sessions, so that a process can go on with one that another has begun.
+    """The terms of sessions, with which any process can continue a session of another process.
 
-    It gives up sessions that nobody has put or got for `Limits.session_idle` seconds. One that has
-    a table of them gives up the idlest when there are more than `Limits.sessions`.
+    A session is dropped `Limits.session_idle` seconds after its last `put` or `get`. A store with a
+    table of sessions drops the idlest if there are more than `Limits.sessions`.
     """
 
     async def put(self, session: str, record: bytes, version: int) -> bool:
-        """Keeps a record in place of the one of that version; version 0 stands for none.
+        """Replace the record of the given version; version 0 means no record.
 
-        Returns False, and keeps nothing, if another version is kept, or the session was deleted.
+        Return False, and store nothing, if the version differs or the session was deleted.
         """
         ...
 
     async def get(self, session: str) -> Kept | None:
-        """What was put last; None if nothing is kept, or the session was deleted."""
+        """Return the last record; None if there is none, or the session was deleted."""
         ...
 
     async def delete(self, session: str) -> None:
-        """Ends a session. It stays deleted until its age is over: `put` is refused till then."""
+        """Delete a session, and refuse any `put` to it for `Limits.session_idle` seconds."""
 
 
 class TaskStore(Protocol):
-    """The records of tasks. A task belongs to an owner; for another owner it does not exist."""
+    """The records of tasks. A task is visible to its owner only."""
 
     async def put(self, owner: str, task: str, record: bytes, version: int, seconds: float) -> bool:
-        """Keeps a record in place of the one of that version, for so long from now.
+        """Replace the record of the given version, and keep it for `seconds` from now.
 
-        Version 0 stands for none. Returns False, and keeps nothing, if another version is kept.
-        With 0 seconds the task is forgotten. Raises TooManyTasks for a new task of an owner who has
-        `Limits.tasks`, and where there is no room in the memory.
+        Version 0 means no record. Return False, and store nothing, if the version differs. With 0
+        seconds the task is deleted. Raises TooManyTasks for a new task of an owner with
+        `Limits.tasks` tasks, and if memory is used up.
         """
         ...
 
     async def get(self, owner: str, task: str) -> Kept | None:
-        """What was put last; None if nothing is kept, or its time is over."""
+        """Return the last record; None if there is none, or its time is over."""
         ...
 
     async def ids(self, owner: str) -> Sequence[str]:
-        """The tasks of an owner, in the order of their ids."""
+        """Return the ids of an owner's tasks, sorted."""
         ...
 
 
 class Leases(Protocol):
-    """Names that are held for a time: by them each process knows which others live."""
+    """Names held for a time, by which processes know each other to be alive."""
 
     async def hold(self, name: str, seconds: float) -> None:
-        """Holds a name from now on for so long; holding it again begins the time anew."""
+        """Hold a name for `seconds` from now, even if it is held already."""
 
     async def is_held(self, name: str) -> bool: ...
 
@@ -154,24 +154,27 @@ class Leases(Protocol):
 
 
 class Bus(Protocol):
-    """Brings messages from one process to all that are subscribed to their topic."""
+    """Delivers messages from one process to all subscribers of a topic."""
 
     def publish(self, topic: str, message: bytes) -> None:
-        """Never waits, never raises; a message that cannot be sent now may be lost."""
+        """Publish a message; never wait and never raise.
+
+        A message may be lost if it cannot be sent now.
+        """
 
     def subscribed(
         self, topic: str, receive: Callable[[bytes], None]
     ) -> AbstractAsyncContextManager[object]:
-        """While entered, `receive` gets each message of the topic, on the running event loop.
+        """Call `receive` with each message of the topic, inside the block, on the running loop.
 
-        Those of one process come in the order in which it published them. What this
-        process publishes comes back to it as well.
+        Messages of one process arrive in the order in which it published them. Messages of this
+        process arrive here too.
         """
         ...
 
 
 class Store(Protocol):
-    """One engine for everything that several processes share; entered before it is used."""
+    """One engine for all state shared by several processes; enter it before use."""
 
     @property
     def events(self) -> EventStore: ...
@@ -185,7 +188,7 @@ class Store(Protocol):
     def bus(self) -> Bus: ...
 
     async def __aenter__(self) -> object:
-        """Raises StoreUnavailable."""
+        """Connect to the engine. Raises StoreUnavailable."""
         ...
 
     async def __aexit__(self, *raised: object) -> None: ...

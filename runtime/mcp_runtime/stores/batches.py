@@ -1,4 +1,4 @@
-"""Does together what is asked at the same time, so that many operations share one round trip."""
+"""Joins simultaneous operations to a batch, so that they share one round trip."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _W = TypeVar("_W")
 
 
 class Batches(Generic[_W]):
-    """One batch is under way at a time; what is asked meanwhile makes the next.
+    """A queue of operations. While one batch runs, new operations wait for the next batch.
 
-    `do` returns a result for each operation, or the exception that it ends in.
+    `do` returns a result for each operation, or the exception to raise for it.
     """
 
     def __init__(self, do: Callable[[Sequence[_W]], Awaitable[Sequence[Any]]], wait: float) -> None:
@@ -25,7 +25,7 @@ class Batches(Generic[_W]):
         self._timer: asyncio.TimerHandle
 
     async def run(self, work: _W) -> Any:
-        """The result of an operation. Raises StoreUnavailable if it takes too long."""
+        """Run an operation and return its result. Raises StoreUnavailable if it takes too long."""
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((work, done))
         if self._task is None:
@@ -49,7 +49,7 @@ class Batches(Generic[_W]):
         self._timer = loop.call_later(self._wait, self._expire, batch)
 
     def _expire(self, batch: Sequence[tuple[_W, asyncio.Future[Any]]]) -> None:
-        """Gives up a batch that takes too long, and what waits for its turn."""
+        """Fail a batch which takes too long, and all operations waiting for their turn."""
         late, self._waiting = [*batch, *self._waiting], []
         for _, done in late:
             _settle(done, StoreUnavailable(f"no answer within {self._wait} s"))

@@ -1,11 +1,11 @@
-"""The tests that every store has to pass, for adapters of other engines too.
+"""The tests of the contract of stores, for adapters of other engines too.
 
     @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
     def test_my_store(check):
         asyncio.run(check(lambda limits: MyStore("my://engine", limits)))
 
-Each check opens stores as several processes would, on one engine. Names of sessions are new each
-time, so checks may run at the same time. A check raises AssertionError if the contract is broken.
+Each check opens stores on one engine, as several processes would. Session names are new each time,
+so checks may run at the same time. A check raises AssertionError if the contract is broken.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from mcp_runtime.limits import Limits
 from mcp_runtime.stores import Kept, NoSuchEvent, Store, TooManyTasks
 
 OpenStore: TypeAlias = Callable[[Limits], Store]
-"""Makes a store on the engine, with these limits. It is entered by the check."""
+"""Makes a store on the engine, with these limits. The check enters the store."""
 Check: TypeAlias = Callable[[OpenStore], Awaitable[None]]
 _Body: TypeAlias = Callable[..., Awaitable[None]]
 
 _SOON: Final = 5.0
-"""Seconds in which a message has to arrive."""
+"""Seconds within which a message has to arrive."""
 _BRIEF: Final = 2.0
-"""Seconds of life of what is to lapse: long enough for a few operations on a slow machine."""
+"""Seconds until an entry expires: long enough for a few operations on a slow machine."""
 _STEPS: Final = 60
-"""Operations of one random schedule."""
+"""The number of operations in a random schedule."""
 
 CHECKS: Final[dict[str, Check]] = {}
-"""The checks by name; those that wait for something to lapse are the last."""
+"""The checks by name; checks which wait for an entry to expire are the last."""
 
 
 def _check(count: int, **limits: Any) -> Callable[[_Body], _Body]:
-    """Adds a check to CHECKS; it gets `count` stores, which have these limits and are entered."""
+    """Add a check to CHECKS; it is called with `count` entered stores with these limits."""
 
     def add(body: _Body) -> _Body:
         async def check(open: OpenStore) -> None:
@@ -255,12 +255,12 @@ async def _until(is_so: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-# ---- everything, by chance
+# ---- random schedules
 
 
 @_check(3)
 async def random_schedules_end_as_in_the_model(*stores: Store) -> None:
-    """Operations of three processes in a random order; a failure names the seed."""
+    """Run operations of three processes in a random order; a failure names the seed."""
     seed = secrets.randbits(32)
     random, sessions, events = Random(seed), dict[str, Kept | None](), dict[str, list[bytes]]()
     names = [_name() for _ in range(3)]
@@ -277,7 +277,7 @@ async def _step(
     sessions: dict[str, Kept | None],
     events: dict[str, list[bytes]],
 ) -> str:
-    """Does one operation here and in the model; the difference, empty for none."""
+    """Run one operation on the store and the model; return the difference, empty for none."""
     kept = sessions.get(name, Kept(0, b""))
     match random.randrange(6):
         case 0:
@@ -292,7 +292,7 @@ async def _step(
             await store.sessions.delete(name)
         case 2:
             stored = events.setdefault(name, [])
-            count = random.randrange(len(stored) + 1)  # what is there already is repeated
+            count = random.randrange(len(stored) + 1)  # events from `count` on are repeated
             new = [random.randbytes(4) for _ in range(random.randrange(1, 4))]
             again = [*stored[count:], *new]
             await store.events.append(name, "1", count, again, b"note")
@@ -308,7 +308,7 @@ async def _step(
     return ""
 
 
-# ---- what lapses after a time
+# ---- expiry
 
 
 async def _ends(is_so: Callable[[], Awaitable[object]]) -> None:

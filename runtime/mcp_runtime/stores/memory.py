@@ -1,4 +1,4 @@
-"""Stores in the memory of one process; the oldest entries are given up first."""
+"""Stores in the memory of one process; at a limit the oldest entries are dropped."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from mcp_runtime.stores import DELETED, EVENT_OVERHEAD, Kept, NoSuchEvent, Store
 
 _GONE: Final = Kept(DELETED, b"")
 _SPARE: Final = 256
-"""Times of tasks that are looked through when there are more."""
+"""The least number of stored deadlines at which outdated deadlines are removed."""
 
 
 def loop_time() -> float:
-    """Seconds on the clock of the event loop that runs here."""
+    """Return the seconds on the clock of the running event loop."""
     return asyncio.get_running_loop().time()
 
 
 _Place: TypeAlias = tuple[str, int]
-"""A stream, and the number of an event there."""
+"""A stream, and the number of an event in it."""
 
 
 @dataclass(slots=True, weakref_slot=True)
 class _Events:
-    """The events of one session, in the order in which they came."""
+    """The events of one session, in the order of their arrival."""
 
     events: OrderedDict[_Place, bytes] = field(default_factory=OrderedDict[_Place, bytes])
     notes: dict[str, bytes] = field(default_factory=dict[str, bytes])
     size: int = 0
     hold: Hold | None = None
-    """Counts them for their peer; a few bytes are part of what its session counts."""
+    """Counts the events for their peer; None for a few bytes, which count with the session."""
 
     def add(self, place: _Place, data: bytes) -> bool:
-        """Whether it is new."""
+        """Add an event; return False if its number is taken."""
         if place in self.events:
             return False
         self.events[place] = data
@@ -60,7 +60,7 @@ class _Events:
             self.size -= len(data) + EVENT_OVERHEAD
 
     def count(self, held_by: Callable[[], HeldBytes]) -> None:
-        """Counts them, and lets them be given up where room is needed."""
+        """Count the bytes, and offer them to be freed when memory is needed."""
         size = self.size + sum(map(len, self.notes.values()))
         if self.hold is None and size > SMALL:
             self.hold = Hold(held_by())
@@ -69,16 +69,17 @@ class _Events:
             self.hold.offer(KEPT, self.give_up)
 
     def give_up(self) -> None:
-        """Forgets them all: others need the room."""
+        """Drop all events, to free memory for others."""
         self.notes.clear()
         self.events.clear()
         self.size, self.hold = 0, None
 
 
 class MemoryEvents:
-    """Keeps `Limits.event_bytes` of each session; an event that is larger is not kept.
+    """An event store with `Limits.event_bytes` for each session; larger events are dropped.
 
-    They count in what `held_by` returns for the session, and are given up where room is needed.
+    The bytes count in the account returned by `held_by` for the session, and are freed when memory
+    is needed.
     """
 
     def __init__(self, limits: Limits = DEFAULT) -> None:
@@ -87,7 +88,7 @@ class MemoryEvents:
         self._sessions: dict[str, _Events] = {}
 
     def __len__(self) -> int:
-        """How many sessions have events here."""
+        """The number of sessions with events."""
         return len(self._sessions)
 
     async def append(
@@ -116,19 +117,19 @@ class MemoryEvents:
 
 
 class MemorySessions:
-    """Keeps `Limits.sessions`, each for `Limits.session_idle` seconds after its last use.
+    """A store for `Limits.sessions` sessions, each for `Limits.session_idle` seconds after use.
 
-    A new one takes the place of the one that was idle for longest, of one that was never used after
-    its `initialize` first.
+    Above the limit a new session replaces the idlest session, first among those never used after
+    `initialize`.
     """
 
     def __init__(self, limits: Limits = DEFAULT, *, clock: Callable[[], float] = loop_time) -> None:
         self._limits = limits
         self._clock = clock
         self._kept: dict[str, tuple[float, Kept]] = {}
-        """When each was used, in this order; deleted ones too."""
+        """The last use and the record of each session, by last use; deleted sessions too."""
         self._unused: dict[str, None] = {}
-        """Those whose first record is still the last, in the order in which they were put."""
+        """Sessions with their first record, by last use."""
 
     def __len__(self) -> int:
         return sum(kept is not _GONE for _, kept in self._kept.values())
@@ -174,7 +175,7 @@ class MemorySessions:
 
 @dataclass(slots=True, weakref_slot=True)
 class _Task:
-    """A task among those of its owner."""
+    """A task in the dict of its owner."""
 
     tasks: dict[str, _Task]
     id: str
@@ -188,14 +189,14 @@ class _Task:
 
 
 class MemoryTasks:
-    """Keeps `Limits.tasks` of each owner, which count as held for the owner."""
+    """A store for `Limits.tasks` tasks of each owner, whose bytes count for the owner."""
 
     def __init__(self, limits: Limits = DEFAULT, *, clock: Callable[[], float] = loop_time) -> None:
         self._limits = limits
         self._clock = clock
         self._owners: dict[str, dict[str, _Task]] = {}
         self._ends: list[tuple[float, str, str]] = []
-        """A heap of the times at which a task may be over, one for each task."""
+        """A heap of deadlines, one for each task; a task may have got a later one since."""
         self._most_ends = _SPARE
 
     def __len__(self) -> int:
@@ -231,7 +232,7 @@ class MemoryTasks:
         return True
 
     def offer(self, owner: str, task: str) -> None:
-        """Lets a task be given up where room is needed: it is over."""
+        """Offer a finished task to be dropped when memory is needed."""
         if (one := self._owners.get(owner, {}).get(task)) is not None:
             one.hold.offer(KEPT, one.forget)
 
@@ -245,7 +246,7 @@ class MemoryTasks:
         return sorted(self._owners.get(owner, ()))
 
     def _forget_forgotten(self) -> None:
-        """Drops the times of tasks that were given up, when they are more than the others."""
+        """Remove the deadlines of dropped tasks, once the heap has doubled."""
         if len(self._ends) < self._most_ends:
             return
         self._owners = {owner: tasks for owner, tasks in self._owners.items() if tasks}
@@ -287,7 +288,7 @@ class MemoryLeases:
 
 
 class MemoryBus:
-    """Brings messages to all servers of this process, whatever loops they run on."""
+    """A bus for all servers of this process, on any event loops."""
 
     def __init__(self) -> None:
         self._receivers: dict[object, tuple[str, Callable[[bytes], object]]] = {}
@@ -324,4 +325,4 @@ class MemoryStore:
         return self
 
     async def __aexit__(self, *raised: object) -> None:
-        """Keeps everything: another server of this process may go on with it."""
+        """Keep everything: another server of this process may continue with it."""

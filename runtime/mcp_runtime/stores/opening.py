@@ -16,10 +16,10 @@ from mcp_runtime.stores.memory import MemoryStore
 
 
 def store_at(url: str, limits: Limits = DEFAULT) -> Store:
-    """A store that is not entered yet.
+    """Return a store, to be entered by the caller.
 
-    Raises ValueError for another URL, whose text is not repeated since it may have a password.
-    Raises NotInstalled for Redis without the extra `redis`.
+    Raises ValueError for another URL, without its text, as it may have a password. Raises
+    NotInstalled for Redis without the extra `redis`.
     """
     scheme = urlsplit(url).scheme
     if scheme not in _KINDS:

@@ -1,4 +1,4 @@
-"""The part of a bus that all engines share: a bounded queue to send, and receivers by topic."""
+"""The base of buses over an engine: a bounded queue to send, and receivers by topic."""
 
 from __future__ import annotations
 
@@ -17,23 +17,22 @@ from mcp_runtime.stores import EVENT_OVERHEAD, StoreUnavailable
 log: Final = logging.getLogger("mcp_runtime.stores")
 
 Message: TypeAlias = tuple[str, bytes]
-"""A topic, and what is published on it."""
+"""A topic, and the data published on it."""
 
 _RETRY: Final = 0.2
-"""Seconds until what could not be sent is sent again."""
+"""Seconds until a failed sending or receiving is tried again."""
 
 
 def size_of(topic: str, message: bytes) -> int:
-    """What a message counts in `Limits.bus_bytes`; one without data counts, too."""
+    """Return the bytes counted for a message in `Limits.bus_bytes`."""
     return len(topic) + len(message) + EVENT_OVERHEAD
 
 
 class QueuedBus(ABC):
-    """While it is entered a task sends what waits, and another receives.
+    """A bus; inside `running()` one task sends waiting messages, and another task receives.
 
-    While the engine is away at most `Limits.bus_bytes` wait; what is published then is dropped.
-    Neither task ends because of a message: one that cannot be sent or handled is logged and
-    dropped.
+    While the engine is away at most `Limits.bus_bytes` wait; further messages are dropped. A
+    message which cannot be sent or handled is logged and dropped, and both tasks go on.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -44,19 +43,19 @@ class QueuedBus(ABC):
         self._receivers: dict[str, list[Callable[[bytes], None]]] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self.dropped = 0
-        """How many messages were dropped because too much waited."""
+        """The number of messages dropped."""
 
     @abstractmethod
     async def _send(self, messages: Sequence[Message]) -> None:
-        """Raises StoreUnavailable."""
+        """Send messages. Raises StoreUnavailable."""
 
     @abstractmethod
     async def _receive(self) -> None:
-        """Passes messages to `_deliver` for as long as it can. Raises StoreUnavailable."""
+        """Receive messages and pass them to `_deliver`. Raises StoreUnavailable."""
 
     @abstractmethod
     async def _topics_changed(self) -> None:
-        """Called when there is another topic to receive, or one less. Raises StoreUnavailable."""
+        """Adapt to a new topic, or one less. Raises StoreUnavailable."""
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
@@ -74,7 +73,7 @@ class QueuedBus(ABC):
             await asyncio.wait(self._tasks)
 
     async def _always(self, run: Callable[[], Awaitable[None]]) -> None:
-        """Begins again after a failure."""
+        """Run `run` again and again, also after a failure."""
         while True:
             try:
                 await run()
@@ -129,11 +128,14 @@ class QueuedBus(ABC):
             self._receivers[topic].remove(receive)
             if not self._receivers[topic]:
                 del self._receivers[topic]
-            with suppress(StoreUnavailable):  # then messages arrive that nobody receives
+            with suppress(StoreUnavailable):  # then messages without a receiver go on to arrive
                 await self._topics_changed()
 
     def _deliver(self, topic: object, message: object) -> None:
-        """Passes a message on; whoever can write to the engine may have written anything."""
+        """Pass a message to its receivers.
+
+        Its types are checked: any client of the engine may have written it.
+        """
         if not isinstance(topic, str) or not isinstance(message, bytes):
             log.warning("ignored a message of another process that is no bytes on a topic")
             return

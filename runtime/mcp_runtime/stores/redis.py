@@ -1,12 +1,12 @@
 """Stores on a server of Redis 7 or Valkey, for processes on many machines.
 
-Each operation is one command; those of the same moment share a round trip. All keys of a session
-expire by themselves. Names of keys begin with `mcp:`; those of one session share a hash tag, so
-that a cluster keeps them together.
+Each operation is one command; simultaneous commands share a round trip. All keys of a session
+expire by themselves. Keys begin with `mcp:`; the keys of one session share a hash tag, so a cluster
+keeps them together.
 
-The events of a session are a hash and a list rather than Redis streams with MAXLEN: a stream limits
-how many entries it has, and a session is limited in bytes. In the hash an event has its number for
-a name, so that it is read in one step, and stored once although it is appended twice.
+The events of a session are a hash and a list, not a Redis stream with MAXLEN: a stream limits the
+number of entries, and a session is limited in bytes. In the hash an event's key is its number, so
+it is read in one step, and stored once even if it is appended twice.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ except ModuleNotFoundError:
 _T = TypeVar("_T")
 
 _DIGITS: Final = 15
-"""A version has fewer."""
+"""Versions have fewer digits."""
 _DATABASE: Final = re.compile(r"/?[0-9]*")
 """The path of a URL: the number of a database."""
 
@@ -78,10 +78,9 @@ while size > tonumber(ARGV[4]) and redis.call('LLEN', KEYS[2]) > 0 do
   size = redis.call('HINCRBY', KEYS[1], 'size', -freed)
 end
 """
-"""Adds the events that are new, sets the note of their stream, deletes the session's oldest events.
+"""Add new events, set the note of their stream, delete the session's oldest events.
 
-The first one sets when the keys expire; each use of the session puts that off (`_GET`).
-"""
+The first event sets the expiry of the keys; each use of the session extends it (`_GET`)."""
 
 _AFTER: Final = """
 local stream, later = ARGV[1] .. '.', {}
@@ -92,7 +91,7 @@ while true do
   later[#later + 1] = data
 end
 """
-"""What came after an event on its stream, and the stream's note."""
+"""Return the events of a stream after an event, and the stream's note."""
 
 _PUT: Final = """
 if (redis.call('HGET', KEYS[1], 'version') or '0') ~= ARGV[1] then return 0 end
@@ -100,7 +99,7 @@ redis.call('HSET', KEYS[1], 'version', ARGV[1] + 1, 'record', ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1
 """
-"""Replaces the record of a session if it has a certain version."""
+"""Replace the record of a session if it has a given version."""
 
 _GET: Final = """
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[1]) end
@@ -127,22 +126,25 @@ local last = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')
 redis.call('PEXPIREAT', KEYS[2], last[2])
 return 1
 """
-"""Replaces the record of a task if it has a certain version; its owner's tasks have a limit."""
+"""Replace the record of a task if it has a given version, within the limit of its owner's tasks."""
 
 
 class _Server:
-    """Sends commands, many at a time. Raises StoreUnavailable if they cannot be answered."""
+    """A client of the server, which sends many commands at a time.
+
+    Raises StoreUnavailable if the server cannot answer.
+    """
 
     def __init__(self, client: Redis, limits: Limits) -> None:
         self.client: Final[Any] = client
         self._batches = Batches(self._send, limits.store_wait)
 
     async def run(self, *command: str | bytes | int) -> Any:
-        """The result of one command."""
+        """Run one command and return its result."""
         return await self._batches.run(command)
 
     async def script(self, text: str, keys: Sequence[str], *arguments: str | bytes | int) -> Any:
-        """The result of a script, which the server knows by its digest after the first time."""
+        """Run a script and return its result; after the first time it is sent as its digest."""
         try:
             return await self.run("EVALSHA", _digest(text), len(keys), *keys, *arguments)
         except NoScriptError:
@@ -168,7 +170,7 @@ def _result(answer: Any) -> Any:
 
 
 async def _answered(work: Awaitable[_T]) -> _T:
-    """Raises StoreUnavailable instead of what the library raises."""
+    """Await `work`; raise StoreUnavailable in place of the library's errors."""
     try:
         return await work
     except (RedisError, OSError, TimeoutError) as error:
@@ -176,12 +178,12 @@ async def _answered(work: Awaitable[_T]) -> _T:
 
 
 def _unavailable(error: Exception) -> StoreUnavailable:
-    """The library's `repr` names a class of errors, its `str` the address and the reason."""
+    """Wrap an error of the library. If its `str` is empty, its `repr` at least names the class."""
     return StoreUnavailable(f"Redis: {str(error) or repr(error)}")
 
 
 class RedisEvents:
-    """Keeps `Limits.event_bytes` of each session."""
+    """An event store with `Limits.event_bytes` for each session."""
 
     def __init__(self, server: _Server, limits: Limits) -> None:
         self._server = server
@@ -204,12 +206,12 @@ class RedisEvents:
 
 
 def _keys(session: str) -> tuple[str, str]:
-    """The keys of the events and notes of a session's streams, and of the events' order."""
+    """Return the keys of a session's events and notes, and of the order of its events."""
     return f"mcp:{{{session}}}:events", f"mcp:{{{session}}}:order"
 
 
 class RedisSessions:
-    """Keeps each session for `Limits.session_idle` seconds after its last use."""
+    """A store of sessions, each for `Limits.session_idle` seconds after its last use."""
 
     def __init__(self, server: _Server, limits: Limits) -> None:
         self._server = server
@@ -238,7 +240,7 @@ def _session_key(session: str) -> str:
 
 
 class RedisTasks:
-    """Keeps `Limits.tasks` of each owner."""
+    """A store for `Limits.tasks` tasks of each owner."""
 
     def __init__(self, server: _Server, limits: Limits) -> None:
         self._server = server
@@ -269,12 +271,12 @@ def _task_key(owner: str, task: str) -> str:
 
 
 def _tasks_key(owner: str) -> str:
-    """The key of the ids of an owner's tasks; all keys of an owner share a hash tag."""
+    """Return the key of the ids of an owner's tasks; all keys of an owner share a hash tag."""
     return f"mcp:{{{sha1(owner.encode(), usedforsecurity=False).hexdigest()}}}:tasks"
 
 
 class RedisLeases:
-    """Leases that expire on the server."""
+    """Leases, which expire on the server."""
 
     def __init__(self, server: _Server) -> None:
         self._server = server
@@ -290,7 +292,7 @@ class RedisLeases:
 
 
 class RedisBus(QueuedBus):
-    """Publishes and subscribes on the server, whose channels know nothing of its databases."""
+    """A bus on the server. Channels span all databases, so a channel's name has the database."""
 
     def __init__(self, server: _Server, limits: Limits) -> None:
         super().__init__(limits)
@@ -300,7 +302,7 @@ class RedisBus(QueuedBus):
         self._prefix: Final = f"mcp:{database}:bus:"
         self._wait: Final = limits.store_wait
         self._heard: dict[str, asyncio.Event] = {}
-        """The channels that were subscribed to, and whether the server has confirmed it."""
+        """The subscribed channels, each with an event set once the server confirms it."""
 
     async def close(self) -> None:
         await self._listener.aclose()
@@ -341,11 +343,11 @@ class RedisBus(QueuedBus):
 
 
 _IDLE: Final = 0.01
-"""Seconds between two looks whether there is a topic to receive."""
+"""Seconds between two checks for a topic to receive."""
 
 
 def _client(url: str, wait: float) -> Redis:
-    """Raises ValueError, without the URL, which may have a password."""
+    """Make a client. Raises ValueError without the URL, as it may have a password."""
     try:
         if not _DATABASE.fullmatch(urlsplit(url).path):
             raise ValueError
@@ -353,9 +355,9 @@ def _client(url: str, wait: float) -> Redis:
             url,
             socket_timeout=wait,
             socket_connect_timeout=wait,
-            retry=Retry(NoBackoff(), 1),  # at once: a kept connection may have been closed
+            retry=Retry(NoBackoff(), 1),  # at once: the server may have closed a pooled connection
         )
-        client.connection_pool.make_connection()  # which refuses options that it does not have
+        client.connection_pool.make_connection()  # raises for unknown options in the URL
     except (ValueError, TypeError, RedisError):
         why = "the URL of the store is not redis://USER:PASSWORD@HOST:PORT/NUMBER"
         raise ValueError(f"{why}; write special characters of the password as %XX") from None
@@ -363,10 +365,10 @@ def _client(url: str, wait: float) -> Redis:
 
 
 class RedisStore:
-    """All stores on one server. Raises StoreUnavailable on entry if it does not answer."""
+    """All stores on one server. Entering raises StoreUnavailable if the server does not answer."""
 
     def __init__(self, url: str, limits: Limits = DEFAULT) -> None:
-        """Raises ValueError."""
+        """Raise ValueError for an invalid URL."""
         self._server = _Server(_client(url, limits.store_wait), limits)
         self.events: Final = RedisEvents(self._server, limits)
         self.sessions: Final = RedisSessions(self._server, limits)
@@ -379,7 +381,7 @@ class RedisStore:
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self._server.client.aclose)
             stack.push_async_callback(self.bus.close)
-            await self.leases.is_held("")  # does it answer?
+            await self.leases.is_held("")  # any command shows if the server answers
             await stack.enter_async_context(self.bus.running())
             self._stack = stack.pop_all()
         return self

@@ -1,4 +1,4 @@
-"""Stores in a SQLite file: several processes of one machine share it, and it survives a restart."""
+"""Stores in a SQLite file, shared by processes of one machine; it survives a restart."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ _T = TypeVar("_T")
 _Work: TypeAlias = Callable[[sqlite3.Connection], Any]
 
 _LOOK_EVERY: Final = 0.02
-"""Seconds between two looks for messages of other processes."""
+"""Seconds between two reads of the bus."""
 _MESSAGE_AGE: Final = 60.0
-"""Seconds until a message is deleted; every process has seen it by then."""
+"""Seconds until a message is deleted; every process has read it by then."""
 _APPEND: Final = """
     insert or ignore into events (session, stream, number, data, note, total) values (?, ?, ?, ?, ?,
         ? + coalesce((select max(total) from events where session = ?), 0))
     returning total
 """
-"""An event has the note of its stream, and the bytes of its session up to it."""
+"""`total` is the sum of bytes of the session's events up to this event."""
 _SPARE: Final = 256
-"""Pages of a file that are free and stay with it, so that it does not grow and shrink by turns."""
+"""Free pages left in the file, so that it does not grow and shrink by turns."""
 _JOURNAL_BYTES: Final = 4 * 1024 * 1024
-"""Size to which the journal is cut back when its content is in the file."""
+"""The size to which SQLite truncates the journal after writing it to the file."""
 _SCHEMA: Final = f"""
     pragma auto_vacuum = incremental;
     pragma journal_mode = wal;
@@ -63,13 +63,13 @@ _SCHEMA: Final = f"""
     create table if not exists bus
         (id integer primary key autoincrement, at real, topic text, data blob, total integer);
 """
-"""`bus` replaces a table whose rows had no `total`: the bytes of the bus up to and with a row."""
+"""`bus` replaces an older table whose rows had no `total`: the bytes of the bus up to a row."""
 
 
 class _Database:
-    """One connection, used by one thread of its own, so that the event loop never waits for it.
+    """One connection in a thread of its own, so that the event loop never waits for the file.
 
-    What is asked at the same time is one transaction. A new file is its owner's alone.
+    Simultaneous operations are one transaction. Only the owner of the process may read a new file.
     """
 
     def __init__(self, path: str, limits: Limits) -> None:
@@ -80,18 +80,19 @@ class _Database:
         self._batches = Batches(self._send, limits.store_wait)
 
     async def open(self) -> None:
-        """Raises StoreUnavailable."""
+        """Open the file. Raises StoreUnavailable."""
         self._thread = ThreadPoolExecutor(1, "sqlite-store")
         await self._in_thread(self._open)
 
     def _open(self) -> None:
         if self._path != ":memory:":
-            with suppress(OSError):  # SQLite says what is wrong; its journal gets the file's mode
+            # Made here for its mode, which SQLite gives to the journal too. SQLite reports errors.
+            with suppress(OSError):
                 os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
-        wait = self.limits.store_wait / 2  # for a lock; what is queued behind it waits too
+        wait = self.limits.store_wait / 2  # for a lock: the next batch waits for it too
         self._connection = sqlite3.connect(self._path, timeout=wait, isolation_level=None)
         end = time.monotonic() + wait
-        while True:  # two processes that begin at once: SQLite does not wait for the journal's lock
+        while True:  # if two processes open at once, SQLite does not wait for the journal's lock
             try:
                 self._connection.executescript(_SCHEMA)
                 _make_shrinkable(self._connection)
@@ -109,12 +110,15 @@ class _Database:
             self._thread = self._connection = None
 
     async def run(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
-        """What `work` returns. Raises StoreUnavailable, and what `_done` lets `work` raise."""
+        """Run `work` in a transaction; return its result.
+
+        Raises StoreUnavailable, NoSuchEvent or TooManyTasks.
+        """
         result: _T = await self._batches.run(work)
         return result
 
     async def look(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
-        """What `work` reads, without the lock that all processes wait for to write."""
+        """Run `work`, which only reads, without the lock for writers."""
         return await self._in_thread(lambda: work(self._opened))
 
     async def _send(self, works: Sequence[_Work]) -> Sequence[Any]:
@@ -128,7 +132,7 @@ class _Database:
 
     def _transaction(self, works: Sequence[_Work]) -> Sequence[Any]:
         connection = self._opened
-        with connection:  # what was begun is undone, however it fails
+        with connection:  # rolls back on any error
             connection.execute("begin immediate")
             results = [_done(work, connection) for work in works]
         _shrink_file(connection)
@@ -148,15 +152,15 @@ class _Database:
 
 
 def _make_shrinkable(db: sqlite3.Connection) -> None:
-    """Writes a file anew that was made without `auto_vacuum`, which is fixed when it is made."""
+    """Rewrite an old file made without `auto_vacuum`, which is fixed at its creation."""
     if not db.execute("pragma auto_vacuum").fetchone()[0]:
         db.execute("vacuum")
 
 
 def _shrink_file(db: sqlite3.Connection) -> None:
-    """Gives free pages of the file back to the file system, unless another process holds its lock.
+    """Return free pages of the file to the file system, unless another process holds its lock.
 
-    `execute` would give back one page only: it does not step through a pragma that has no columns.
+    `execute` would return only one page: it does not step through a pragma without columns.
     """
     (free,) = db.execute("pragma freelist_count").fetchone()
     if free > 2 * _SPARE:
@@ -165,7 +169,7 @@ def _shrink_file(db: sqlite3.Connection) -> None:
 
 
 def _done(work: _Work, connection: sqlite3.Connection) -> Any:
-    """The result, or what the contract lets it raise; others undo the whole transaction."""
+    """Return the result, or an error of the contract; other errors undo the whole transaction."""
     try:
         return work(connection)
     except (NoSuchEvent, TooManyTasks) as error:
@@ -173,14 +177,14 @@ def _done(work: _Work, connection: sqlite3.Connection) -> Any:
 
 
 class _Tables:
-    """A part of the store, which is some tables of the database."""
+    """A part of the store: some tables of the database."""
 
     def __init__(self, database: _Database) -> None:
         self._database = database
 
 
 class SQLiteEvents(_Tables):
-    """Keeps `Limits.event_bytes` of each session."""
+    """An event store with `Limits.event_bytes` for each session."""
 
     async def append(
         self, session: str, stream: str, count: int, events: Sequence[bytes], note: bytes
@@ -214,7 +218,7 @@ class SQLiteEvents(_Tables):
 
 
 def _shrink(db: sqlite3.Connection, session: str, total: int, most: int) -> None:
-    """Deletes the oldest events of a session until no more bytes are kept than may be."""
+    """Delete the oldest events of a session until at most `most` bytes are left."""
     sql = "select min(total) from events where session = ? and total >= ?"
     ((last,),) = db.execute(sql, (session, total - most)).fetchall()
     db.execute("delete from events where session = ? and total <= ?", (session, last))
@@ -225,10 +229,10 @@ def _forget(db: sqlite3.Connection, session: str) -> None:
 
 
 class SQLiteSessions(_Tables):
-    """Keeps `Limits.sessions`, each for `Limits.session_idle` seconds after its last use.
+    """A store for `Limits.sessions` sessions, each for `Limits.session_idle` seconds after use.
 
-    A new one takes the place of the one that was idle for longest, of one that was never used after
-    its `initialize` first. The events of a session go with it.
+    Above the limit a new session replaces the idlest session, first among those never used after
+    `initialize`. The events of a dropped session are deleted with it.
     """
 
     async def put(self, session: str, record: bytes, version: int) -> bool:
@@ -282,7 +286,7 @@ class SQLiteSessions(_Tables):
 
 
 class SQLiteTasks(_Tables):
-    """Keeps `Limits.tasks` of each owner."""
+    """A store for `Limits.tasks` tasks of each owner."""
 
     async def put(self, owner: str, task: str, record: bytes, version: int, seconds: float) -> bool:
         now = time.time()
@@ -323,7 +327,7 @@ class SQLiteTasks(_Tables):
 
 
 class SQLiteLeases(_Tables):
-    """Leases among the processes that use one file."""
+    """Leases among the processes with one file."""
 
     async def hold(self, name: str, seconds: float) -> None:
         now = time.time()
@@ -345,7 +349,7 @@ class SQLiteLeases(_Tables):
 
 
 class SQLiteBus(QueuedBus):
-    """Messages are rows of a table, which every process reads as they come."""
+    """A bus whose messages are rows of a table, read by every process as they come."""
 
     def __init__(self, database: _Database) -> None:
         super().__init__(database.limits)
@@ -353,7 +357,7 @@ class SQLiteBus(QueuedBus):
         self._last: int | None = None
 
     async def begin(self) -> None:
-        """Earlier messages were for others. Raises StoreUnavailable."""
+        """Skip earlier messages. Raises StoreUnavailable."""
         sql = "select coalesce(max(id), 0) from bus"
         self._last = await self._database.run(lambda db: int(db.execute(sql).fetchone()[0]))
 
@@ -375,7 +379,7 @@ class SQLiteBus(QueuedBus):
         await self._database.run(work)
 
     async def _topics_changed(self) -> None:
-        """All topics are read from the one table."""
+        """Do nothing: all topics are rows of one table."""
 
     async def _receive(self) -> None:
         sql = "select id, topic, data from bus where id > ? order by id"
@@ -390,7 +394,7 @@ class SQLiteBus(QueuedBus):
 
 
 class SQLiteStore:
-    """All stores in one file. Raises StoreUnavailable on entry if the file cannot be used."""
+    """All stores in one file. Entering raises StoreUnavailable if the file cannot be used."""
 
     def __init__(self, path: str, limits: Limits = DEFAULT) -> None:
         self._database = _Database(path, limits)
