@@ -34,8 +34,9 @@ def half_closing(seconds: float) -> type[asyncio.Protocol]:
     class HalfClosing(_Base):
         def eof_received(self) -> bool:
             cycle = self.cycle
-            is_answered = cycle is None or cycle.response_complete
-            if is_answered or cycle.more_body or self.scheme == "https":
+            if cycle is None or cycle.response_complete:
+                return False
+            if cycle.more_body or self.scheme == "https":
                 return False
             if not getattr(self, "pipeline", None):  # of httptools
                 cycle.keep_alive = False
