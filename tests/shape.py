@@ -21,7 +21,7 @@ FOLDERS: Final = ("codegen", "runtime", "bench", "docs", "tests/support")
 ACCEPTED: Final[dict[str, str]] = {
     "codegen/mcp_bindgen/cli/call/command.py": "one verb: its options, its words and what it says",
     "codegen/mcp_bindgen/convert/match.py": "one plan, and what is asked and refused of its rows",
-    "codegen/mcp_bindgen/ir/decisions/decisions.py": "one table: its rows, their keys and their checks",
+    "codegen/mcp_bindgen/ir/decisions/decisions.py": "one table: its rows and their checks",
     "codegen/mcp_bindgen/ir/lower/lower.py": "one class: each kind of type, named as it is lowered",
     "codegen/mcp_bindgen/ir/resolve/resolver.py": "one class, whose methods call each other",
     "runtime/mcp_runtime/client/client.py": "the facade of a client, a method for each request",

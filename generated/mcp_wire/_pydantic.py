@@ -315,9 +315,7 @@ def _bytes(data: Any) -> bytes:
 
 
 def _has_word(text: bytes) -> bool:
-    """Return whether it names what is not a number; whether a letter is in there is found soonest.
-
-    """
+    """Return whether the text names NaN or an infinity; a letter is found soonest."""
     return (_N in text and b"NaN" in text) or (_I in text and b"Infinity" in text)
 
 
