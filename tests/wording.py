@@ -71,15 +71,15 @@ CEILINGS: Final[Mapping[str, Figures]] = {
     "mcp_runtime/auth/server": Figures(8, 36, 10, 100),
     "mcp_runtime/client": Figures(21, 27, 14, 100),
     "mcp_runtime/client/http": Figures(12, 19, 10, 100),
-    "mcp_runtime/core": Figures(4, 14, 17, 0),
+    "mcp_runtime/core": Figures(4, 14, 16, 0),
     "mcp_runtime/extensions": Figures(9, 53, 24, 100),
     "mcp_runtime/extensions/tasks": Figures(15, 35, 21, 100),
-    "mcp_runtime/json_schema": Figures(4, 14, 11, 0),
+    "mcp_runtime/json_schema": Figures(4, 14, 10, 0),
     "mcp_runtime/server": Figures(17, 26, 13, 100),
     "mcp_runtime/server/functions": Figures(16, 21, 9, 100),
     "mcp_runtime/server/http": Figures(12, 34, 13, 100),
     "mcp_runtime/shared": Figures(4, 14, 21, 0),
-    "mcp_runtime/stores": Figures(4, 14, 8, 0),
+    "mcp_runtime/stores": Figures(4, 14, 7, 0),
     "mcp_runtime/transports": Figures(4, 14, 11, 0),
 }
 """Rooms that are not rewritten yet, with their figures, rounded up. A figure may only fall."""

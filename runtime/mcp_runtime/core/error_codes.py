@@ -1,6 +1,6 @@
 """The error codes of JSON-RPC and of the protocol.
 
-Source: 2026-07-28 basic/index, "Error Codes"; the retired ones in the revisions named.
+Source: 2026-07-28 basic/index, "Error Codes"; for retired codes the revisions named with them.
 """
 
 from __future__ import annotations

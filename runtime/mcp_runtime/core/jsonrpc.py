@@ -65,7 +65,7 @@ Single: TypeAlias = Request | Notification | Response | ErrorResponse | Malforme
 
 
 class Batch(Struct, frozen=True, gc=False):
-    """Several messages at once. Source: 2025-03-26 basic/index, "Batching"."""
+    """Several messages in one array. Source: 2025-03-26 basic/index, "Batching"."""
 
     frames: tuple[Single, ...]
 
@@ -121,7 +121,7 @@ _NOTHING_LONG: Final = re.compile(rb"\{%b" % _SHORT)
 _LAST: Final = re.compile(rb"\s*(?:,%b)*+\}\s*" % _SHORT)
 _NAME: Final = re.compile(rb'"(?:jsonrpc|id|method)"\s*:')
 _BLANK: Final = b" \t\r\n"
-"""White space, with which a body of HTTP may begin. Source: RFC 8259, section 2."""
+"""White space allowed before a body of HTTP. Source: RFC 8259, section 2."""
 
 
 def read(text: bytes, *, max_batch: int = 0) -> Frame:

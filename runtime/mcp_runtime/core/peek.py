@@ -75,11 +75,11 @@ class HttpMessage(Struct):
 
 
 request_params: Final = msgspec.json.Decoder(RequestParams).decode
-"""Reads the params of any request."""
+"""Read the params of any request."""
 
 
 cancellation: Final = msgspec.json.Decoder(Cancellation).decode
-"""Reads the params of `notifications/cancelled`."""
+"""Read the params of `notifications/cancelled`."""
 
 
 def protocol_version(body: bytes) -> str:

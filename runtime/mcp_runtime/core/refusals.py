@@ -40,6 +40,9 @@ def missing_extension(identifier: str) -> RpcError:
 
 
 def _missing(what: str, capabilities: dict[str, Any]) -> RpcError:
-    """Source: 2026-07-28 basic/index, "Error Codes"."""
+    """Return the error for a capability missing in the client's declaration.
+
+    Source: 2026-07-28 basic/index, "Error Codes".
+    """
     why, data = f"the client does not declare {what}", {"requiredCapabilities": capabilities}
     return RpcError(error_codes.MISSING_CLIENT_CAPABILITY, why, data)

@@ -149,7 +149,7 @@ class InputRequests:
         """
         if name is not None:
             if name in self.open or name in self._used:
-                raise ValueError(f"{name!r} was asked already")
+                raise ValueError(f"a request named {name!r} was asked already")
             return name
         self._count += 1
         digest = hashlib.sha256(latest.encode(request)).hexdigest()[:8]

@@ -1,4 +1,4 @@
-"""The two roles that a session can have."""
+"""The two roles in a session."""
 
 from __future__ import annotations
 

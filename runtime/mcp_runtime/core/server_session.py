@@ -201,6 +201,7 @@ class ServerSession(Session):
         body = frame.params or b"{}"
         body, _ = self.tolerances.decode(revision(spoken), "params", "initialize", body)
         params = initialize_params(body, spoken, self.tolerances)
+        # Only now, with valid params: a faulty second `initialize` must not end the first session.
         ended = [] if self.agreed is None else self._reset()
         self._move("send initialize result")
         context = Context(

@@ -375,6 +375,7 @@ def without_nulls(of: Types, value: Any, path: str = "$") -> tuple[Any, list[str
     members of type Any, keep their null; so does a member of a union one arm of which takes null.
     """
     if value.__class__ is list:
+        # Items keep their nulls: only a member can be absent. Nothing is copied without a repair.
         items = _inside(of, list)
         read = [without_nulls(items, item, f"{path}[{i}]") for i, item in enumerate(value)]
         return [item for item, _ in read] if any(nulls for _, nulls in read) else value, [

@@ -76,6 +76,8 @@ class Translation:
             return _object(raw) if raw else UNSET
         if position == "result" or not raw:
             return self._read(position, method, raw)
+        # Three ways, from the fastest: a known `_meta`, the exact decoder, the tolerant decoder.
+        # Only exactly decoded params are remembered, so a cached `_meta` never carries a repair.
         params = self._repeated.read(method, raw)
         if params is None:
             try:

@@ -333,6 +333,7 @@ class Connection(ABC):
         try:
             return await waiting
         except asyncio.CancelledError:
+            # Empty if the answer has come meanwhile, or the deadline has cancelled the request.
             reason = "the caller has given up"
             log.info("request %r, %s, is cancelled: %s", sent.id, method, reason)
             self.send(self.session.cancel(sent.id, reason), about)
@@ -417,11 +418,11 @@ class Connection(ABC):
 
 
 class WireConnection(Connection):
-    """A connection over a stream of lines."""
+    """A connection over a stream of lines, one message each."""
 
     wire: Wire
     over: asyncio.Future[None]
-    """Done when the peer is gone."""
+    """A future, done when the peer is gone."""
     _pinging: asyncio.Task[None] | None = None
 
     def attach(self, wire: Wire) -> None:

@@ -1,4 +1,4 @@
-"""Refuses text that would lead a handler out of its folder, were the text taken for a path.
+"""Refuses text which would lead a handler out of its folder if it were used as a path.
 
 path_fault("/etc/passwd")   # "is an absolute path"
 path_fault("notes/a.txt")   # None

@@ -126,6 +126,8 @@ class Threads:
 
         Raises the exceptions of the function.
         """
+        # Called from a function in these threads: use the second set, which cannot be full of
+        # callers waiting for it.
         if (around := _around.get()) is not None and around._outermost is self:
             return await around._inner.run(None, function, *args, **given)
         if room is not None:

@@ -218,6 +218,8 @@ class MemoryTasks:
         if size > SMALL and held.crossed(self._limits, size):
             raise TooManyTasks(owner)
         until, kept = self._clock() + seconds, Kept(version + 1, record)
+        # A replaced task keeps its first deadline in the heap. `_give_up` finds the later deadline
+        # in the task, and pushes it then: so the heap has one entry for each task.
         if before is not None:
             before.until, before.kept = until, kept
             before.hold.change(size - before.hold.size)

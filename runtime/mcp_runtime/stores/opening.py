@@ -24,7 +24,7 @@ def store_at(url: str, limits: Limits = DEFAULT) -> Store:
     scheme = urlsplit(url).scheme
     if scheme not in _KINDS:
         names = ", ".join(sorted(_KINDS))
-        why = f"what begins with {scheme + ':'!r} is not the URL of a store"
+        why = f"a text with the scheme {scheme!r} is not the URL of a store"
         raise ValueError(f"{why}; its scheme is one of {names}")
     return _KINDS[scheme](url, limits)
 

@@ -137,7 +137,7 @@ class QueuedBus(ABC):
         Its types are checked: any client of the engine may have written it.
         """
         if not isinstance(topic, str) or not isinstance(message, bytes):
-            log.warning("ignored a message of another process that is no bytes on a topic")
+            log.warning("ignored a message of another process: topic or data has a wrong type")
             return
         for receive in [*self._receivers.get(topic, ())]:
             try:
