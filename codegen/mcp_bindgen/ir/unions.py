@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
@@ -20,7 +22,9 @@ from mcp_bindgen.ir.model import (
 )
 from mcp_bindgen.ir.walk import kinds, stripped, struct_of
 
-__all__ = ["arms", "disjoint", "literals", "overlaps", "own_members", "tag"]
+__all__ = ["arms", "disjoint", "literals", "overlaps", "own_members", "plainer_arms", "tag"]
+
+_Leaf = TypeVar("_Leaf", bound=Type)
 
 _RANK = {Lit: 0, Ref: 1, Bounded: 2, Tup: 3, Map: 4, Arr: 5, Prim: 6, Uni: 7}
 
@@ -83,6 +87,23 @@ def own_members(schema: Schema, leaf: Type, other: Type) -> tuple[str, ...]:
             return ()
     own = [f for f in struct.fields if plainer.field(f.wire) is None]
     return () if any(f.required for f in own) else tuple(f.wire for f in own)
+
+
+def plainer_arms(
+    schema: Schema, leaves: Sequence[_Leaf]
+) -> Iterator[tuple[_Leaf, _Leaf, tuple[str, ...]]]:
+    """Yield each arm with each later arm that is plainer, and the `own_members` of the first."""
+    # A plainer arm requires the same members, so only such arms are compared: a union of 1 000
+    # different structs has a million pairs and no plainer arm.
+    alike: defaultdict[frozenset[str], list[tuple[int, _Leaf]]] = defaultdict(list)
+    structs = [(leaf, struct) for leaf in leaves if (struct := struct_of(schema, leaf))]
+    required = [frozenset(f.wire for f in struct.fields if f.required) for _, struct in structs]
+    for number, (leaf, _) in enumerate(structs):
+        alike[required[number]].append((number, leaf))
+    for number, (leaf, _) in enumerate(structs):
+        for later, other in alike[required[number]]:
+            if later > number and (names := own_members(schema, leaf, other)):
+                yield leaf, other, names
 
 
 def literals(schema: Schema, type: Type) -> frozenset[object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from mcp_bindgen.emit.codec.checks import Checks
@@ -11,7 +12,7 @@ from mcp_bindgen.emit.text.annotate import expected
 from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import Code, Or, call, literal
 from mcp_bindgen.ir.model import Kind, Prim, Schema, Type, Uni
-from mcp_bindgen.ir.unions import arms, own_members, tag
+from mcp_bindgen.ir.unions import arms, plainer_arms, tag
 from mcp_bindgen.ir.walk import kinds, struct_of, unaliased
 
 __all__ = ["UnionReaders"]
@@ -127,8 +128,11 @@ class UnionReaders(Checks):
         #         faults += (fault,)
         # if len(faults) == 1:
         #     raise faults[0]
+        own = defaultdict[Type, list[tuple[str, ...]]](list)
+        for leaf, _, names in plainer_arms(self.schema, group):
+            own[leaf].append(names)
         for number, leaf in enumerate(group):
-            guard = self._guard(leaf, group[number + 1 :])
+            guard = self._guard(leaf, own[leaf])
             if guard is not None:
                 yield Line(0, "if ", guard, ":")
             yield from deeper(self._try(leaf, f"{place}_{number}"), int(guard is not None))
@@ -137,7 +141,7 @@ class UnionReaders(Checks):
         yield Line(1, "raise faults[0]")
         yield Line(0, "raise ", fault)
 
-    def _guard(self, leaf: Type, later: Sequence[Type]) -> Code | None:
+    def _guard(self, leaf: Type, own: Sequence[tuple[str, ...]]) -> Code | None:
         """The condition under which a struct can accept and no plainer later arm is meant; or
         None.
         """
@@ -150,10 +154,8 @@ class UnionReaders(Checks):
             for f in (struct.fields if struct is not None else ())
             if f.required
         )
-        for other in later:
-            there = [f"{literal(name)} in x" for name in own_members(self.schema, leaf, other)]
-            if not there:
-                continue
+        for names in own:
+            there = [f"{literal(name)} in x" for name in names]
             parts += (there[0],) if len(there) == 1 else (f"({' or '.join(there)})",)
         return (parts[0] if len(parts) == 1 else Or(parts, "and")) if parts else None
 

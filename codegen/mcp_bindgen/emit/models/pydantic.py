@@ -37,7 +37,7 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.unions import arms, own_members, tag
+from mcp_bindgen.ir.unions import arms, plainer_arms, tag
 from mcp_bindgen.ir.values.patterns import python_pattern
 from mcp_bindgen.ir.walk import struct_of
 
@@ -209,10 +209,8 @@ def _plainer(used: _Annotator, shapes: Shapes) -> Iterator[str]:
     pairs: dict[tuple[Ref, Ref], tuple[str, ...]] = {}
     for union in shapes.unions():
         leaves = [leaf for leaf in arms(schema, union) if isinstance(leaf, Ref)]
-        for number, leaf in enumerate(leaves):
-            for other in leaves[number + 1 :]:
-                if names := own_members(schema, leaf, other):
-                    pairs[leaf, other] = names
+        for leaf, other, names in plainer_arms(schema, leaves):
+            pairs[leaf, other] = names
     for both, names in pairs.items():
         if not {each.name for each in both} <= schema.foreign:  # the core says that itself
             models = tuple(used.code(each) for each in both)
