@@ -13,7 +13,7 @@ from mcp_runtime.revisions import UNSET, latest
 
 
 def declares(capabilities: Mapping[str, Any], path: str) -> bool:
-    """True if `path` is declared and not false, and for the empty path.
+    """True if `path` is empty, or is declared and not false.
 
     `elicitation: {}` declares `elicitation.form` alone.
     Source: 2025-11-25 client/elicitation, "Capabilities".

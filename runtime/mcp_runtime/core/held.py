@@ -19,7 +19,7 @@ from mcp_runtime.limits import Limits
 SMALL: Final = 4096
 """The size in bytes up to which a message may use the reserve."""
 RESERVE: Final = 4
-"""The reserve for small messages beyond `Limits.process_bytes`, as a divisor of this limit."""
+"""Small messages may exceed `Limits.process_bytes` by one part in so many."""
 REQUEST_BYTES: Final = 4096
 """The cost of a running request beside its params: a task, a stream, a context."""
 EVENT_BYTES: Final = 128
@@ -27,11 +27,11 @@ EVENT_BYTES: Final = 128
 SESSION_BYTES: Final = 16 * 1024
 """The cost of an HTTP session beside its messages."""
 PARSED: Final = 8
-"""The factor by which parsed JSON is counted above its bytes."""
+"""Parsed JSON counts as so many times the bytes of its text."""
 
 Rank: TypeAlias = Literal[0, 1]
 UNREAD: Final[Rank] = 0
-"""Messages a peer does not read, or is still sending: they are freed first."""
+"""Messages which a peer does not read, or is still sending: they are freed first."""
 KEPT: Final[Rank] = 1
 """State kept for a peer in case it returns."""
 

@@ -68,9 +68,9 @@ class Hosts:
         return "*" in self.hosts or (header is not None and self._known(header))
 
     def admits_origin(self, header: str | None) -> bool:
-        """True if an origin may connect, by itself or by its host, and without a header.
+        """True if an origin may connect, by itself or by its host, or if there is no header.
 
-        Only a web page has an `Origin`.
+        Only web pages have an `Origin`.
         """
         if header is None or "*" in self.origins or header.lower() in self.origins:
             return True
@@ -103,7 +103,7 @@ def media_type(header: str | None) -> str:
 
 
 def accepts(header: str | None, wanted: str) -> bool:
-    """True if an `Accept` header allows a media type, and without a header.
+    """True if an `Accept` header allows a media type, or if there is no header.
 
     Of several matching ranges the most specific decides. Source: RFC 9110, section 12.5.1.
     """

@@ -123,10 +123,10 @@ ANOTHER: Final = object()
 
 
 def response_id(head: bytes, tail: bytes | None) -> Id | object | None:
-    """Return the id of the request answered by a message of which only the ends are known.
+    """Return the id of the request answered by a message with more bytes than the limit.
 
-    None if the ends do not show it. `head` is the beginning, `tail` the end, None before it has
-    come.
+    `head` is its beginning, `tail` its end, None before it has come. None if they do not show the
+    id.
     """
     members = _first_members(head)
     if members is None or b"method" in members:
@@ -135,9 +135,10 @@ def response_id(head: bytes, tail: bytes | None) -> Id | object | None:
 
 
 def request_id(head: bytes, tail: bytes | None, *, needs_id: bool) -> tuple[Id | None, bool]:
-    """Return the id of a message of which only the ends are known, and whether to report it now.
+    """Return the id of a message with more bytes than the limit, and whether to report it now.
 
-    A message is reported once: at its beginning, or with `tail` if its id is needed and only there.
+    A message is reported once: at its beginning, or with `tail`, its end, if the id is needed and
+    only there.
     """
     members = _first_members(head)
     if members is None or b"result" in members or b"error" in members:

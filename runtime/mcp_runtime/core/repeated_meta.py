@@ -26,7 +26,7 @@ _SHALLOW: Final = 256
 _LONGEST: Final = 1024
 """The longest cached `_meta`, in bytes."""
 _MOST: Final = 32
-"""The size of the cache, which one peer has alone, or all peers of the per-request era share."""
+"""The most entries of one cache: of one peer, or of all peers of the per-request era."""
 
 
 class RepeatedMeta:

@@ -27,7 +27,7 @@ class BatchResponses:
     is_read: bool = False
 
     def add(self, id: Id, response: bytes) -> bytes:
-        """Record the response to a request of the batch; empty for a cancelled request.
+        """Record the response to a request of the batch; b"" stands for a cancelled request.
 
         Return the whole batch if no request is open any more, else b"".
         """
@@ -42,7 +42,7 @@ class BatchResponses:
         self.hold.change(len(response) + EVENT_BYTES)
 
     def all(self) -> bytes:
-        """Return and forget all responses once the batch is complete; b"" before."""
+        """Return all responses as one array, and forget them; b"" until the batch is complete."""
         if not self.is_read or self.open or not self.responses:
             return b""
         whole = jsonrpc.batch(self.responses)

@@ -114,7 +114,7 @@ class ServerSession(Session):
             raise
 
     def _check(self, frame: Request, params: peek.RequestParams, version: str) -> None:
-        """Raise RpcError if a self-contained request is not served; subclasses decide."""
+        """Raise RpcError if a self-contained request must not be served; here all are served."""
 
     def _per_request_terms(
         self, frame: Request, params: peek.RequestParams, version: str, offer: ServerOffer

@@ -60,7 +60,7 @@ ITEM: Final = "item"
 OF_ARGUMENTS: Final = frozenset((TEXT_ARGUMENT, NULL_ARGUMENT))
 """The tolerances switched off by `strict_arguments`."""
 _LONGEST: Final = 200
-"""The characters of a peer's text shown in a problem."""
+"""The most characters of a peer's text shown in a problem."""
 _SHOWN_PATHS: Final = 5
 
 
@@ -371,8 +371,9 @@ class Member(NamedTuple):
 def without_nulls(of: Types, value: Any, path: str = "$") -> tuple[Any, list[str]]:
     """Remove the nulls of absent members from `value`; return it and the paths of the nulls.
 
-    Members are optional members whose type has no null, and entries of maps. Unknown members, and
-    members of type Any, keep their null; so does a member of a union one arm of which takes null.
+    A null means absence if its member is optional and its type has no null; entries of maps count
+    as optional. Nulls stay in unknown members, in members of type Any, and where one arm of a union
+    takes null.
     """
     if value.__class__ is list:
         # Items keep their nulls: only a member can be absent. Nothing is copied without a repair.

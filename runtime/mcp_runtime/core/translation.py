@@ -249,7 +249,7 @@ class Translations:
 
 
 class Terms(msgspec.Struct, frozen=True):
-    """The terms of a request: agreed in a handshake, or named by the request.
+    """How a request is read and answered, as agreed in a handshake or named by the request.
 
     `info` and `capabilities` are the peer's, as parsed JSON; `token` is its progress token.
     `signature` is the end of each result's JSON in the per-request era, else empty.

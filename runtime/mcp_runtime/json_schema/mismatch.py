@@ -11,7 +11,7 @@ from mcp_runtime.json_schema.to_json import Step, excerpt, place
 from mcp_runtime.json_schema.walk import Schema, alternatives
 
 _MOST: Final = 20
-"""The values of an enumeration listed in a message."""
+"""The most values of an enumeration listed in a message."""
 
 
 class Mismatch(Exception):
@@ -124,7 +124,7 @@ def _value_at(value: Any, steps: list[Step]) -> Any:
 
 
 def _schemas(schema: Schema, defs: Schema, steps: list[Step]) -> Iterator[Schema]:
-    """Yield the schemas of a place, one for each alternative with this place."""
+    """Yield the schemas of a place, one for each alternative of the value which has the place."""
     for each in alternatives(schema, defs):
         if not steps:
             yield each
@@ -147,7 +147,7 @@ _EXPECTED: Final = re.compile(r"Expected (.*?)(?:, got `(.*)`)?", re.DOTALL)
 
 
 _NAMES: Final = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}
-"""Types of Python by their names in JSON Schema, which models know."""
+"""The names of types in JSON Schema, which models know, by their names in Python."""
 
 
 def _named(quoted: re.Match[str]) -> str:

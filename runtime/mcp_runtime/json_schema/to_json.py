@@ -17,7 +17,7 @@ Step: TypeAlias = str | int | EllipsisType
 """A name, an index, or `...` for any key of a mapping."""
 
 _LONGEST: Final = 80
-"""The characters of a value shown in a message."""
+"""The most characters of a value shown in a message."""
 
 
 class BadResult(Exception):

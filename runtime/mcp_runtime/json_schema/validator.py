@@ -20,7 +20,7 @@ Check: TypeAlias = Callable[[Any], str | None]
 _BACKTRACKS: Final = 100_000
 """After so many backtracking steps a pattern of the peer counts as no match."""
 _LONGEST: Final = 200
-"""The length of a validator's message, in characters."""
+"""The most characters of a validator's message."""
 
 
 class BadSchema(Exception):

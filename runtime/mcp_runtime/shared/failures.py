@@ -10,7 +10,7 @@ from typing import Final, cast
 _OURS: Final = frozenset(("mcp_runtime", "mcp_wire", "asyncio", "concurrent", "threading"))
 """Packages whose frames do not help to find the fault of a handler."""
 _PARTS: Final = 10
-"""The exceptions of a group named in a text."""
+"""The most exceptions of a group named in a text."""
 
 
 def record_failure(log: logging.Logger, what: str, error: BaseException) -> str:

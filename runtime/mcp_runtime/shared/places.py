@@ -13,7 +13,7 @@ import asyncio
 from typing import Final
 
 RESERVE: Final = 4
-"""The reserve of threads for the first function of each peer, as a divisor of all threads."""
+"""One thread in so many is reserved for the first functions of peers."""
 
 
 class Places:

@@ -200,7 +200,7 @@ class Child(Pipes):
         return bytes(self._tail)
 
     def is_unread(self) -> bool:
-        """True if the process has not read all its input, or ended without; False if unknown."""
+        """True if the process has not read all its input, even at its end; False if unknown."""
         return self._outlet.is_unread()
 
     def _stderr_received(self, chunk: bytes) -> None:
