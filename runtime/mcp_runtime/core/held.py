@@ -21,11 +21,11 @@ SMALL: Final = 4096
 RESERVE: Final = 4
 """Small messages may exceed `Limits.process_bytes` by one part in so many."""
 REQUEST_BYTES: Final = 4096
-"""The cost of a running request beside its params: a task, a stream, a context."""
+"""The bytes counted for a running request beside its params: a task, a stream, a context."""
 EVENT_BYTES: Final = 128
-"""The cost of a waiting message beside its data."""
+"""The bytes counted for a waiting message beside its data."""
 SESSION_BYTES: Final = 16 * 1024
-"""The cost of an HTTP session beside its messages."""
+"""The bytes counted for an HTTP session beside its messages."""
 PARSED: Final = 8
 """Parsed JSON counts as so many times the bytes of its text."""
 
