@@ -13,9 +13,10 @@ def _words(text: str) -> frozenset[str]:
 
 VERBS: Final = _words(
     """
-    abort accept acknowledge acquire adapt add adjust admit adopt advance aggregate allocate allow
-    annotate announce answer append apply approve ask assemble assert assign assume attach await
-    authorize back balance batch begin bind block bound break bring broadcast buffer build bump
+    abort accept acknowledge acquire adapt add adjust admit adopt advance aggregate agree allocate
+    allow annotate announce answer append apply approve ask assemble assert assign assume attach
+    await authorize back balance batch begin bind block bound break bring broadcast buffer build
+    bump
     cache calculate call cancel capture carry cast catch change charge check choose claim clean
     clear clip close collapse collect combine come commit compare compile complete compose
     compress compute confirm connect consider construct consume continue convert copy correct
@@ -36,10 +37,10 @@ VERBS: Final = _words(
     print probe proceed process produce prompt propagate protect prove provide prune publish pull
     push put query queue quote raise rank reach read rebuild receive recognize reconnect record
     recover redirect reduce refresh refuse register reject relay release reload remember remove
-    rename render reopen repair repeat replace replay reply report request require reschedule
+    rename renew render reopen repair repeat replace replay reply report request require reschedule
     reserve reset resolve respond restart restore restrict resume retrieve retry return reuse
     reveal revert revoke rewrite roll rotate round route run sample save say scan schedule seal
-    search select send separate serialize serve set share shift shorten show shrink shut sign
+    search select send separate serialize serve set settle share shift shorten show shrink shut sign
     signal simplify skip sleep slice sort spawn speak spell split spread stamp start state stay
     steal step stop store stream strip submit subscribe substitute subtract suggest summarize
     supply suppress suspend swap switch synchronize take tell terminate test throw time toggle

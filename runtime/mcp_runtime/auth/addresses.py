@@ -1,6 +1,6 @@
 """Which addresses a server may send us to: no private networks, and https but for loopback.
 
-The list of networks is ours, so that every version of Python judges alike.
+The list of networks is ours, so every version of Python judges alike.
 
 Source: 2026-07-28 docs/tutorials/security/security_best_practices, "Server-Side Request Forgery";
 basic/authorization/security-considerations, "Communication Security"; the IANA registries of
@@ -43,7 +43,7 @@ _NETWORKS: Final[tuple[tuple[IPv4Network | IPv6Network, Place], ...]] = tuple(
 
 
 def require_secure(url: str, what: str) -> str:
-    """The URL, if it is https, or http on a loopback host, with nothing that misleads.
+    """Return the URL, if it is https, or http on a loopback host, with nothing that misleads.
 
     Raises DiscoveryFailed, which says what the URL is for.
     """
@@ -79,12 +79,12 @@ def origin(url: str) -> str:
 
 
 def shown_host(url: str) -> str:
-    """The host of a URL, as it is shown to a person before they visit it."""
+    """Return the host of a URL, as it is shown to a person before they visit it."""
     return urlsplit(url).netloc.rpartition("@")[2]
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host's name, or its address, is this machine's loopback."""
+    """Return True if a host's name, or its address, is this machine's loopback."""
     host = host.lower().rstrip(".")
     if host == "localhost" or host.endswith(".localhost"):
         return True
@@ -109,7 +109,7 @@ _CARRIERS: Final[tuple[tuple[IPv6Network, Callable[[int], tuple[int, ...]]], ...
 
 
 def place_of(address: str) -> Place:
-    """Where packets to an IP address go. A mapped IPv4 address is that address.
+    """Where packets to an IP address go. A mapped IPv4 address is this address.
 
     Raises ValueError for what is no address.
     """
@@ -125,7 +125,7 @@ def place_of(address: str) -> Place:
 
 
 def _carried(address: IPv4Address | IPv6Address) -> tuple[IPv4Address, ...]:
-    """The IPv4 addresses in an IPv6 address. None are in `::` and `::1`."""
+    """Return the IPv4 addresses in an IPv6 address. None are in `::` and `::1`."""
     if isinstance(address, IPv4Address) or int(address) <= 1:
         return ()
     for network, read in _CARRIERS:
@@ -135,7 +135,7 @@ def _carried(address: IPv4Address | IPv6Address) -> tuple[IPv4Address, ...]:
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is one of the public internet.
+    """Return True if an IP address is one of the public internet.
 
     Private, loopback, link-local (cloud metadata among them), multicast, reserved and shared
     addresses are not, nor IPv6 addresses that carry such an IPv4 address.
@@ -147,7 +147,7 @@ def is_public(address: str) -> bool:
 
 
 def require_near_page(url: str, server: str) -> None:
-    """Judges a page that a person is sent to by its URL alone, as far as that is an address.
+    """Judge a page a person is sent to by its URL alone, as far as that is an address.
 
     Raises DiscoveryFailed if it is on the loopback or in a private network, and `server` is not.
     """
@@ -168,7 +168,7 @@ def _place_of_host(host: str) -> Place | None:
 
 
 def private_page(host: str, address: str) -> DiscoveryFailed:
-    """The refusal of a sign-in page."""
+    """Return the refusal of a sign-in page."""
     return DiscoveryFailed(
         f"the sign-in page at {host[:200]!r} is at {address[:200]}, which is not on the public"
         " internet; a server may not send you there; if the page is yours:"
@@ -177,12 +177,12 @@ def private_page(host: str, address: str) -> DiscoveryFailed:
 
 
 def same_issuer(one: str, other: str) -> bool:
-    """Whether two issuers are one by RFC 3986: `https://a` and `https://A:443/` are."""
+    """Return True if two issuers are one by RFC 3986: `https://a` and `https://A:443/` are."""
     return plain_issuer(one) == plain_issuer(other)
 
 
 def plain_issuer(issuer: str) -> str:
-    """An issuer in the form in which it is compared, and stored under.
+    """Return an issuer in the form in which it is compared, and stored under.
 
     Scheme and host in lower case, without the usual port, and without a path that is `/` alone. A
     slash after a longer path stays. What is not a URL is returned as it is.

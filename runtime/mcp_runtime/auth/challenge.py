@@ -45,7 +45,7 @@ class Challenge:
 
 
 def challenges(header: str | None) -> tuple[Challenge, ...]:
-    """The challenges of a header, in their order; what cannot be read ends the list.
+    """Return the challenges of a header, in their order; what cannot be read ends the list.
 
     >>> challenges('Bearer scope="a b", error=invalid_token')[0].scopes
     ('a', 'b')

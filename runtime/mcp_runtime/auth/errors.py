@@ -112,7 +112,7 @@ class OAuthError(AuthorizationError):
 
 
 class IssuerUnavailable(OAuthError):
-    """The authorization server cannot answer now; a refresh token that it has issued is kept."""
+    """The authorization server cannot answer now; a refresh token it has issued is kept."""
 
     def __init__(self, what: str, code: str, description: str = "") -> None:
         super().__init__(what, code, description)
@@ -120,4 +120,4 @@ class IssuerUnavailable(OAuthError):
 
 
 class TokenRefused(AuthorizationError):
-    """The server refuses a token that its own authorization server has just issued for it."""
+    """The server refuses a token its own authorization server has just issued for it."""

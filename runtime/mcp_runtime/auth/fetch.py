@@ -1,7 +1,7 @@
 """Sends the requests of authorization; into private networks only where the server is in them too.
 
 Each name is resolved here, every address of it is judged, and the connection goes to an address
-that was judged, so that a name cannot change its address between the two.
+that was judged, so a name cannot change its address between the two.
 Source: 2026-07-28 docs/tutorials/security/security_best_practices, "Server-Side Request Forgery".
 """
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _CONNECTIONS: Final = 8
 _OWN: Final = ("loopback", "private")
-"""Places that a server may name if it is in such a place itself."""
+"""Places a server may name if it is in such a place itself."""
 
 
 class GuardedFetch:
@@ -72,7 +72,7 @@ class GuardedFetch:
         self._pools: dict[str | None, httpcore2.AsyncConnectionPool] = {}
 
     async def __call__(self, request: AuthRequest, /) -> AuthResponse:
-        """Raises NotReached, Disconnected, TooMuch, DiscoveryFailed for a forbidden address."""
+        """Raise NotReached, Disconnected, TooMuch, DiscoveryFailed for a forbidden address."""
         host = urlsplit(request.url).netloc.rpartition("@")[2]
         try:
             async with asyncio.timeout(self._seconds):
@@ -115,14 +115,14 @@ class GuardedFetch:
         return self._pools[proxy]
 
     async def require_page(self, url: str, /) -> None:
-        """Judges the page by the same rule as what is fetched; a name without address passes.
+        """Judge the page by the same rule as what is fetched; a name without address passes.
 
         Raises DiscoveryFailed.
         """
         await self._require_near(url, private_page)
 
     async def _require_near(self, url: str, refusal: Callable[[str, str], DiscoveryFailed]) -> None:
-        """Judges a place that others connect to, by what its name is here, if it is known here."""
+        """Judge a place that others connect to, by what its name is here, if it is known here."""
         host = urlsplit(url).hostname or ""
         try:
             addresses = await _resolved(host, 0)
@@ -184,11 +184,11 @@ class _Guard(httpcore2.AsyncNetworkBackend):
         raise last or httpcore2.ConnectError(f"{host!r} has no address")
 
     async def may_name(self, host: str, address: str) -> bool:
-        """Whether the server may send us to an address of a host."""
+        """Return True if the server may send us to an address of a host."""
         return is_public(address) or await self._is_near(host, address)
 
     async def _is_near(self, host: str, address: str) -> bool:
-        """Whether the MCP server is itself at that address, or in such a place.
+        """Return True if the MCP server is itself at this address, or in such a place.
 
         A name of the loopback is near no server but one that has such a name too: the addresses of
         any other name are what its owner says now.

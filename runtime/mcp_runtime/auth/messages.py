@@ -46,7 +46,9 @@ class AuthResponse:
         return without_mark(self.body)
 
     def members(self) -> dict[str, Any] | None:
-        """The body as a JSON object, without members that are null; None for anything else."""
+        """Return the body as a JSON object, without members that are null; None for anything
+        else.
+        """
         try:
             body = msgspec.json.decode(self.text, type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -54,7 +56,7 @@ class AuthResponse:
         return {name: value for name, value in body.items() if value is not None}
 
     def json(self, what: str) -> dict[str, Any]:
-        """The body as a JSON object. Raises DiscoveryFailed for anything else."""
+        """Return the body as a JSON object. Raises DiscoveryFailed for anything else."""
         if (members := self.members()) is None:
             raise DiscoveryFailed(f"{what} is not a JSON object (HTTP {self.status})")
         return members
@@ -62,7 +64,7 @@ class AuthResponse:
 
 @dataclass(frozen=True, slots=True)
 class Authorize:
-    """A person must visit `url`; the reply is the URL that they were redirected to."""
+    """A person must visit `url`; the reply is the URL they were redirected to."""
 
     url: str = field(repr=False)
     host: str
@@ -87,10 +89,10 @@ class Fetch(Protocol):
 
 @runtime_checkable
 class PageGuard(Protocol):
-    """A `Fetch` that also knows where pages are that a person is sent to."""
+    """A `Fetch` that also knows where pages are a person is sent to."""
 
     async def require_page(self, url: str, /) -> None:
-        """Raises DiscoveryFailed for a page in a private network that the server is not in."""
+        """Raise DiscoveryFailed for a page in a private network the server is not in."""
         ...
 
 
@@ -113,7 +115,8 @@ def form(
 def oauth_error(
     what: str, response: AuthResponse, secrets: Iterable[str | None] = ()
 ) -> OAuthError:
-    """The error of an endpoint of OAuth, as far as its body says one, without what we sent it.
+    """Return the error of an endpoint of OAuth, as far as its body says one, without what we sent
+    it.
 
     Source: RFC 6749 section 5.2.
     """

@@ -1,4 +1,4 @@
-"""The answers of one server, kept for as long as it said that they hold.
+"""The answers of one server, kept for as long as it said they hold.
 
 A cache belongs to one client, which always uses the same authorization, so private answers are
 kept too. Each page of a list is an entry of its own. A notification of a change drops what it
@@ -26,7 +26,7 @@ _CHANGES: Final[dict[str, tuple[str, ...]]] = {
     "notifications/prompts/list_changed": ("prompts/list",),
     "notifications/resources/list_changed": ("resources/list", "resources/templates/list"),
 }
-"""The lists that a notification makes stale."""
+"""The lists a notification makes stale."""
 _READ: Final = "resources/read"
 _KEYS: Final = {
     "tools/list": "cursor",
@@ -35,12 +35,12 @@ _KEYS: Final = {
     "resources/templates/list": "cursor",
     _READ: "uri",
 }
-"""By method: the member of the params that tells one answer from another."""
+"""By method: the member of the params by which answers differ."""
 _INPUT: Final = ("input_responses", "request_state")
 
 
 def cache_key(method: str, params: Any) -> Hashable | None:
-    """The key of an answer; None if it may not be cached, as after a round of input.
+    """Return the key of an answer; None if it may not be cached, as after a round of input.
 
     Source: 2026-07-28 server/utilities/caching, "Cache Key".
     """
@@ -61,21 +61,21 @@ class _Entry(NamedTuple):
 class Cache:
     """Keeps at most `Limits.cached` answers, of `Limits.cached_bytes` together.
 
-    Answers that are no longer fresh are dropped first, then those that were not used for longest;
-    so they are where the process needs the room for others. Times are seconds of any clock.
+    Stale answers are dropped first, then those unused for longest; all answers may be dropped if
+    the process needs the room. Times are seconds of any clock.
     """
 
     def __init__(self, limits: Limits, *, keeps: bool = True) -> None:
         self._limits = limits
         self._most = limits.cached if keeps else 0
         self._entries: dict[tuple[str, Hashable], _Entry] = {}
-        """The answers, those first that were not used for longest."""
+        """The answers; those unused for longest come first."""
         self._changes: Counter[str] = Counter()
         self._held = HeldBytes()
         self._hold = Hold(self._held)
 
     def get(self, method: str, key: Hashable, now: float) -> Any:
-        """The fresh result under that key; None if there is none."""
+        """Return the fresh result under this key; None if there is none."""
         entry = self._entries.pop((method, key), None)
         if entry is None:
             return None
@@ -83,7 +83,7 @@ class Cache:
         return entry.result if now < entry.fresh_until else None
 
     def put(self, method: str, key: Hashable, result: Any, now: float) -> None:
-        """Keeps an answer for as long as it says, unless there is no room for it."""
+        """Keep an answer for as long as it says, unless there is no room for it."""
         self._remove([(method, key)])
         ttl = in_seconds(getattr(result, "ttl_ms", 0))
         if ttl is None or ttl <= 0 or not self._most:
@@ -114,32 +114,32 @@ class Cache:
         self._remove([next(iter(self._entries))])
 
     def _give_up(self) -> None:
-        """Drops the answer that was not used for longest: others need the room."""
+        """Drop the answer unused for longest: others need the room."""
         if self._entries:
             self._remove_oldest()
         if self._entries:
             self._hold.offer(KEPT, self._give_up)
 
     def drop(self, method: str) -> bool:
-        """Drops all pages of that list; whether there were any."""
+        """Drop all pages of this list; whether there were any."""
         entries = [entry for entry in self._entries if entry[0] == method]
         self._remove(entries)
         return bool(entries)
 
     def clear(self) -> None:
-        """Drops all answers, and those that are on their way."""
+        """Drop all answers, and keep none whose request is under way."""
         self._changes.update(_KEYS.keys())
         self._remove([*self._entries])
 
     def changes(self, method: str) -> int:
-        """How often answers to this method became stale.
+        """Return how often answers to this method became stale.
 
-        An answer that was requested before the last of these times is stale, too.
+        An answer requested before the last of these times is stale, too.
         """
         return self._changes[method]
 
     def notified(self, event: Notified) -> None:
-        """Drops what a notification makes stale."""
+        """Drop the answers a notification makes stale."""
         for method in _CHANGES.get(event.method, ()):
             self._changes[method] += 1
             self.drop(method)
@@ -148,7 +148,7 @@ class Cache:
             self._drop_resource(event.params.uri)
 
     def _drop_resource(self, uri: str) -> None:
-        """Drops that resource, and those that it lies below."""
+        """Drop this resource, and those it lies below."""
         for method, key in [*self._entries]:
             if method == _READ and f"{uri}/".startswith(f"{str(key).rstrip('/')}/"):
                 self._remove([(method, key)])

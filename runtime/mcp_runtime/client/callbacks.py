@@ -1,4 +1,4 @@
-"""Answers the requests that a server makes: sampling, elicitation and roots, in either era."""
+"""Answers the requests a server makes: sampling, elicitation and roots, in either era."""
 
 from __future__ import annotations
 
@@ -46,13 +46,17 @@ class ClientCallbacks:
         self.set_roots(self.roots)
 
     def set_roots(self, roots: Roots | None) -> None:
-        """Raises ValueError for a root that is not a file:// URI, TypeError for another type."""
+        """Set the roots. Raise ValueError for a root other than a file:// URI, TypeError for
+        another type.
+        """
         self.roots = roots if roots is None or callable(roots) else _roots(roots)
 
     def capabilities(
         self, sample_tools: bool, elicit_modes: Sequence[Literal["form", "url"]]
     ) -> t.ClientCapabilities:
-        """The capabilities to declare. Raises ValueError for elicitation without a mode of MCP."""
+        """Return the capabilities to declare. Raises ValueError for elicitation without a mode of
+        MCP.
+        """
         if self.on_elicit is not None and not elicit_modes:
             raise ValueError("elicitation needs a mode: form, url or both")
         tools: dict[str, Any] = {"tools": {}} if sample_tools else {}
@@ -69,7 +73,9 @@ class ClientCallbacks:
         return capabilities
 
     async def answer(self, method: str, params: Any) -> Any:
-        """The result of one request of the server. Raises RpcError, NotApproved, CallbackError."""
+        """Return the result of one request of the server. Raises RpcError, NotApproved,
+        CallbackError.
+        """
         if isinstance(params, t.ElicitRequestURLParams):
             self._require_scheme(params.url)
         if self.approve is not None and not await approved(self.approve, method, params):
@@ -77,10 +83,10 @@ class ClientCallbacks:
         return await _ANSWERS[method](self, params)
 
     async def responses(self, requests: Mapping[str, Any]) -> dict[str, Any]:
-        """The input for each of these requests, by the same keys.
+        """Return the input for each of these requests, by the same keys.
 
-        Raises NotOffered for what was never declared, TooMuch for too many requests, NotApproved,
-        CallbackError, and what the callbacks raise.
+        Raises NotOffered for an undeclared capability, TooMuch for too many requests, NotApproved,
+        CallbackError, and the exceptions of the callbacks.
         """
         most = self.limits.input_requests
         if len(requests) > most:
@@ -113,7 +119,7 @@ class ClientCallbacks:
         raise RpcError(_USER_REJECTED, "User rejected the request")
 
     async def sample(self, params: Any) -> Any:
-        """What `on_sample` answers. Raises RpcError for messages that no model should be asked.
+        """Return the answer of `on_sample`. Raises RpcError for messages no model should be asked.
 
         Source: 2025-11-25 client/sampling, "Error Handling".
         """
@@ -129,7 +135,9 @@ class ClientCallbacks:
         return answer
 
     async def elicit(self, params: Any) -> Any:
-        """What `on_elicit` answers. Raises CallbackError for what does not fit the form."""
+        """Return the answer of `on_elicit`. Raises CallbackError if the answer does not fit the
+        form.
+        """
         assert self.on_elicit is not None
         answer = await _answer("on_elicit", self.on_elicit(params), t.ElicitResult)
         if (
@@ -142,7 +150,7 @@ class ClientCallbacks:
         return answer
 
     def _require_scheme(self, url: str) -> None:
-        """Raises RpcError for a URL that a user should not be sent to."""
+        """Raise RpcError for a URL a user should not be sent to."""
         scheme = url.partition(":")[0].lower()
         if scheme not in self.elicit_schemes or not is_uri(url) or not _has_host(url, scheme):
             known = ", ".join(sorted(self.elicit_schemes))
@@ -171,7 +179,9 @@ _ANSWERS: Final[Mapping[str, Callable[[ClientCallbacks, Any], Awaitable[Any]]]] 
 
 
 async def _answer(name: str, returned: object, expected: type[Any]) -> Any:
-    """What a callback answers. Raises CallbackError if it is not async, or of another type."""
+    """Return the answer of a callback. Raises CallbackError if it is not async, or of another
+    type.
+    """
     if not inspect.isawaitable(returned):
         raise CallbackError(f"{name} is awaited; write it with `async def`")
     if not isinstance(answer := await returned, expected):
@@ -181,7 +191,7 @@ async def _answer(name: str, returned: object, expected: type[Any]) -> Any:
 
 
 def _unasked(params: t.CreateMessageRequestParams, answer: t.CreateMessageResult) -> str:
-    """What is wrong with the answer of a model by what was asked; empty if nothing is.
+    """Return how a model's answer differs from the request; empty if it fits.
 
     Source: 2025-11-25 client/sampling, "Tools in Sampling".
     """
@@ -196,12 +206,12 @@ def _unasked(params: t.CreateMessageRequestParams, answer: t.CreateMessageResult
 
 
 async def approved(approve: Approve, method: str, params: Any) -> bool:
-    """Whether the application approves. Raises CallbackError if `approve` is not async."""
+    """Return True if the application approves. Raises CallbackError if `approve` is not async."""
     return bool(await _answer("approve", approve(method, params), object))
 
 
 def plain(name: str, callback: _F) -> _F:
-    """The callback. Raises TypeError for an async function: nobody would await it."""
+    """Return the callback. Raises TypeError for an async function: nobody would await it."""
     if inspect.iscoroutinefunction(callback):
         raise TypeError(f"{name} is called and not awaited; give a function without `async`")
     return callback
@@ -215,7 +225,7 @@ def _has_host(url: str, scheme: str) -> bool:
 
 
 def _roots(roots: Sequence[t.Root | str]) -> list[t.Root]:
-    """Raises ValueError, TypeError.
+    """Raise ValueError, TypeError.
 
     Source: 2025-11-25 client/roots, "Data Types" and "Security Considerations".
     """

@@ -1,4 +1,4 @@
-"""The client: calls a server's methods, and answers what the server asks of it.
+"""The client: calls a server's methods, and answers the server's requests.
 
     async with Client.stdio([sys.executable, "server.py"]) as client:
         result = await client.call_tool("forecast", {"city": "Oslo"})
@@ -58,22 +58,20 @@ class Client:
     """A client of one server: `Client(server)` in this process, `Client.stdio`, `Client.http`.
 
     `on_sample`, `on_elicit` and `roots` answer requests of the server, and declare the capability.
-    `extensions` are those of the protocol that the client has.
-    `approve(method, params)` decides about each of these requests, and about each call of a tool.
-    `timeout` is how many seconds to wait for an answer, the first one too; progress restarts it, up
-    to `Limits.total`. `message_bytes` is how large an answer may be (`Limits.answer_bytes`).
-    The server is asked what it speaks; with `era="handshake"` a handshake begins at once.
-    With `cache`, lists and resources are kept for as long as the server says that they hold.
-    With `validate`, structured results are checked against the output schemas that were listed, if
-    the extra `schemas` is installed; with `validate="strict"` its absence is an error.
-    What servers get wrong and means something plain is repaired, and counted in `forgiven`;
-    `strict=True`, or the names of tolerances, refuses that (docs/TOLERANCES.md).
-    A page whose URL has none of the `elicit_schemes` is refused, and `on_elicit` is not called.
-    `on_log` gets each log message, and is a plain function; so is `on_elicitation_complete`, which
-    gets the id of a page when the user's visit is complete (2025-11-25).
-    With `ping_every`, a server that leaves a ping without an answer counts as gone, in revisions
-    that have pings. A server that is gone is started again, at most `restarts` times, and its
-    subscriptions are renewed.
+    `extensions` are the protocol extensions of the client. `approve(method, params)` decides about
+    each of these requests, and about each call of a tool. `timeout` is how many seconds to wait for
+    an answer, the first one too; progress restarts it, up to `Limits.total`. `message_bytes` is how
+    large an answer may be (`Limits.answer_bytes`). The client asks the server for its revisions;
+    with `era="handshake"` a handshake begins at once. With `cache`, lists and resources are kept
+    for as long as the server allows. With `validate`, structured results are checked against the
+    listed output schemas, if the extra `schemas` is installed; with `validate="strict"` its absence
+    is an error. Small mistakes of servers with a clear meaning are repaired, and counted in
+    `forgiven`; `strict=True`, or the names of tolerances, refuses them (docs/TOLERANCES.md). A page
+    whose URL has none of the `elicit_schemes` is refused, and `on_elicit` is not called. `on_log`
+    gets each log message, and is a plain function; so is `on_elicitation_complete`, which gets the
+    id of a page when the user's visit is complete (2025-11-25). With `ping_every`, a server that
+    leaves a ping without an answer counts as gone, in revisions with pings. A server that is gone
+    is started again, at most `restarts` times, and its subscriptions are renewed.
     """
 
     def __init__(
@@ -151,7 +149,7 @@ class Client:
         stderr: Stderr = "show",
         **options: Unpack[ClientOptions],
     ) -> Self:
-        """Starts `command` as a child process, without a shell; it ends with the client.
+        """Start `command` as a child process, without a shell; it ends with the client.
 
         It gets few names of our environment, and `env`. Its standard error is shown on ours without
         control characters; `stderr` may be "inherit", "capture" or "drop" instead, or a function
@@ -171,17 +169,17 @@ class Client:
         auth: OAuth | None = None,
         **options: Unpack[ClientOptions],
     ) -> Self:
-        """Connects to a URL, by Streamable HTTP of any revision or by HTTP+SSE.
+        """Connect to a URL, by Streamable HTTP of any revision or by HTTP+SSE.
 
         `headers` go with each request. `auth` authorizes them where the server asks for it; without
         it, a protected server's 401 is a BadStatus. `proxy` is the URL of a proxy, `tls` checks
-        certificates. With `trust_env` the environment says what these two do not: HTTP_PROXY,
-        HTTPS_PROXY, ALL_PROXY and NO_PROXY (a proxy is never used for the loopback),
-        SSL_CERT_FILE and SSL_CERT_DIR. Redirects are followed within the origin. Other `options`
-        are those of the class.
+        certificates. With `trust_env` the environment is the default of these two: HTTP_PROXY,
+        HTTPS_PROXY, ALL_PROXY and NO_PROXY (a proxy is never used for the loopback), SSL_CERT_FILE
+        and SSL_CERT_DIR. Redirects are followed within the origin. Other `options` are those of the
+        class.
 
-        Raises NotInstalled without the extra `http`, and, once entered, ValueError for a URL that
-        is not of HTTP, for what is no proxy, and for certificates that cannot be read.
+        Raises NotInstalled without the extra `http`, and, once entered, ValueError for a URL of
+        another scheme than HTTP, an invalid proxy, or unreadable certificates.
         """
         from mcp_runtime.client.http.transport import over_http
 
@@ -193,7 +191,9 @@ class Client:
     # ---- the connection
 
     async def __aenter__(self) -> Self:
-        """Raises Disconnected, NoCommonRevision, and what starting the server raises."""
+        """Connect to the server. Raises Disconnected, NoCommonRevision, and the exceptions of
+        starting the server.
+        """
         await self._reconnector.open()
         return self
 
@@ -211,17 +211,19 @@ class Client:
 
     @property
     def terms(self) -> Terms:
-        """What was agreed with the server. Raises NotOpen."""
+        """The terms agreed with the server. Raises NotOpen."""
         return self.connection.terms
 
     @property
     def revision(self) -> str:
-        """The revision that both sides speak."""
+        """The revision both sides speak."""
         return self.terms.translation.revision.name
 
     @property
     def server_info(self) -> Mapping[str, Any] | None:
-        """What the server says of itself, unverified: for display and logs, not for decisions."""
+        """The server's own words about itself, unverified: for display and logs, not for
+        decisions.
+        """
         return self.terms.info
 
     @property
@@ -239,7 +241,7 @@ class Client:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Items that did not fit their type and were left out of what the server has sent.
+        """Items left out of the server's answers because they did not fit their type.
 
         Each says the method, the item's name, the path and the reason. Logged once as a warning.
         """
@@ -248,7 +250,9 @@ class Client:
     # ---- requests
 
     async def list_tools(self, *, anew: bool = False) -> list[t.Tool]:
-        """The tools of all pages; `anew` asks the server even if the cache is still fresh."""
+        """Return the tools of all pages; `anew` asks the server even if the cache is still
+        fresh.
+        """
         if anew:
             self._cache.drop("tools/list")
         tools: list[t.Tool] = await self._requests.pages("tools/list", "tools")
@@ -257,15 +261,15 @@ class Client:
         return tools
 
     async def list_resources(self) -> list[t.Resource]:
-        """The resources of all pages."""
+        """Return the resources of all pages."""
         return await self._requests.pages("resources/list", "resources")
 
     async def list_resource_templates(self) -> list[t.ResourceTemplate]:
-        """The resource templates of all pages."""
+        """Return the resource templates of all pages."""
         return await self._requests.pages("resources/templates/list", "resource_templates")
 
     async def list_prompts(self) -> list[t.Prompt]:
-        """The prompts of all pages."""
+        """Return the prompts of all pages."""
         return await self._requests.pages("prompts/list", "prompts")
 
     async def call_tool(
@@ -277,7 +281,7 @@ class Client:
         on_progress: OnProgress | None = None,
         meta: Mapping[str, Any] | None = None,
     ) -> t.CallToolResult:
-        """Calls a tool. A result that `is_error` is returned too: it is for the model to read.
+        """Call a tool. A result that `is_error` is returned too: it is for the model to read.
 
         `timeout` is in seconds. `on_progress` gets the progress, the total and the message; the
         last two may be None. If it is async, its calls run in order, and end before the result is
@@ -307,7 +311,9 @@ class Client:
     async def read_resource(
         self, uri: str, *, timeout: float | None = None, meta: Mapping[str, Any] | None = None
     ) -> list[t.TextResourceContents | t.BlobResourceContents]:
-        """The contents of a resource. Raises NotFound if there is none, and as `call_tool` does."""
+        """Return the contents of a resource. Raises NotFound if there is none, and as `call_tool`
+        does.
+        """
         params = t.ReadResourceRequestParams(uri=uri, meta=self._requests.meta(meta=meta))
         result: t.ReadResourceResult
         try:
@@ -324,7 +330,7 @@ class Client:
         timeout: float | None = None,
         meta: Mapping[str, Any] | None = None,
     ) -> t.GetPromptResult:
-        """The messages of a prompt with these arguments."""
+        """Return the messages of a prompt with these arguments."""
         params = t.GetPromptRequestParams(
             name=name,
             arguments=t.UNSET if arguments is None else members("arguments", arguments),
@@ -343,7 +349,7 @@ class Client:
         *,
         chosen: Mapping[str, str] | None = None,
     ) -> t.CompleteResultCompletion:
-        """Suggestions for an argument; `chosen` are the arguments that have a value already."""
+        """Return suggestions for an argument; `chosen` are the arguments with a value already."""
         context = t.CompleteRequestParamsContext(arguments=dict(chosen)) if chosen else t.UNSET
         params = t.CompleteRequestParams(
             ref=ref,
@@ -355,23 +361,23 @@ class Client:
         return result.completion
 
     async def ping(self) -> None:
-        """Raises NotOffered if the revision has no ping (from 2026-07-28 on)."""
+        """Raise NotOffered if the revision has no ping (from 2026-07-28 on)."""
         await self._requests.request("ping", t.UNSET)
 
     async def set_log_level(self, level: str) -> None:
-        """Asks for log messages of at least this level from now on. Raises ValueError."""
+        """Ask for log messages of at least this level from now on. Raises ValueError."""
         await self._reconnector.ensure()
         await self.connection.set_log_level(level)
 
     async def set_roots(self, roots: Roots) -> None:
-        """Replaces the roots, and tells the server. Raises NotOffered if there never were any."""
+        """Replace the roots, and tell the server. Raises NotOffered if there never were any."""
         if self._callbacks.roots is None:
             raise NotOffered("roots/list", "roots: it was created without them", "client")
         self._callbacks.set_roots(roots)
         await self.roots_changed()
 
     async def roots_changed(self) -> None:
-        """Tells the server to ask for the roots again, if the revision has a message for that."""
+        """Tell the server to ask for the roots again, if the revision has a message for that."""
         method = "notifications/roots/list_changed"
         if method in self.terms.translation.revision.methods:
             await self.connection.notify(method, t.UNSET)
@@ -385,10 +391,11 @@ class Client:
         uris: Sequence[str] = (),
         more: Mapping[str, Sequence[str]] | None = None,
     ) -> AbstractAsyncContextManager[Subscription]:
-        """Subscribes, while it is entered, to changes of these lists and of resources by URI.
+        """Subscribe to changes of these lists, and of resources by URI, as long as the context is
+        entered.
 
         `Subscription.served` says which of them the server agreed to report. `more` are members
-        that extensions add to the filter.
+        extensions add to the filter.
         Source: 2026-07-28 basic/patterns/subscriptions; 2025-11-25 server/resources.
         """
         wanted = t.SubscriptionFilter(
@@ -401,7 +408,7 @@ class Client:
         return self._reconnector.subscribed(Subscription(wanted, self._cache.clear))
 
     async def responses(self, requests: Mapping[str, Any]) -> dict[str, Any]:
-        """What the callbacks answer to requests for input, by the same keys."""
+        """Return the answers of the callbacks to requests for input, by the same keys."""
         return await self._callbacks.responses(requests)
 
     @property
@@ -410,7 +417,9 @@ class Client:
         return Calls(self._requests, self._reconnector)
 
     def meta(self) -> t.RequestMetaObject:
-        """The `meta` of typed params; those of another revision are given as a dict instead."""
+        """Return the `meta` of typed params; those of another revision are given as a dict
+        instead.
+        """
         meta: t.RequestMetaObject = self._requests.meta()
         return meta
 

@@ -35,31 +35,31 @@ from mcp_runtime.transports.wire import Wire
 log: Final = logging.getLogger("mcp_runtime.client")
 
 _BESIDE: Final = ("subscriptions/listen", "ping")
-"""Requests of ours that no question of a server belongs to."""
+"""Requests of ours no question of a server belongs to."""
 
 
 class ConnectionOwner(Protocol):
-    """What a connection needs of the client that opened it."""
+    """The part of a client its connections use."""
 
     @property
     def settings(self) -> ClientSettings: ...
 
     def may_restart(self, connection: ClientConnection) -> bool:
-        """Whether the server of that connection, which is gone, may be started again."""
+        """Return True if the server of this connection, which is gone, may be started again."""
         ...
 
     async def restart(self) -> None:
-        """Starts the server again and renews the subscriptions."""
+        """Start the server again and renews the subscriptions."""
 
     async def restore(self) -> None:
-        """Repeats to a new session what the last one was told."""
+        """Repeat the client's settings to a new session, as the previous one knew them."""
 
     def refresh_tools(self) -> Awaitable[object]:
-        """Lists the tools again, past the cache."""
+        """List the tools again, past the cache."""
         ...
 
     def notified(self, event: Notified, /) -> None:
-        """Handles a notification of the server."""
+        """Handle a notification of the server."""
 
 
 class ClientConnection(Connection):
@@ -67,7 +67,7 @@ class ClientConnection(Connection):
 
     session: ClientSession
     server_key: Hashable | None = None
-    """Under what the process remembers what the server speaks."""
+    """The key by which the process remembers the revision of the server."""
 
     def __init__(self, owner: ConnectionOwner) -> None:
         self.owner = owner
@@ -86,7 +86,7 @@ class ClientConnection(Connection):
         return self.settings.answer_timeout
 
     async def open(self, *, handshake: bool = False, timeout: float | None = None) -> None:
-        """Raises NoCommonRevision, BadAnswer, RemoteError, TimedOut, Disconnected."""
+        """Raise NoCommonRevision, BadAnswer, RemoteError, TimedOut, Disconnected."""
         self._opened = self.loop.create_future()
         timeout = self.open_timeout if timeout is None else timeout
         self.send(self.session.open(self.loop.time(), handshake=handshake, timeout=timeout))
@@ -95,16 +95,16 @@ class ClientConnection(Connection):
 
     @property
     def restarts_after_probe(self) -> bool:
-        """Whether a failed probe may have spoiled the connection, so that another is needed."""
+        """True if a failed probe may have spoiled the connection, so another is needed."""
         return False
 
     def diagnosis(self, error: SessionError) -> str:
-        """What else is known about an error of opening; it is added to the error's text."""
+        """Return more facts about an error of opening, to add to the error's text."""
         return ""
 
     @property
     def terms(self) -> Terms:
-        """What was agreed with the server. Raises NotOpen."""
+        """The terms agreed with the server. Raises NotOpen."""
         if (agreed := self.session.agreed) is None:
             raise NotOpen("the session is not open")
         return agreed
@@ -126,7 +126,9 @@ class ClientConnection(Connection):
             self._opened.set_result(None)
 
     def lost(self, why: str) -> None:
-        """Ends what is in flight, and the subscriptions unless the server may be started again."""
+        """End the requests in flight, and the subscriptions unless the server may be started
+        again.
+        """
         self.is_gone = True
         self.end(why)
         if not self._opened.done():
@@ -163,7 +165,7 @@ class ClientConnection(Connection):
             )
 
     async def set_log_level(self, level: str) -> None:
-        """Asks for log messages of at least this level from now on.
+        """Ask for log messages of at least this level from now on.
 
         Raises ValueError for a text that is not a level.
         """
@@ -187,7 +189,7 @@ class ClientConnection(Connection):
         return self._refuse(called, refusal)
 
     def _fail_call(self, error: CallbackError) -> None:
-        """Ends our call that the server has asked for with the error, if there is only one call.
+        """End our call the server has asked for with the error, if there is only one call.
 
         Of several nobody can say which one a request of the server belongs to; the server's answer
         to it decides.
@@ -201,7 +203,7 @@ class ClientConnection(Connection):
     # ---- subscriptions
 
     async def listen(self, subscription: Subscription) -> None:
-        """Has the server send these changes. Raises as a request does."""
+        """Ask the server to send these changes. Raises as a request does."""
         if "subscriptions/listen" in self.terms.translation.revision.methods:
             await self._open_stream(subscription)
         else:
@@ -216,7 +218,7 @@ class ClientConnection(Connection):
     async def watch(
         self, subscription: Subscription, verb: Literal["subscribe", "unsubscribe"]
     ) -> None:
-        """Sends one request for each resource, as the handshake era does.
+        """Send one request for each resource, as the handshake era does.
 
         The server knows one subscription of a resource, which others of ours may still need.
         """

@@ -1,8 +1,8 @@
-"""What servers speak, remembered for the process, so that each is probed only once.
+"""Memory of the revisions servers speak, kept for the process, so each server is probed only once.
 
-The key is a command with its folder, or a URL without its query. What is remembered is only where a
-client begins: a server that speaks something else by now is found out again. A handshake is
-remembered only of a server that was asked first, as one may speak more than that client offered.
+The key is a command with its folder, or a URL without its query. The memory only decides how a
+client begins: if a server has changed since, the client finds out again. A handshake is remembered
+only if the server was probed before, since the server may speak more than the client offered.
 
 Source: 2026-07-28 basic/versioning, "Backward Compatibility with Initialization-Based Versions".
 """
@@ -17,16 +17,16 @@ from mcp_runtime.limits import REMEMBERED_SERVERS
 Mode: TypeAlias = Literal["per-request", "handshake", "HTTP+SSE"]
 
 known: Final[dict[Hashable, Mode]] = {}
-"""What each server spoke last; the one remembered longest ago comes first."""
+"""The mode each server spoke last; the entry remembered longest ago comes first."""
 
 
 def recall(key: Hashable | None) -> Mode | None:
-    """What that server spoke last; None if it is not known."""
+    """Return the mode this server spoke last; None if unknown."""
     return None if key is None else known.get(key)
 
 
 def remember(key: Hashable | None, mode: Mode | None) -> None:
-    """Remembers a server, or with None forgets it; the oldest go first."""
+    """Remember a server, or with None forgets it; the oldest go first."""
     if key is None:
         return
     known.pop(key, None)

@@ -1,4 +1,6 @@
-"""What an extension does in a client: finishes results of its types, handles its notifications."""
+"""The client side of an extension: it finishes results of its types, and handles its
+notifications.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ _C = TypeVar("_C")
 
 
 class ClientView(Protocol):
-    """What an extension may do with the client."""
+    """The part of a client an extension may use."""
 
     @property
     def limits(self) -> Limits: ...
@@ -28,7 +30,7 @@ class ClientView(Protocol):
         ...
 
     def meta(self) -> t.RequestMetaObject:
-        """The `meta` that the params of a request need."""
+        """Return the `meta` that the params of a request need."""
         ...
 
     async def request(self, method: str, params: Any, **options: Unpack[RequestOptions]) -> Any:
@@ -36,18 +38,18 @@ class ClientView(Protocol):
         ...
 
     async def responses(self, requests: Mapping[str, Any], /) -> dict[str, Any]:
-        """What the client's callbacks answer to requests for input, by the same keys."""
+        """Return the answers of the client's callbacks to requests for input, by the same keys."""
         ...
 
     def listen(
         self, *, more: Mapping[str, Sequence[str]] | None = None
     ) -> AbstractAsyncContextManager[Subscription]:
-        """A subscription; `more` are members that extensions add to its filter."""
+        """Subscribe to changes; `more` are members extensions add to the filter."""
         ...
 
 
 class ClientExtension(Extension):
-    """An extension with something to do in a client; a subclass overrides what it needs."""
+    """The client side of an extension. A subclass overrides the methods it needs."""
 
     async def finish(
         self,
@@ -56,16 +58,18 @@ class ClientExtension(Extension):
         result: Any,
         **options: Unpack[RequestOptions],
     ) -> t.CallToolResult:
-        """What `Client.call_tool` returns for a result of a type of this extension."""
+        """Return the result of `Client.call_tool` for a result of a type of this extension."""
         name = type(result).__name__
         raise BadAnswer(f"tools/call: a {name}: read it with `client.request` instead")
 
     def notified(self, method: str, params: Any) -> None:
-        """Handles a notification of this extension."""
+        """Handle a notification of this extension."""
 
 
 def typed_calls(calls: Callable[[], _C], client: ClientView) -> _C:
-    """The generated `ClientCalls` of an extension, whose methods are requests of `client`."""
+    """Return the generated `ClientCalls` of an extension, whose methods are requests of
+    `client`.
+    """
     sender = client.calls
     members = {"request": staticmethod(sender.request), "notify": staticmethod(sender.notify)}
     base = cast("type", calls)

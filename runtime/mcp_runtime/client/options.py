@@ -1,4 +1,4 @@
-"""The options of a `Client` and of its requests, and what its connections need of them."""
+"""The options of a `Client` and of its requests, and the settings its connections need."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ClientOptions(TypedDict, total=False):
 
 
 class RequestOptions(TypedDict, total=False):
-    """How long to wait for the answer, and what is called with progress.
+    """How long to wait for the answer, and the function to call with progress.
 
     `timeout` is in seconds; None stands for the client's own.
     """
@@ -60,7 +60,7 @@ class RequestOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSettings:
-    """What a client was created with, as far as its connections need it.
+    """The settings of a client its connections need.
 
     Times are in seconds; `restarts` is how often a server may be started again. `timeout` is None
     if the client's user named none.
@@ -86,7 +86,7 @@ class ClientSettings:
 
     @property
     def finds_out(self) -> bool:
-        """Whether a server is asked what it speaks, before a handshake."""
+        """True if the client asks a server for its revisions before a handshake."""
         return self.era == "auto" and bool(self.offer.per_request)
 
     @property

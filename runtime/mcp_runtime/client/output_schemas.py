@@ -1,4 +1,4 @@
-"""The output schemas of the tools that were listed last, and the check of results against them.
+"""The output schemas of the tools listed last, and the check of results against them.
 
 A tool's validator is made at its first result, and kept while the tool's schema stays the same.
 """
@@ -28,7 +28,7 @@ class _Output:
     check: Check | None = None
 
     def fault(self, value: Any) -> str | None:
-        """What is wrong with parsed JSON. Raises BadSchema."""
+        """Return the fault of parsed JSON; None if it is valid. Raises BadSchema."""
         if self.check is None:
             self.check = checker(t.to_wire(self.schema))
         return self.check(value)
@@ -46,7 +46,7 @@ class OutputSchemas:
         self._is_off = False
 
     def listed(self, tools: Iterable[t.Tool]) -> None:
-        """Replaces all schemas by those of these tools."""
+        """Replace all schemas by those of these tools."""
         schemas = {tool.name: tool.output_schema for tool in tools}
         self._outputs = {
             name: self._output(name, schema)
@@ -59,7 +59,7 @@ class OutputSchemas:
         return before if before and before.text == text else _Output(schema, text)
 
     def require_checkable(self, name: str) -> None:
-        """Raises NotInstalled if a result of that tool must be checked and cannot be."""
+        """Raise NotInstalled if a result of the tool must be checked and cannot be."""
         if name not in self._outputs or self._is_off:
             return
         try:
@@ -71,7 +71,7 @@ class OutputSchemas:
             _warn_once(str(error))
 
     async def require(self, name: str, result: t.CallToolResult) -> None:
-        """Raises BadAnswer for structured content that does not fit the tool's schema."""
+        """Raise BadAnswer for structured content that does not fit the tool's schema."""
         output = self._outputs.get(name)
         if output is None or result.is_error is True or self._is_off:
             return
@@ -87,5 +87,5 @@ class OutputSchemas:
 
 @cache
 def _warn_once(why: str) -> None:
-    """Once in the process."""
+    """Warn once in the process."""
     log.warning("structured results are not checked: %s", why)

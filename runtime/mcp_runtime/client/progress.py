@@ -16,11 +16,11 @@ log: Final = logging.getLogger("mcp_runtime")
 
 
 class ProgressCalls:
-    """The calls for one request, which are over when it is left.
+    """The progress calls for one request. They are over when the context is left.
 
-    Those of an async function run one after another, in a task. `Limits.progress_calls` wait for
-    their turn; one more takes the place of the oldest. Where the request fails, they are cancelled,
-    and so are those that hold its result back for longer than `Limits.progress_wait`.
+    Calls of an async function run one after another, in a task. `Limits.progress_calls` wait for
+    their turn; one more takes the place of the oldest. If the request fails, they are cancelled;
+    calls that delay the result for longer than `Limits.progress_wait` are, too.
     """
 
     def __init__(self, on_progress: OnProgress, limits: Limits) -> None:

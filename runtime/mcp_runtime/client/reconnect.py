@@ -29,7 +29,7 @@ from mcp_runtime.shared.threads import require_asyncio
 log: Final = logging.getLogger("mcp_runtime.client")
 
 _part_of: Final = ContextVar["asyncio.Task[Any] | None"]("_part_of", default=None)
-"""The restart that runs here, or has opened the connection whose callback runs here."""
+"""The restart running here, or the restart that opened the connection of the running callback."""
 
 
 @dataclass(eq=False)
@@ -48,7 +48,7 @@ class Reconnector:
 
     @property
     def connection(self) -> ClientConnection:
-        """Raises NotOpen."""
+        """Raise NotOpen."""
         if self._connection is None:
             raise NotOpen("the client is not open: use it in `async with`")
         return self._connection
@@ -58,7 +58,9 @@ class Reconnector:
         return self._connection is not None and not self._connection.is_gone
 
     async def open(self) -> None:
-        """Raises LocalError, NoCommonRevision, and what starting the server raises."""
+        """Connect. Raises LocalError, NoCommonRevision, and the exceptions of starting the
+        server.
+        """
         self._forget_lost()
         if self._connection is not None:
             raise LocalError("the client is open already: share it, or make another client")
@@ -87,7 +89,7 @@ class Reconnector:
         return connection
 
     async def _agree(self, connection: ClientConnection) -> None:
-        """Finds out what the server speaks. One that does not survive the probe is started again.
+        """Agree on a revision. A server that does not survive the probe is started again.
 
         Source: 2026-07-28 basic/transports/stdio, "Backward Compatibility".
         """
@@ -115,7 +117,7 @@ class Reconnector:
         return mode == "handshake" and bool(self.settings.offer.handshake)
 
     def _may_begin_otherwise(self, connection: ClientConnection, error: SessionError) -> bool:
-        """Whether the server may be started once more, to begin in the other era's way."""
+        """Return True if the server may be started once more, to begin in the other era's way."""
         offer = self.settings.offer
         has_both = bool(offer.handshake and offer.per_request) and self.settings.era == "auto"
         is_told = isinstance(error, NoCommonRevision)
@@ -128,19 +130,19 @@ class Reconnector:
             await connection.set_log_level(level)
 
     async def restore(self) -> None:
-        """Repeats to a new session what the last one was told."""
+        """Repeat the client's settings to a new session, as the previous one knew them."""
         await self._restore_log_level()
         await self._listen_again()
 
     def may_restart(self, connection: ClientConnection) -> bool:
-        """Whether the server of that connection, which is gone, may be started again."""
+        """Return True if the server of this connection, which is gone, may be started again."""
         return connection is self._connection and self._restarts < self.settings.restarts
 
     async def ensure(self) -> None:
-        """Restarts a server that is gone, or waits until another caller has restarted it.
+        """Restart a server that is gone, or wait until another caller has restarted it.
 
-        What runs as part of the restart does not wait, as a callback that answers the new server.
-        Raises LocalError on another event loop than the client's.
+        Code that is part of the restart does not wait, such as a callback that answers the new
+        server. Raises LocalError on another event loop than the client's.
         """
         if self.connection.loop is not asyncio.get_running_loop():
             raise LocalError(
@@ -154,9 +156,9 @@ class Reconnector:
             await self.restart()
 
     async def restart(self) -> None:
-        """Starts a server again that is gone, if it may be, and renews the subscriptions.
+        """Start a server again that is gone, if it may be, and renew the subscriptions.
 
-        After a restart that failed, or whose caller was cancelled, the server still counts as gone.
+        After a failed restart, or one whose caller was cancelled, the server still counts as gone.
         Source: 2026-07-28 basic/transports/stdio and basic/patterns/subscriptions.
         """
         async with self._restarting:
@@ -186,7 +188,7 @@ class Reconnector:
         self.connection.spawn(self._listen_again())  # goes on if the caller is cancelled
 
     async def _listen_again(self) -> None:
-        """Renews the subscriptions; one that cannot be renewed ends."""
+        """Renew the subscriptions; end those that cannot be renewed."""
         connection = self.connection
         for subscription in [*connection.subscriptions]:
             subscription.id = None
@@ -218,7 +220,7 @@ class Reconnector:
                     await self.connection.unlisten(subscription)
 
     def _forget_lost(self) -> None:
-        """A connection whose event loop was closed before the client."""
+        """Forget a connection whose event loop was closed before the client."""
         if self._connection is not None and self._connection.loop.is_closed():
             self._connection, self._stack = None, AsyncExitStack()
             self._restart_task = None

@@ -1,4 +1,6 @@
-"""What a client sends: single requests, all pages of a list, rounds of input, cached answers."""
+"""The messages of a client: single requests, all pages of a list, rounds of input, cached
+answers.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ class ClientRequests:
     def meta(
         self, on_progress: OnProgress | None = None, meta: Mapping[str, Any] | None = None
     ) -> Any:
-        """The `_meta` of a request. Raises ValueError for names that it cannot have."""
+        """Return the `_meta` of a request. Raises ValueError for names it cannot have."""
         token = None
         if on_progress is not None:
             token = next(self._tokens)
@@ -41,7 +43,7 @@ class ClientRequests:
         return self._reconnector.connection.session.meta(token=token, extra=meta or {})
 
     async def request(self, method: str, params: Any, **options: Unpack[RequestOptions]) -> Any:
-        """One request. Restarts a server that is gone, if it may be."""
+        """Send one request and return its result. Restart a server that is gone, if it may be."""
         await self._reconnector.ensure()
         token, on_progress = None, options.get("on_progress")
         if params.__class__ is dict:
@@ -55,7 +57,7 @@ class ClientRequests:
         return result
 
     def _require_known_type(self, method: str, result: Any) -> None:
-        """Raises BadAnswer for a result of an unknown type.
+        """Raise BadAnswer for a result of an unknown type.
 
         Source: 2026-07-28 basic/index, "Result Types".
         """
@@ -69,7 +71,9 @@ class ClientRequests:
     def _with_meta(
         self, method: str, params: Mapping[str, Any], on_progress: OnProgress | None
     ) -> Mapping[str, Any]:
-        """Params as JSON: a `_meta` that is a model is written, one that is needed is added."""
+        """Return params as JSON, with a `_meta` if the request needs one. A model as `_meta` is
+        converted to JSON.
+        """
         spoken = self._reconnector.connection.terms.translation.revision
         is_stateless = spoken.era == "per-request"
         if "_meta" not in params and not is_stateless and method not in revision(HANDLERS).methods:
@@ -77,7 +81,7 @@ class ClientRequests:
         return {**params, "_meta": t.to_wire(params.get("_meta") or self.meta(on_progress))}
 
     async def pages(self, method: str, member: str, *, is_retry: bool = False) -> list[Any]:
-        """The items of every page. Raises TooMuch, BadAnswer for a cursor that comes again."""
+        """Return the items of every page. Raises TooMuch, and BadAnswer for a repeated cursor."""
         items: list[Any] = []
         size, limit = 0, self._limits.list_bytes
         cursor: Any = UNSET
@@ -103,7 +107,7 @@ class ClientRequests:
         raise TooMuch(f"{method}: over {self._limits.pages} pages (Limits.pages)")
 
     async def _fetch(self, method: str, params: Any, **options: Unpack[RequestOptions]) -> Any:
-        """The cached answer if it is still fresh, else the server's."""
+        """Return the cached answer if it is still fresh, else the server's."""
         key, clock = cache_key(method, params), self._reconnector.connection.loop.time
         cached = None if key is None else self._cache.get(method, key, clock())
         if cached is not None:
@@ -116,14 +120,14 @@ class ClientRequests:
         return result
 
     def _drop_stale_pages(self, method: str, error: RemoteError) -> bool:
-        """Whether a cursor was refused that came from cached pages; those are dropped.
+        """Drop cached pages if the server refused a cursor from them; return True if it did.
 
         Source: 2026-07-28 server/utilities/caching, "Pagination".
         """
         return error.code == error_codes.INVALID_PARAMS and self._cache.drop(method)
 
     async def answer(self, method: str, params: Any, **options: Unpack[RequestOptions]) -> Any:
-        """Gives the server the input it asks for, until it asks for no more.
+        """Give the server the input it asks for, until it asks for no more.
 
         Source: 2026-07-28 basic/patterns/mrtr.
         """
@@ -145,7 +149,7 @@ class ClientRequests:
     async def call_tool(
         self, client: ClientView, params: t.CallToolRequestParams, **options: Unpack[RequestOptions]
     ) -> t.CallToolResult:
-        """The result of a tool, which an extension may have to finish."""
+        """Return the result of a tool, which an extension may have to finish."""
         result = await self.answer("tools/call", params, **options)
         for one in self._reconnector.settings.offer.extensions:
             if one.is_own("tools/call", result):
@@ -156,7 +160,7 @@ class ClientRequests:
 
 
 def not_found(error: RemoteError, uri: str) -> RemoteError:
-    """The same error as NotFound, if it says that there is no such resource.
+    """Return the same error as NotFound, if it says the resource does not exist.
 
     Up to 2025-11-25 it has a code of its own; later revisions put the URI into its data.
     """

@@ -1,4 +1,4 @@
-"""A subscription: the changes on the server that a client listens for, in order, each once."""
+"""A subscription: the changes on the server a client listens for, in order, each once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ What: TypeAlias = Literal["tools", "prompts", "resources", "resource"]
 
 
 class Change(NamedTuple):
-    """A change of a list, or of the one resource that `uri` names."""
+    """A change of a list, or of the resource named by `uri`."""
 
     what: What
     uri: str | None = None
@@ -27,9 +27,9 @@ _CHANGES: Final = {f"notifications/{what}/list_changed": Change(what) for what i
 class Subscription:
     """An asynchronous iterator, which ends when the server or the client ends the subscription.
 
-    A change that comes again before it was taken is given once: it says that something is stale,
-    not how often. After a time in which no change could be heard, everything that is wanted is
-    given as changed, and `forget` is called. `served` is what the server agreed to report.
+    A change repeated before it was taken is given once: it says something is stale, not how often.
+    After a time without a connection, every subscribed change is given, and `forget` is called.
+    `served` are the changes the server agreed to report.
     """
 
     def __init__(self, wanted: t.SubscriptionFilter, forget: Callable[[], object]) -> None:
@@ -56,7 +56,7 @@ class Subscription:
             self._changed.set()
 
     def missed(self) -> None:
-        """Gives everything that is wanted as changed, and forgets what was cached of it."""
+        """Give every subscribed change, and forget the cached answers it concerns."""
         if self._is_over:
             return
         self._forget()
@@ -67,13 +67,13 @@ class Subscription:
         self._changed.set()
 
     def end(self, error: Exception | None = None) -> None:
-        """Ends the iteration after the changes that wait, with `error` if there is one."""
+        """End the iteration after the changes that wait, with `error` if there is one."""
         self._is_over, self._error = True, error
         self.acknowledged.set()
         self._changed.set()
 
     def require_accepted(self) -> None:
-        """Raises the error with which the server has refused or ended the subscription."""
+        """Raise the error with which the server has refused or ended the subscription."""
         if self._error is not None:
             raise self._error
 
@@ -83,7 +83,7 @@ class Subscription:
         return getattr(self.wanted, f"{change.what}_list_changed") is True
 
     def _watches(self, uri: str) -> bool:
-        """Whether that URI, or one above it, is watched."""
+        """Return True if this URI, or one above it, is watched."""
         watched = self.wanted.resource_subscriptions
         return watched is not t.UNSET and any(
             uri == each or uri.startswith(each.rstrip("/") + "/") for each in watched

@@ -22,7 +22,7 @@ _MAX_LINES: Final = 20
 
 
 class TransportFactory(Protocol):
-    """Connects to a server; the connection lives as long as what is entered on `stack`."""
+    """Connects to a server; the connection lives until `stack` is left."""
 
     async def __call__(self, stack: AsyncExitStack, owner: ConnectionOwner) -> ClientConnection: ...
 
@@ -42,7 +42,7 @@ class LocalServer(Protocol):
 
 
 def in_memory(server: LocalServer) -> TransportFactory:
-    """Reaches a server of this process by real bytes. Raises TypeError for what is none."""
+    """Reach a server of this process by real bytes. Raises TypeError if `server` is no server."""
     if not hasattr(server, "accept"):
         other = "for a command write Client.stdio([...]), for a URL Client.http(...)"
         raise TypeError(f"{server!r:.80} is not a Server; {other}")
@@ -69,7 +69,7 @@ def in_memory(server: LocalServer) -> TransportFactory:
 def child_process(
     command: Sequence[str], *, env: Mapping[str, str] | None, cwd: str | None, stderr: Stderr
 ) -> TransportFactory:
-    """Starts a server as a child process, and talks to it over its standard input and output."""
+    """Start a server as a child process, and talks to it over its standard input and output."""
 
     async def connect(stack: AsyncExitStack, owner: ConnectionOwner) -> ClientConnection:
         from mcp_runtime.transports.child_process import spawn
@@ -84,9 +84,9 @@ def child_process(
 
 
 class ChildConnection(ClientWireConnection):
-    """A connection to a server that the client has started.
+    """A connection to a server the client has started.
 
-    With `quotes_stderr` an error of opening it ends with what the server wrote to standard error.
+    With `quotes_stderr` an error of opening it ends with the server's standard error.
     """
 
     def __init__(

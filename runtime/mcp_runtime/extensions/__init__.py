@@ -1,4 +1,4 @@
-"""Extensions of the protocol: those that are here, and the classes that others are made of."""
+"""Extensions of the protocol, and the classes from which others are made."""
 
 from mcp_runtime.client.extension import ClientExtension, ClientView, typed_calls
 from mcp_runtime.core.extension import Extension

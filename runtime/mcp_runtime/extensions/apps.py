@@ -45,10 +45,10 @@ _SOURCE: Final = re.compile(
 
 
 class Csp(models.McpUiResourceCsp, frozen=True, kw_only=True):
-    """The origins that a page needs, such as https://api.example.com or https://*.example.com.
+    """The origins a page needs, such as https://api.example.com or https://*.example.com.
 
-    A host writes them into the policy of the page. Raises ValueError for anything that is no origin
-    with a scheme and a host: `*`, `'unsafe-inline'`, `data:`, two in one text.
+    A host writes them into the policy of the page. Raises ValueError for a text that is not one
+    origin with a scheme and a host: `*`, `'unsafe-inline'`, `data:`, two in one text.
     """
 
     def __post_init__(self) -> None:
@@ -56,7 +56,7 @@ class Csp(models.McpUiResourceCsp, frozen=True, kw_only=True):
 
 
 def require_sources(csp: models.McpUiResourceCsp) -> None:
-    """Raises ValueError for a policy that names anything but origins."""
+    """Raise ValueError if a policy names anything but origins."""
     named = (csp.connect_domains, csp.resource_domains, csp.frame_domains, csp.base_uri_domains)
     for source in (source for sources in named if sources is not UNSET for source in sources):
         if not _SOURCE.fullmatch(source):
@@ -67,11 +67,11 @@ def require_sources(csp: models.McpUiResourceCsp) -> None:
 
 
 extension: Final = Extension(calls)
-"""What `Server(extensions=[...])` takes, so that clients are told."""
+"""The extension for `Server(extensions=[...])`, declared to clients."""
 
 
 def shows_pages(ctx: Context) -> bool:
-    """Whether the host of this request shows pages; one that does not shows the text alone."""
+    """Return True if the host of this request shows pages; other hosts show the text alone."""
     settings = ctx.extensions.get(extension.identifier)
     return settings is not None and _HTML in settings.get("mimeTypes", (_HTML,))
 
@@ -89,14 +89,14 @@ def resource(
     domain: str | None = None,
     prefers_border: bool | None = None,
 ) -> None:
-    """Registers a page: an HTML document, or the file that holds it, which is read once.
+    """Register a page: an HTML document, or the file with it, which is read once.
 
-    `csp` names the origins that the page needs; without it the page reaches none. `permissions` are
-    what it wants of the browser. `domain` and `prefers_border` are wishes, which hosts may grant.
+    `csp` names the origins the page needs; without it the page reaches none. `permissions` are the
+    browser features the page asks for. `domain` and `prefers_border` are wishes, which hosts may
+    grant.
 
-    Raises ValueError for a URI that does not begin with ui://, a page of more than
-    `Limits.ui_bytes`, a `csp` that names anything but origins, an unknown permission, and a server
-    that does not declare the extension.
+    Raises ValueError for a URI without ui:// at its start, a page of more than `Limits.ui_bytes`, a
+    `csp` with anything but origins, an unknown permission, and a server without the extension.
     """
     _require_ui(uri)
     if csp is not None:
@@ -129,13 +129,12 @@ def resource(
 
 
 def page(uri: str, *, visibility: Sequence[Visibility] = ()) -> ToolOption:
-    """The option of a tool whose results are shown on the page at `uri`.
+    """Return the option of a tool whose results are shown on the page at `uri`.
 
     `visibility` says who may call the tool: "model", or "app", the page; both may where it is left
-    out. A host that shows no pages gets the tool without its page, and no tool that is for pages
-    alone.
+    out. A host that shows no pages gets the tool without its page, and no tools for pages alone.
 
-    Raises ValueError for a URI that does not begin with ui://.
+    Raises ValueError for a URI without ui:// at its start.
     """
     _require_ui(uri)
     said = models.McpUiToolMeta(resource_uri=uri, visibility=list(visibility) or UNSET)

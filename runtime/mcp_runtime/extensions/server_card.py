@@ -1,4 +1,4 @@
-"""Server Cards: what a server publishes of itself, so that clients find it before they connect.
+"""Server Cards: a server's description of itself, for clients to find before they connect.
 
     card = server_card.card(server, "https://example.com/mcp")
     server.run(http="127.0.0.1:8000", documents=server_card.documents(card))
@@ -37,13 +37,13 @@ def card(
     repository: Repository | None = None,
     meta: Mapping[str, Any] | None = None,
 ) -> ServerCard:
-    """The card of a server that clients reach at `remotes`.
+    """Return the card of a server clients reach at `remotes`.
 
-    A remote is the URL of the endpoint, or a `Remote` that says more: headers, variables, another
+    A remote is the URL of the endpoint, or a `Remote` with more: headers, variables, another
     transport. `name` is a reversed domain, a slash and a name, such as "com.example/weather", and
-    `description` has at most 100 characters; each is the server's own unless it is given.
+    `description` has at most 100 characters; both default to the server's own.
 
-    Raises DecodeError, a ValueError, for what a card cannot hold.
+    Raises DecodeError, a ValueError, for a value a card cannot hold.
     """
     info = t.to_wire(server.info)
     given = {
@@ -65,12 +65,14 @@ def _remote(server: Server, remote: str | Remote) -> Any:
 
 
 def catalog(*cards: ServerCard) -> dict[str, Any]:
-    """An AI Catalog of servers: it names where each card is, or holds the card itself."""
+    """Return an AI Catalog of servers: it names where each card is, or holds the card itself."""
     return {"specVersion": "1.0", "entries": [_entry(card) for card in cards]}
 
 
 def _entry(card: ServerCard) -> dict[str, Any]:
-    """A card has a place of its own below the first URL that has no gaps to fill in."""
+    """Return the catalog's entry of a card: the card's address, below the first URL without
+    variables. If all URLs have variables, the entry holds the card itself.
+    """
     namespace, _, name = card.name.partition("/")
     publisher = ".".join(reversed(namespace.split(".")))
     remotes = card.remotes or ()
@@ -84,14 +86,14 @@ def _entry(card: ServerCard) -> dict[str, Any]:
 
 
 def _below(endpoint: str) -> str:
-    """Where the card is that belongs to an endpoint."""
+    """Return the address of the card of an endpoint."""
     return f"{endpoint.rstrip('/')}/server-card"
 
 
 def documents(card: ServerCard, *, path: str = "/mcp") -> dict[str, Document]:
-    """The card and a catalog of it alone, for `documents` of `asgi` or `run`.
+    """Return the card and a catalog of it alone, for `documents` of `asgi` or `run`.
 
-    `path` is that of the endpoint in the application.
+    `path` is the path of the endpoint in the application.
     """
     return {
         _below(path): Document(_CARD, models.encode(card)),

@@ -26,7 +26,7 @@ class ChangeListener(Protocol):
     loop: asyncio.AbstractEventLoop
 
     def notify_change(self, change: Change, /) -> None:
-        """Notifies the client of a change that it subscribed to."""
+        """Notify the client of a change it subscribed to."""
         ...
 
 
@@ -34,17 +34,19 @@ _change: Final = msgspec.json.Decoder(Change)
 
 
 class ChangeBroadcaster:
-    """The changes of one server. A change that arrives on the bus is not published again."""
+    """The changes of one server. Changes received from the bus are not published again."""
 
     def __init__(self) -> None:
         self.connections: Final[set[ChangeListener]] = set()
         self._bus: Bus | None = None
         self._bus_loop: asyncio.AbstractEventLoop | None = None
         self._name = ""
-        """Of this process on the bus: one that made the server may fork others."""
+        """The name of this process on the bus. It is drawn at `shared`, since a process may fork
+        after it made the server.
+        """
 
     def broadcast(self, change: Change) -> None:
-        """Notifies the clients of this process, and of those on the bus, of a change.
+        """Notify the clients of this process, and of those on the bus, of a change.
 
         A plain function, which runs in a thread, has it done on the event loop.
         """
@@ -63,7 +65,9 @@ class ChangeBroadcaster:
 
     @asynccontextmanager
     async def shared(self, bus: Bus) -> AsyncGenerator[None]:
-        """While entered, the clients of all processes on this bus are notified of changes."""
+        """Notify the clients of all processes on `bus` of changes, as long as the context is
+        entered.
+        """
         self._name = secrets.token_hex(8)
         async with bus.subscribed(_TOPIC, self._receive):
             self._bus, self._bus_loop = bus, asyncio.get_running_loop()

@@ -37,11 +37,11 @@ _RATES: Final = {"tools/call": "call_rate", "completion/complete": "completion_r
 Source: 2025-11-25 server/tools and server/utilities/completion, "Security Considerations".
 """
 _NO_RESULTS: Final = frozenset((type(None), type(t.UNSET), str, bool, int, float, list, tuple))
-"""What a handler may return by a slip, and what no response can have as its result."""
+"""Values a handler may return by mistake, and no response can have as its result."""
 
 
 class Dispatcher(ServerView, Protocol):
-    """What a connection needs of the server: what it offers, and handlers for what arrives.
+    """The part of `Server` a connection uses: the offer, and handlers of messages.
 
     `Server` documents the methods.
     """
@@ -49,7 +49,7 @@ class Dispatcher(ServerView, Protocol):
     sealer: StateSealer
     ping_every: float | None
     connections: set[ChangeListener]
-    """Connections that get notifications of changes."""
+    """Connections to notify of changes."""
 
     @property
     def show_errors(self) -> bool: ...
@@ -75,7 +75,7 @@ class ServerConnection(Connection):
     """The client's roots, while it promises to report changes and has reported none."""
     root_changes = 0
     is_alone: ClassVar = False
-    """Whether its transport has no other client."""
+    """True if its transport has no other client."""
     _unsendable = (*Connection._unsendable, BadResult)
     _thread_room: Room | None = None
     _log_rate: Bucket | None = None
@@ -130,19 +130,21 @@ class ServerConnection(Connection):
         return result
 
     def _answer_unsendable(self, called: Called, why: str) -> bytes:
-        """For a call of a tool a result that tells the model, which may call it in another way."""
+        """Return a result that tells the model why the call failed, so the model may call the tool
+        in another way.
+        """
         if called.method != "tools/call" or not self._is_ours(called):
             return super()._answer_unsendable(called, why)
         return self.session.answer(called.id, failed_call(f"the result cannot be sent: {why}"))
 
     def _is_admitted(self, limit: str) -> bool:
-        """Whether there is room for one more request within that limit on requests a second."""
+        """Return True if the rate limit with this name admits one more request."""
         if limit not in self._rates:
             self._rates[limit] = Bucket(getattr(self.server.limits, limit))
         return self._rates[limit].allow(self.loop.time())
 
     async def _attempt(self, called: Called, params: Any, ctx: Context) -> Any:
-        """The result may request input. Source: 2026-07-28 basic/patterns/mrtr."""
+        """Return the result may request input. Source: 2026-07-28 basic/patterns/mrtr."""
         ctx.asks_in_result = True
         if params.input_responses is not t.UNSET or params.request_state is not t.UNSET:
             ctx.inputs = InputRequests.from_params(
@@ -169,9 +171,9 @@ class ServerConnection(Connection):
         )
 
     async def log(self, called: Called, level: str, data: Any, logger: str | None) -> None:
-        """Sends a log message about a request, if the client wants messages of that level.
+        """Send a log message about a request, if the client wants messages of this level.
 
-        About a request that was cancelled nothing is sent. Raises ValueError for an unknown level.
+        Nothing is sent about a cancelled request. Raises ValueError for an unknown level.
         """
         if self._log_rate is None:
             self._log_rate = Bucket(self.server.limits.log_rate)
@@ -183,16 +185,18 @@ class ServerConnection(Connection):
     async def report(
         self, called: Called, progress: float, total: float | None, message: str | None
     ) -> None:
-        """Sends progress on a request, if the client wants it and `progress` has grown."""
+        """Send progress on a request, if the client wants it and `progress` has grown."""
         self.send(self.session.report(called.id, progress, total, message), called.id)
         await self.drain()
 
     def forgives(self, name: str) -> bool:
-        """Whether a tolerance is on for this client."""
+        """Return True if a tolerance is on for this client."""
         return self.session.tolerances.forgives(name)
 
     def forgive(self, name: str, what: str) -> None:
-        """Counts a use of a tolerance; the first one is logged with what was repaired."""
+        """Count a use of the tolerance `name`. The first use is logged; `what` says what was
+        repaired.
+        """
         self.session.tolerances.count(name, what)
 
     def _on_opened(self, event: Opened) -> None:
@@ -208,13 +212,13 @@ class ServerConnection(Connection):
         self.server.notified(event.method, event.params, self)
 
     def interrupt(self, id: Id, retry: int) -> None:
-        """Closes the response of a request if the client can reconnect for the answer.
+        """Close the response of a request if the client can reconnect for the answer.
 
         The client reconnects after `retry` milliseconds.
         """
 
     def fail_running(self) -> None:
-        """On shutdown: cancels running requests, and answers them with an error."""
+        """Cancel running requests on shutdown, and answer them with an error."""
         self.refuse_running(error_codes.INTERNAL_ERROR, "the server is shutting down")
 
     def refuse_running(self, code: int, why: str) -> None:
@@ -235,7 +239,7 @@ class ServerWireConnection(ServerConnection, WireConnection):
     _grace = 0.0
 
     async def serve(self, wire: Wire, grace: float = 0.0) -> None:
-        """Serves until the client is gone; requests still running then are cancelled.
+        """Serve until the client is gone; requests still running then are cancelled.
 
         Those that run when the input ends have `grace` seconds to be answered before; nothing else
         is sent then.
@@ -244,14 +248,16 @@ class ServerWireConnection(ServerConnection, WireConnection):
         await self.until_gone()
 
     def begin(self, wire: Wire, grace: float = 0.0) -> None:
-        """Serves from now on, in callbacks of the event loop."""
+        """Serve from now on, in callbacks of the event loop."""
         self._grace = grace
         self.server.connections.add(self)
         self.ping_every = self.server.ping_every
         self.attach(wire)
 
     async def until_gone(self) -> None:
-        """Waits for the end of the client, and of what it has begun; ends it if it is cancelled."""
+        """Wait until the client is gone and its work has ended. Close the connection on
+        cancellation.
+        """
         try:
             await asyncio.shield(self.over)
             await self.finished()
@@ -262,9 +268,10 @@ class ServerWireConnection(ServerConnection, WireConnection):
             await self.wire.close()
 
     def ended(self) -> None:
-        """Handles the end of the input: a client that pipes messages in still waits for answers.
+        """Handle the end of the input. A client that pipes its messages in still waits for answers.
 
-        One that has given up may have closed its reader, and fail over anything else.
+        Only answers are sent then: a client with no interest in the rest may have closed its
+        reader.
         """
         self.session.input_ended = True
         grace, self._grace = self._grace, 0.0
@@ -280,7 +287,7 @@ class ServerWireConnection(ServerConnection, WireConnection):
         self.ended()
 
     def close_gracefully(self) -> None:
-        """Ends the client's subscriptions as the protocol says, then everything else."""
+        """End the client's subscriptions as the protocol says, then everything else."""
         self._end_subscriptions()
         self.end("the server ends")
         super().ended()

@@ -1,10 +1,10 @@
-"""The context of a request: who sent it, and how its handler reaches that client.
+"""The context of a request: the identity of its client, and ways for its handler to reach it.
 
 In the handshake era (up to 2025-11-25) `elicit`, `sample` and `roots` send a request to the client.
 In the per-request era (from 2026-07-28 on) they become part of a result, and the handler runs again
-from its start when the client has answered. A handler therefore asks before it does anything that
-must not happen twice. An answer is matched to its question by the order and the content of the
-questions, or by the `key` that a question is given.
+from its start when the client has answered. A handler therefore asks before it does anything
+irreversible. An answer is matched to its question by the order and the content of the questions, or
+by the `key` of a question.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _T = TypeVar("_T")
 
 
 def require_page(url: str) -> None:
-    """Raises ValueError unless `url` uses https, or leads to this machine."""
+    """Raise ValueError unless `url` uses https, or lead to this machine."""
     parts = urlsplit(url)
     if not is_uri(url) or not parts.hostname:
         raise ValueError(f"{url[:80]!r} is not a URL")
@@ -67,7 +67,7 @@ class Elicited(Generic[_T]):
 
 
 class Asked(TypedDict, total=False):
-    """How a question is asked: the `key` that its answer is known by, and how long it may take.
+    """Options of a question: the `key` to recognise its answer by, and the time it may take.
 
     `timeout` is in seconds, None stands for `Limits.total`; nothing waits in the per-request era.
     """
@@ -77,7 +77,7 @@ class Asked(TypedDict, total=False):
 
 
 class ServerView(Protocol):
-    """What a request's context reads from the server."""
+    """The part of a server a context uses."""
 
     limits: Limits
     threads: Threads
@@ -88,7 +88,7 @@ class ServerView(Protocol):
     async def read(
         self, uri: str, ctx: Context, /
     ) -> list[t.TextResourceContents | t.BlobResourceContents]:
-        """The contents of a resource. Raises RpcError if the server has no such resource."""
+        """Return the contents of a resource. Raises RpcError if the server has no such resource."""
         ...
 
 
@@ -97,7 +97,7 @@ class Context:
     """The context of one request; a handler receives it in a parameter annotated `Context`."""
 
     asks_in_result = False
-    """Whether questions to the client become part of the result."""
+    """True if questions to the client become part of the result."""
     inputs: InputRequests | None = None
     """Questions and answers of this run of the handler; None if there were none so far."""
     asker: Callable[[Any, str | None, float | None], Awaitable[Any]] | None = None
@@ -113,10 +113,10 @@ class Context:
         self.called = called
         """The request as its session has read it, for extensions."""
         self.token: Final = current_token.get()
-        """What the client's token says: its subject, its scopes, its claims.
+        """The subject, scopes and claims of the client's token; None on a server without
+        authorization.
 
-        None where the server asks for no token. The token itself is not here, so that it cannot
-        be passed on to another service, which it was not issued for.
+        The raw token is absent, so a handler cannot pass it on to a service it was not issued for.
         """
 
     # ---- the request and its client
@@ -137,12 +137,12 @@ class Context:
 
     @property
     def revision(self) -> str:
-        """The revision that the client speaks."""
+        """The revision the client speaks."""
         return self.called.terms.translation.revision.name
 
     @property
     def era(self) -> Era:
-        """Whether the client introduced itself in a handshake, or in this request."""
+        """True if the client introduced itself in a handshake, or in this request."""
         return self.called.terms.translation.revision.era
 
     @property
@@ -156,13 +156,13 @@ class Context:
 
     @property
     def extensions(self) -> Mapping[str, Mapping[str, Any]]:
-        """What the client has declared for each extension that the server has, too."""
+        """The client's settings for each extension, of the extensions the server has, too."""
         shared = self.called.terms.translation.extensions
         theirs = self.client_capabilities.get("extensions", {})
         return {one.identifier: theirs[one.identifier] for one in shared}
 
     def require_extension(self, identifier: str) -> None:
-        """Raises RpcError (-32021) if the client has not declared an extension."""
+        """Raise RpcError (-32021) if the client has not declared an extension."""
         if identifier not in self.extensions:
             raise refusals.missing_extension(identifier)
 
@@ -176,13 +176,13 @@ class Context:
 
     @property
     def lifespan(self) -> Any:
-        """The value that the server's `lifespan` yielded."""
+        """The value the server's `lifespan` yielded."""
         return self.server.state
 
     # ---- notifications
 
     async def log(self, level: Level, data: Any, logger: str | None = None) -> None:
-        """Sends a log message if the client wants that level; `data` is any JSON value."""
+        """Send a log message if the client wants that level; `data` is any JSON value."""
         await self.peer.log(self.called, level, data, logger)
 
     async def debug(self, data: Any) -> None:
@@ -200,10 +200,10 @@ class Context:
     async def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        """Sends progress, if the client asked for it and `progress` has grown, as NaN never has.
+        """Send progress, if the client asked for it and `progress` has grown. NaN is never sent.
 
-        The unit of `progress` and `total` is yours; `total` is None where it is not known.
-        Raises ValueError for what JSON has no number for, whether the client asked for it or not.
+        The unit of `progress` and `total` is yours; `total` is None if unknown. Raises ValueError
+        for an infinite number, whether the client asked for progress or not.
         """
         if progress != progress:
             return
@@ -229,7 +229,7 @@ class Context:
         self, message: str, form: Mapping[str, Any], **asked: Unpack[Asked]
     ) -> Elicited[dict[str, Any]]: ...
     async def elicit(self, message: str, form: Any, **asked: Unpack[Asked]) -> Any:
-        """Asks the user to fill in a form: a flat class of strings, numbers, booleans and choices.
+        """Ask the user to fill in a form: a flat class of strings, numbers, booleans and choices.
 
         Raises NotOffered if the client cannot show forms, TypeError if no client could show this
         one, TimedOut.
@@ -245,7 +245,7 @@ class Context:
     async def elicit_url(
         self, message: str, url: str, *, elicitation_id: str = "", **asked: Unpack[Asked]
     ) -> Elicited[None]:
-        """Sends the user to a web page; the answer says only whether the user agreed to go.
+        """Send the user to a web page; the answer says only whether the user agreed to go.
 
         Raises NotOffered, ValueError for a URL that is malformed or not https, TimedOut.
         Source: 2026-07-28 client/elicitation, "URL Mode".
@@ -263,7 +263,7 @@ class Context:
     async def require_urls(
         self, *pages: tuple[str, str] | tuple[str, str, str]
     ) -> list[Elicited[None]]:
-        """Requires that the user visits web pages, each given as a message, a URL and maybe an id.
+        """Require the user visits web pages, each given as a message, a URL and maybe an id.
 
         In the handshake era this refuses the request with the list of pages, and the client may
         repeat the request after the visits; call it only while a visit is still missing. In the
@@ -279,7 +279,7 @@ class Context:
         raise RpcError(error_codes.URL_ELICITATION_REQUIRED, "URL elicitation required", data)
 
     async def elicitation_over(self, elicitation_id: str) -> None:
-        """Notifies the client of a complete visit, if its revision has a message for it.
+        """Notify the client of a complete visit, if its revision has a message for it.
 
         `elicitation_id` is the id given to `elicit_url` or `require_urls`.
 
@@ -303,7 +303,7 @@ class Context:
         timeout: float | None = None,
         **more: Any,
     ) -> t.CreateMessageResult:
-        """Asks the client's language model; `more` are other members of the request's params.
+        """Ask the client's language model; `more` are other members of the request's params.
 
         Raises NotOffered, also if the client does not support the tools or `include_context`;
         ValueError for a tool use without its result; TooMuch, RemoteError, TimedOut.
@@ -339,7 +339,7 @@ class Context:
                 raise NotOffered("sampling/createMessage", "sampling.context", "client")
 
     async def roots(self, **asked: Unpack[Asked]) -> list[t.Root]:
-        """The client's roots, remembered until the client reports a change.
+        """Return the client's roots, remembered until the client reports a change.
 
         Raises NotOffered, RemoteError, TimedOut.
         """
@@ -354,7 +354,7 @@ class Context:
         return answer.roots
 
     async def pause(self, retry: float = 1.0) -> None:
-        """Closes the response; the client reconnects for the answer after `retry` seconds.
+        """Close the response; the client reconnects for the answer after `retry` seconds.
 
         For long work over Streamable HTTP of 2025-11-25; elsewhere it does nothing.
         """
@@ -362,23 +362,24 @@ class Context:
             self.peer.interrupt(self.called.id, round(retry * 1000))
 
     async def read(self, uri: str) -> list[t.TextResourceContents | t.BlobResourceContents]:
-        """The contents of a resource of this server. Raises RpcError if there is none."""
+        """Return the contents of a resource of this server. Raises RpcError if there is none."""
         return await self.server.read(uri, self)
 
     async def in_thread(self, function: Callable[..., _T], /, *args: Any, **given: Any) -> _T:
-        """Runs a plain function in one of the server's threads, and returns its value.
+        """Run a plain function in one of the server's threads, and return its value.
 
-        Raises what the function raises. If the request is cancelled the function runs on, for a
-        thread cannot be ended.
+        Raises the exceptions of `function`. If the request is cancelled the function runs on, since
+        a thread cannot be ended.
         """
         room = self.peer.thread_room
         value: _T = await self.server.threads.run(room, function, *args, **given)
         return value
 
     def wait(self, awaitable: Awaitable[_T]) -> _T:
-        """Returns what an awaitable gives, to a handler that is a plain function in a thread.
+        """Wait for an awaitable, in a handler running in a thread; return its result.
 
-        Raises what it raises, and RuntimeError on the event loop, which would wait for itself.
+        Raises the exceptions of the awaitable, and RuntimeError on the event loop, where it would
+        block itself.
         """
         if running_loop() is self.peer.loop:
             if asyncio.iscoroutine(awaitable):

@@ -56,7 +56,7 @@ _ANSWERED_BY_THE_SESSION: Final = frozenset(
 
 
 class FeatureOptions(TypedDict, total=False):
-    """What lists show of a feature; its name and description are the function's own otherwise."""
+    """Members of a feature in lists. Name and description default to the function's own."""
 
     name: str | None
     title: str | None
@@ -94,32 +94,32 @@ class Decorators(ABC):
 
     @abstractmethod
     def _changed(self, *lists: str) -> None:
-        """Called when the offer and these lists have changed."""
+        """Handle a change of the offer and of `lists`."""
 
     @overload
     def tool(self, function: _F) -> _F: ...
     @overload
     def tool(self, **options: Unpack[ToolOptions]) -> Callable[[_F], _F]: ...
     def tool(self, function: Callable[..., Any] | None = None, **options: Any) -> Any:
-        """Registers a function as a tool; its signature types the arguments and the result.
+        """Register a function as a tool; its signature types the arguments and the result.
 
-        A plain function runs in a thread. `ToolError` becomes a result that shows its text to the
-        model, `RpcError` a protocol error; of any other exception the model gets a reference, and
-        the log the rest (see `Server(show_errors=True)`).
+        A plain function runs in a thread. `ToolError` becomes a result whose text the model reads,
+        `RpcError` a protocol error. For any other exception the model gets a reference, and the log
+        has the details (see `Server(show_errors=True)`).
 
-        `scopes` are what an HTTP client's token needs beside the scopes that every request needs,
-        where the server has `auth`. `options` are what extensions add to the tool.
+        On a server with `auth`, `scopes` are the scopes an HTTP client's token needs for this tool,
+        beside those of every request. `options` are the additions of extensions to the tool.
 
-        With `rerun` another process that shares the store may run a call again when the process
-        that ran it has died; say so only of a function that may run twice.
+        With `rerun` another process on the same store may run a call again if the first process
+        died; set it only for a function that may run twice.
 
-        Raises TypeError for a signature that JSON cannot express, ValueError for a name that is
-        taken or malformed.
+        Raises TypeError for a signature JSON cannot express, ValueError for a name already taken or
+        malformed.
         """
         return _decorated(self.add_tool, function, options)
 
     def add_tool(self, function: Callable[..., Any], **options: Unpack[ToolOptions]) -> None:
-        """Registers as `tool` does, also while the server runs: then clients are notified."""
+        """Register as `tool` does, also while the server runs: then clients are notified."""
         signature = read(function, context=Context)
         schema, output = signature.input_schema, signature.output
         scopes, added = texts("scopes", options.pop("scopes", ())), options.pop("options", ())
@@ -145,7 +145,9 @@ class Decorators(ABC):
         options: Sequence[ToolOption],
         rerun: bool,
     ) -> None:
-        """Adds what guards the tool before the tool, which may be called from then on."""
+        """Add the tool's scopes and options first: calls may arrive as soon as the tool is
+        added.
+        """
         features, model = self.features, tool.model
         for option in options:
             model = option.registered(model)
@@ -171,16 +173,16 @@ class Decorators(ABC):
         options: Sequence[ToolOption] = (),
         rerun: bool = False,
     ) -> Callable[[_F], _F]:
-        """Registers a function as a tool whose schemas are given: a model, or the JSON of one.
+        """Register a function as a tool with given schemas: a model, or its JSON.
 
         The function takes the arguments, checked against the schema, and the Context. If
-        `arguments` is a type that msgspec can convert to, the function takes a value of that type,
-        and the schema is not checked. If the tool has an output schema, the function returns
-        structured content.
+        `arguments` is a type msgspec can convert to, the function takes a value of this type, and
+        the schema is not checked. If the tool has an output schema, the function returns structured
+        content.
 
-        Raises DecodeError for JSON that is not a tool, BadSchema for an invalid schema, TypeError
-        for a function that does not take the two, NotInstalled, ValueError as `tool` does and for
-        an `x-mcp-header` that clients would refuse.
+        Raises DecodeError for JSON of no tool, BadSchema for an invalid schema, TypeError for a
+        function that does not take the two, NotInstalled, ValueError as `tool` does and for an
+        `x-mcp-header` clients would refuse.
         """
         model = tool if isinstance(tool, t.Tool) else t.from_wire(t.Tool, tool)
 
@@ -197,7 +199,7 @@ class Decorators(ABC):
         return register
 
     def remove_tool(self, name: str) -> None:
-        """Removes a tool; clients are notified. Raises KeyError."""
+        """Remove a tool; clients are notified. Raises KeyError."""
         del self.features.tools[name]
         self.features.options.pop(name, None)
         self.features.reruns.discard(name)
@@ -205,12 +207,12 @@ class Decorators(ABC):
         self._changed("tools")
 
     def resource(self, uri: str, **options: Unpack[ResourceOptions]) -> Callable[[_F], _F]:
-        """Registers a function that returns a resource, or any resource of a URI template.
+        """Register a function that returns a resource, or any resource of a URI template.
 
-        The variables of a template (RFC 6570) are the function's parameters. It returns text,
-        bytes, contents of `types`, or what is written as JSON; None if there is no such resource.
-        A value that is an absolute path, or has a `..` segment, is refused: see `AnyPath`.
-        Raises TypeError and ValueError (TemplateError) as `tool` does.
+        The variables of a template (RFC 6570) are the function's parameters. The function returns
+        text, bytes, contents of `types`, or a value to write as JSON; None if the resource does not
+        exist. An absolute path, or a value with a `..` segment, is refused: see `AnyPath`. Raises
+        TypeError and ValueError (TemplateError) as `tool` does.
         """
 
         if not isinstance(cast("object", uri), str):
@@ -242,7 +244,7 @@ class Decorators(ABC):
         self._changed("resources")
 
     def remove_resource(self, uri: str) -> None:
-        """Removes a resource or a template; clients are notified. Raises KeyError."""
+        """Remove a resource or a template; clients are notified. Raises KeyError."""
         resources, templates = self.features.resources, self.features.resource_templates
         registry: dict[str, Any] = templates if uri in templates else resources
         del registry[uri]
@@ -253,7 +255,7 @@ class Decorators(ABC):
     @overload
     def prompt(self, **options: Unpack[FeatureOptions]) -> Callable[[_F], _F]: ...
     def prompt(self, function: Callable[..., Any] | None = None, **options: Any) -> Any:
-        """Registers a function as a prompt. Raises as `tool` does.
+        """Register a function as a prompt. Raises as `tool` does.
 
         Its parameters are strings. It returns a text, a message, or a list of these; a message is a
         `PromptMessage`, or a pair of role and content.
@@ -261,7 +263,7 @@ class Decorators(ABC):
         return _decorated(self.add_prompt, function, options)
 
     def add_prompt(self, function: Callable[..., Any], **options: Unpack[FeatureOptions]) -> None:
-        """Registers as `prompt` does, also while the server runs: then clients are notified."""
+        """Register as `prompt` does, also while the server runs: then clients are notified."""
         signature = read_prompt(function, context=Context)
         properties = signature.input_schema["properties"]
         arguments = [
@@ -277,12 +279,12 @@ class Decorators(ABC):
         self._changed("prompts")
 
     def remove_prompt(self, name: str) -> None:
-        """Removes a prompt; clients are notified. Raises KeyError."""
+        """Remove a prompt; clients are notified. Raises KeyError."""
         del self.features.prompts[name]
         self._changed("prompts")
 
     def completion(self, of: str, argument: str) -> Callable[[_F], _F]:
-        """Registers a function that suggests values for an argument of a prompt, or a variable of
+        """Register a function that suggests values for an argument of a prompt, or a variable of
         a template.
 
         The function takes the text typed so far; a parameter named `arguments` receives the values
@@ -310,13 +312,13 @@ class Decorators(ABC):
         return register
 
     def on(self, method: str, *, capability: str | None = None) -> Callable[[_F], _F]:
-        """Registers the handler of a method: it takes the params, a model, and the Context.
+        """Register the handler of a method: it takes the params, a model, and the Context.
 
-        The method may be one that the protocol does not define; its params and result are JSON
+        The method may be one the protocol does not define; its params and result are JSON
         objects. The handler of a notification takes the params and the connection. `capability` is
         declared to clients, such as "skills", or "experimental.acme": without it they may not ask.
 
-        Raises ValueError for a method that the session answers by itself, and for a capability that
+        Raises ValueError for a method the session answers by itself, and for a capability that
         no server can have.
         """
         if method in _ANSWERED_BY_THE_SESSION:
@@ -335,10 +337,11 @@ class Decorators(ABC):
         return register
 
     def middleware(self, function: Middleware) -> Middleware:
-        """Registers a function that stands around each request but those the session answers.
+        """Register a function that wraps each request, except the requests the session answers
+        itself.
 
-        It takes the method, the params, the Context and the next handler, and returns what
-        `await handler(params, ctx)` returned, or another result.
+        The function takes the method, the params, the Context and the next handler, and returns the
+        result of `await handler(params, ctx)`, or another result.
         """
         self._middleware.append(function)
         return function
@@ -357,9 +360,9 @@ def _decorated(
 
 
 def _members(signature: Signature, options: FeatureOptions) -> dict[str, Any]:
-    """What was given, as members of a model. Raises ValueError for a name that `_meta` cannot have.
+    """Convert options to members of a model. Raises ValueError for a name `_meta` cannot have.
 
-    The name and the description are those of the function where none were given.
+    Name and description default to those of the function.
     """
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     given["name"] = given.get("name") or signature.info.name
@@ -371,7 +374,9 @@ def _members(signature: Signature, options: FeatureOptions) -> dict[str, Any]:
 
 
 def _marks(name: str, schema: Mapping[str, Any]) -> ParamHeaders:
-    """The parameter headers of an input schema. Raises ValueError if clients would refuse one."""
+    """Return the parameter headers of an input schema. Raises ValueError if clients would refuse
+    one.
+    """
     try:
         return param_headers(dict(schema))
     except BadParamHeader as error:
@@ -379,7 +384,7 @@ def _marks(name: str, schema: Mapping[str, Any]) -> ParamHeaders:
 
 
 def _require_takes_two(function: Callable[..., Any], tool: str) -> None:
-    """Raises TypeError for a function that does not take the arguments and the Context."""
+    """Raise TypeError unless the function takes the arguments and the Context."""
     try:
         inspect.signature(function).bind({}, None)
     except TypeError as error:
@@ -390,7 +395,7 @@ def _require_takes_two(function: Callable[..., Any], tool: str) -> None:
 
 
 def _received(function: Callable[..., Any]) -> dict[str, str]:
-    """What each parameter of a completion's function receives. Raises TypeError."""
+    """Map each parameter of a completion's function to its role. Raises TypeError."""
     parameters: dict[str, str] = {}
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.annotation in (Context, "Context"):

@@ -1,4 +1,4 @@
-"""What an extension does in a server: it registers handlers, and adds to tools.
+"""The server side of an extension: it registers handlers, and adds options to tools.
 
 class Stamps(ServerExtension):
     def attach(self, server: Decorators) -> None:
@@ -18,18 +18,20 @@ from mcp_runtime.stores import Store
 
 
 class ServerExtension(Extension):
-    """An extension with something to do in a server; a subclass overrides what it needs."""
+    """The server side of an extension. A subclass overrides the methods it needs."""
 
     def attach(self, server: Decorators) -> None:
-        """Registers handlers with `server.on`; called once, when the server is made."""
+        """Register handlers with `server.on`; called once, when the server is made."""
 
     def sharing(self, store: Store) -> AbstractAsyncContextManager[object]:
-        """Entered while several processes that share a store serve this server's clients."""
+        """Enter a context for as long as several processes with a common store serve this server's
+        clients.
+        """
         return nullcontext()
 
 
 def attach(server: Decorators, extensions: Iterable[Extension]) -> None:
-    """Has the extensions register what they do in a server."""
+    """Attach the extensions to a server: each registers its handlers."""
     for one in extensions:
         if isinstance(one, ServerExtension):
             one.attach(server)
@@ -37,7 +39,7 @@ def attach(server: Decorators, extensions: Iterable[Extension]) -> None:
 
 @asynccontextmanager
 async def sharing(extensions: Iterable[Extension], store: Store) -> AsyncGenerator[None]:
-    """While entered, the extensions share what they keep by that store."""
+    """Share the state of the extensions by `store`, as long as the context is entered."""
     async with AsyncExitStack() as stack:
         for one in extensions:
             if isinstance(one, ServerExtension):

@@ -1,6 +1,7 @@
 """Shares one lifespan among several users: the first enters it, the last leaves it.
 
-It is entered and left in one task of its own, because some context managers require that.
+One task enters and leaves the lifespan, because some context managers must be left by the task that
+entered them.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from typing import Any, cast
 
 
 class Lifespan:
-    """A lifespan that `make` makes anew for each first user, and where its event loop has ended.
+    """A lifespan shared by its users. `make` makes a new one for each first user, and for each new
+    event loop.
 
-    Raises what entering and leaving it raise. It is not a generator: where a user never leaves it,
-    the end of the event loop does.
+    Raises the exceptions of entering and leaving. This class is no generator: if a user never
+    leaves, the end of the event loop ends the lifespan.
     """
 
     def __init__(self, make: Callable[[], AbstractAsyncContextManager[Any]]) -> None:
@@ -23,7 +25,7 @@ class Lifespan:
         self._users = 0
         self._task: asyncio.Task[None]
         self.state: Any = None
-        """What it has yielded."""
+        """The value the lifespan yielded."""
 
     async def __aenter__(self) -> None:
         if not self._users or self._task.get_loop().is_closed():

@@ -1,4 +1,4 @@
-"""The handlers of the protocol's own methods: they serve what is registered."""
+"""The handlers of the protocol's own methods, which serve the registered features."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def around(middleware: Middleware, method: str, handler: Handler) -> Handler:
 class ProtocolMethods:
     """Handlers by method; `hints` tell clients how long they may cache a result.
 
-    `hides_forbidden` leaves tools out of a list that the client's token may not call.
+    `hides_forbidden` leaves tools out of a list the client's token may not call.
     """
 
     show_errors = False
-    """Whether the model gets the text of an exception that a tool did not mean for it."""
+    """True if the model gets the text of an exception a tool did not mean for it."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class ProtocolMethods:
         result: Callable[..., Any],
         show: Callable[[Any, Context], Any] = lambda feature, _: feature.model,
     ) -> Handler:
-        """Lists the features of a kind in pages, each as `show` shows it; None hides it."""
+        """List the features of a kind in pages, each as `show` shows it; None hides it."""
         registry: Registry[Any] = getattr(self._features, kind)
 
         async def list_page(params: Any, ctx: Context) -> Any:
@@ -112,7 +112,7 @@ class ProtocolMethods:
             return self._failed_call(params.name, alone(error), ctx)
 
     def _failed_call(self, tool: str, error: BaseException, ctx: Context) -> t.CallToolResult:
-        """The result for what a tool has raised. Raises an error of the protocol again."""
+        """Return the result of a call whose tool raised `error`. Raise protocol errors again."""
         is_of_client = isinstance(error, NotOffered) and error.who == "client"
         if isinstance(error, RpcError) or (is_of_client and ctx.era == "per-request"):
             raise error
@@ -122,7 +122,7 @@ class ProtocolMethods:
         return failed_call("; ".join(self._told(tool, error)))
 
     def _told(self, tool: str, error: BaseException) -> Iterator[str]:
-        """What a model may read of an exception: the parts of a group that are meant for it."""
+        """Yield the texts of an exception a model may read; of a group, those of its parts."""
         parts = _leaves(error)
         yield from (str(each) for each in parts if isinstance(each, _SPEAKING))
         if not all(isinstance(each, _SPEAKING) for each in parts):
@@ -137,7 +137,9 @@ class ProtocolMethods:
     async def read(
         self, uri: str, ctx: Context
     ) -> list[t.TextResourceContents | t.BlobResourceContents]:
-        """The contents of a resource. Raises RpcError if there is none with that URI."""
+        """Return the contents of a resource. Raises RpcError if there is no resource with this
+        URI.
+        """
         if len(uri) > self._limits.uri_chars:
             why = f"a URI of more than {self._limits.uri_chars} characters (Limits.uri_chars)"
             raise RpcError(error_codes.INVALID_PARAMS, why)
@@ -195,13 +197,13 @@ class ProtocolMethods:
 
 
 _UNSENDABLE: Final = (BadResult, EncodeError, StepError)
-"""Exceptions that say why what a handler returns, or sends while it runs, cannot be sent."""
+"""Exceptions saying why a result, or a message of a running handler, cannot be sent."""
 _SPEAKING: Final = (BadArguments, ToolError, SessionError)
 """Exceptions whose text is meant for the model."""
 
 
 def _unknown(kind: str, name: str, known: Iterable[str]) -> RpcError:
-    """The error for a tool or a prompt that is not there, with the name that may be meant."""
+    """Return the error for an unknown tool or prompt. Its text suggests a similar name."""
     from difflib import get_close_matches
 
     shortened = name[:200]
@@ -210,7 +212,7 @@ def _unknown(kind: str, name: str, known: Iterable[str]) -> RpcError:
 
 
 def _leaves(error: BaseException) -> list[BaseException]:
-    """The exceptions of a group and of the groups in it; any other is its own."""
+    """Return the exceptions of a group and of the groups in it; any other is its own."""
     parts = parts_of(error)
     return [leaf for each in parts for leaf in _leaves(each)] if parts else [error]
 
@@ -218,7 +220,7 @@ def _leaves(error: BaseException) -> list[BaseException]:
 def _contents(
     value: Any, uri: str, model: Any, ctx: Context
 ) -> list[t.TextResourceContents | t.BlobResourceContents]:
-    """What a handler returned, as contents; None means that there is no such resource."""
+    """Convert a handler's return value to contents. None means: no such resource."""
     if value is None:
         raise _not_found(uri, ctx)
     mime_type = None if model.mime_type is UNSET else model.mime_type
@@ -232,7 +234,9 @@ def _not_found(uri: str, ctx: Context, why: str | None = None) -> RpcError:
 
 
 def _referred(ref: object) -> str:
-    """The prompt or template that a completion is for. Raises RpcError for any other reference."""
+    """Return the prompt or template a completion is for. Raises RpcError for any other
+    reference.
+    """
     if isinstance(ref, t.PromptReference):
         return ref.name
     if isinstance(ref, t.ResourceTemplateReference):
@@ -241,7 +245,7 @@ def _referred(ref: object) -> str:
 
 
 def _chosen(context: Any) -> dict[str, str]:
-    """The arguments that were chosen before, from the params of `completion/complete`."""
+    """Return the arguments chosen before, from the params of `completion/complete`."""
     if context is UNSET or context.arguments is UNSET:
         return {}
     arguments: dict[str, str] = context.arguments

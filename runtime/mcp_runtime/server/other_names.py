@@ -1,4 +1,4 @@
-"""Names that other libraries have, and what to write here: the errors of missing attributes."""
+"""Errors of missing attributes: for names of other libraries they give the name to use here."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONTEXT_NAMES: Final[Mapping[str, str]] = {
     "get_state": "a dict in ctx.lifespan, with ctx.principal as its key",
     "input_responses": "await ctx.elicit(...)",
 }
-"""By attribute of a context what stands for it here."""
+"""By attribute of a context in other libraries, the name to use here."""
 
 SERVER_NAMES: Final[Mapping[str, str]] = {
     "streamable_http_app": "server.asgi()",
@@ -33,11 +33,11 @@ SERVER_NAMES: Final[Mapping[str, str]] = {
     "custom_route": 'server.asgi(health="/health"), or mount the application',
     "mount": "one server with all functions, or two applications at two paths",
 }
-"""By attribute of a server what stands for it here."""
+"""By attribute of a server in other libraries, the name to use here."""
 
 
 class _Elsewhere:
-    """An attribute that other libraries have; reading it raises AttributeError with our name."""
+    """An attribute other libraries have; reading it raises AttributeError with our name."""
 
     __slots__ = ("_name", "_ours")
 
@@ -50,7 +50,7 @@ class _Elsewhere:
 
 
 def with_other_names(names: Mapping[str, str]) -> Callable[[type[_T]], type[_T]]:
-    """Decorates a class: a missing attribute that another library has says what to write here.
+    """Decorate a class: for an attribute other libraries have, the AttributeError gives our name.
 
     Source: docs/FROM-MCP.md.
     """

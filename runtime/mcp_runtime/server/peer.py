@@ -18,9 +18,9 @@ class Peer(Protocol):
 
     loop: AbstractEventLoop
     principal: str
-    """The user or service that the client acts for; empty for nobody."""
+    """The user or service the client acts for; empty for nobody."""
     is_anonymous: bool
-    """Whether it is one of several clients, and did not authenticate."""
+    """True if it is one of several clients, and did not authenticate."""
     roots: list[t.Root] | None
     """The client's roots, while the client promises to report changes and has reported none."""
     root_changes: int

@@ -1,4 +1,4 @@
-"""Registered features: each has a model, which lists show, and the function that serves it."""
+"""Registered features: each has a model, which lists show, and the function to serve it."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
 def or_unset(value: object) -> Any:
-    """The value for a member of a model: UNSET, which leaves the member out, for None."""
+    """Return the value for a member of a model: UNSET, which leaves the member out, for None."""
     return UNSET if value is None else value
 
 
 def embeds(returns: Any) -> bool:
-    """Whether the annotation of what a function returns names embedded resources.
+    """Return True if a return annotation names embedded resources.
 
     Source: 2025-11-25 server/tools, "Embedded Resources".
     """
@@ -57,7 +57,7 @@ def embeds(returns: Any) -> bool:
 async def _run_in_thread(
     function: Callable[..., Any], keywords: Mapping[str, Any], ctx: Context
 ) -> Any:
-    """The value of a plain function, which runs in a thread, beside the event loop."""
+    """Return the value of a plain function, which runs in a thread, beside the event loop."""
     value = await ctx.in_thread(function, **keywords)
     return await value if asyncio.iscoroutine(value) else value
 
@@ -69,9 +69,10 @@ def _read_again(
     ctx: Context,
     error: BadArguments,
 ) -> _Read:
-    """What `read` makes of arguments that do not fit, once they are repaired as far as is forgiven.
+    """Repair arguments that do not fit, as far as tolerances allow, and read them again.
 
-    Raises `error` if there is nothing to repair, and BadArguments if they do not fit even so.
+    Raises `error` if nothing can be repaired, and BadArguments if the repaired arguments do not
+    fit.
     """
     peer = ctx.peer
     repaired, parsed, absent = repair_arguments(
@@ -91,14 +92,16 @@ def _read_again(
 
 @dataclass(frozen=True, slots=True)
 class Feature(Generic[_Model]):
-    """A tool, prompt, resource or template: what lists show of it, and the function behind it."""
+    """A tool, prompt, resource or template: its model in lists, and its function."""
 
     model: _Model
     signature: Signature
     function: Callable[..., Any]
 
     def run(self, arguments: Mapping[str, Any], ctx: Context) -> Awaitable[Any]:
-        """Raises BadArguments, and what the function raises."""
+        """Run the function with `arguments`. Raises BadArguments, and the exceptions of the
+        function.
+        """
         info = self.signature.info
         try:
             keywords = self.signature.read(arguments)
@@ -114,7 +117,7 @@ class Feature(Generic[_Model]):
     def _read_again(
         self, arguments: Mapping[str, Any], ctx: Context, error: BadArguments
     ) -> dict[str, Any]:
-        """Keyword arguments of what did not fit. Raises BadArguments."""
+        """Repair the arguments and return keyword arguments. Raises BadArguments."""
         raise error
 
 
@@ -124,7 +127,7 @@ class Tool(Feature[t.Tool]):
 
     mirrored: ParamHeaders
     result: Callable[[Any], Any]
-    """The result for what the function returned. Raises BadResult."""
+    """Converts the function's return value to the result. Raises BadResult."""
 
     def _read_again(
         self, arguments: Mapping[str, Any], ctx: Context, error: BadArguments
@@ -142,7 +145,7 @@ class ResourceTemplate(Feature[t.ResourceTemplate]):
 
 @dataclass(frozen=True, slots=True)
 class RawTool:
-    """A tool with a given schema; its function takes what `read` makes of the arguments."""
+    """A tool with a given schema. Its function takes the value `read` returns for the arguments."""
 
     model: t.Tool
     read: Callable[[dict[str, Any]], Any]
@@ -150,7 +153,9 @@ class RawTool:
     mirrored: ParamHeaders
 
     async def run(self, arguments: Mapping[str, Any], ctx: Context) -> Any:
-        """Raises BadArguments, and what the function raises."""
+        """Run the function with `arguments`. Raises BadArguments, and the exceptions of the
+        function.
+        """
         try:
             read = self.read(dict(arguments))
         except BadArguments as error:
@@ -161,12 +166,12 @@ class RawTool:
         return await ctx.in_thread(self.function, read, ctx)
 
     def result(self, value: Any) -> Any:
-        """Raises BadResult for a value that is not content."""
+        """Convert a value to a result. Raises BadResult if it is no content."""
         return raw_result(value, is_structured=self.model.output_schema is not UNSET)
 
 
 def checked(schema: Mapping[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """A reader that returns arguments unchanged, and raises BadArguments if they are invalid.
+    """Return a reader: it returns valid arguments unchanged, and raises BadArguments for others.
 
     Raises BadSchema.
     """
@@ -183,7 +188,7 @@ def checked(schema: Mapping[str, Any]) -> Callable[[dict[str, Any]], dict[str, A
 
 
 def converted(type: Any) -> Callable[[dict[str, Any]], Any]:
-    """A reader that converts arguments to a type of msgspec, and raises BadArguments."""
+    """Return a reader: it converts arguments to a type of msgspec, or raises BadArguments."""
 
     def read(arguments: dict[str, Any]) -> Any:
         try:
@@ -196,9 +201,9 @@ def converted(type: Any) -> Callable[[dict[str, Any]], Any]:
 
 @dataclass(frozen=True, slots=True)
 class Completer:
-    """Suggests values of one argument; `parameters` says what each parameter receives.
+    """Suggests values of one argument; `parameters` gives the role of each parameter.
 
-    `path` is the class of the path that the function takes for the value, if it takes one.
+    `path` is the class of the path if the function takes the value as a path.
     """
 
     function: Callable[..., Any]
@@ -207,7 +212,9 @@ class Completer:
     path: type[PurePath] | None = None
 
     async def run(self, value: str, others: Mapping[str, str], ctx: Context) -> Any:
-        """Raises RpcError for a path that leads out of its folder, and what the function raises."""
+        """Run the function for `value`. Raises RpcError for a path out of its folder, and the
+        function's exceptions.
+        """
         typed: Any = value
         if self.path is not None:
             if why := path_fault(value):
@@ -232,12 +239,12 @@ class Registry(dict[str, _T]):
         self.what = what
 
     def add(self, key: str, item: _T) -> None:
-        """Raises ValueError if the name is taken."""
+        """Raise ValueError if the name is taken."""
         self.require_free(key)
         self[key] = item
 
     def require_free(self, key: str) -> None:
-        """Raises ValueError if the name is taken."""
+        """Raise ValueError if the name is taken."""
         if key in self:
             raise ValueError(f"a {self.what} {key!r} is registered already")
 
@@ -259,7 +266,7 @@ class Registry(dict[str, _T]):
 
 
 def require_tool_name(name: str) -> str:
-    """Raises ValueError. Source: 2025-11-25 server/tools, "Tool Names"."""
+    """Raise ValueError. Source: 2025-11-25 server/tools, "Tool Names"."""
     if not _TOOL_NAME.fullmatch(name):
         rule = "a name has 1 to 128 of the characters A-Z a-z 0-9 _ - ."
         raise ValueError(f"{name!r} cannot be the name of a tool: {rule}")
@@ -292,11 +299,11 @@ class Features:
         self.reruns = set[str]()
         """The tools whose calls may be run again."""
         self.scopes: dict[str, tuple[str, ...]] = {}
-        """Those that calls of tools need, by name; a tool that needs none is not here."""
+        """The scopes a call needs, by name of the tool. A tool that needs none is absent."""
         self._of_methods: dict[str, bool] = {}
 
     def declare(self, capability: str) -> None:
-        """Declares the capability of a method, a dotted path. Raises ValueError for any other.
+        """Declare the capability of a method, a dotted path. Raises ValueError for any other.
 
         It is an empty object, or true where the newest revision wants that.
         """
@@ -313,7 +320,9 @@ class Features:
         raise ValueError(f"{capability!r} is not a capability of a server: {fault}")
 
     def capabilities(self) -> t.ServerCapabilities:
-        """What the server declares. A kind stays declared when its last feature is removed."""
+        """Build the capabilities of the server. A kind stays declared when its last feature is
+        removed.
+        """
         counts = {
             "tools": len(self.tools),
             "resources": len(self.resources) + len(self.resource_templates),
@@ -326,7 +335,7 @@ class Features:
         return t.from_wire(t.ServerCapabilities, declared)
 
     def list_digests(self) -> dict[str, str]:
-        """By name of a list a digest of what it shows, which another process can compare."""
+        """Return a digest of each list, by its name. Other processes compare them."""
         digests = {list_: blake2b(digest_size=8) for list_ in LISTS}
         for list_, registry in (
             ("tools", self.tools),
@@ -339,14 +348,14 @@ class Features:
         return {list_: digest.hexdigest() for list_, digest in digests.items()}
 
     def arguments_of(self, prompt_or_template: str) -> Collection[str] | None:
-        """The names whose values can be completed; None if no such feature is registered."""
+        """Return the names whose values can be completed; None if no such feature is registered."""
         if prompt := self.prompts.get(prompt_or_template):
             return [each.name for each in prompt.signature.info.parameters]
         template = self.resource_templates.get(prompt_or_template)
         return None if template is None else template.template.names
 
     def path_fault(self, prompt_or_template: str, values: Mapping[str, str]) -> str | None:
-        """Why a value that is to be completed may not be used as a path; None if all may."""
+        """Return the reason why a value to complete may not be used as a path; None if all may."""
         of = prompt_or_template
         feature: Feature[Any] | None = self.prompts.get(of) or self.resource_templates.get(of)
         guarded = values.keys() if "{" in of else frozenset[str]()
@@ -358,7 +367,7 @@ class Features:
         return None
 
     def knows(self, uri: str) -> bool:
-        """Whether `uri` is a registered resource, or matches a template."""
+        """Return True if `uri` is a registered resource, or matches a template."""
         templates = [each.template for each in self.resource_templates.values()]
         return uri in self.resources or any(each.match(uri) is not None for each in templates)
 

@@ -68,30 +68,30 @@ _OPTIONS_ELSEWHERE: Final = frozenset(("transport", "host", "port"))
 
 @with_other_names(SERVER_NAMES)
 class Server(Decorators):
-    """A server: every client is offered what is registered here.
+    """A server: every client is offered the features registered here.
 
-    `revisions` are the revisions that the server speaks. `keys` seal the state that travels through
+    `revisions` are the revisions the server speaks. `keys` seal the state that travels through
     clients: pass the same keys to all processes that serve one another's clients, or name them in
     the environment (MCP_STATE_KEYS: hexadecimal, the newest first, separated by commas); without
     keys, each process draws its own. `offers` declares kinds of features before the first one is
     registered. `ttl_ms` and `cache_scope` tell clients how long they may cache lists, and whether
     caches may be shared. `extensions` of the protocol are declared and served.
 
-    `ping_every` is in seconds: a client on a stream that does not answer a ping is disconnected, in
-    revisions that have pings.
+    `ping_every` is in seconds: in revisions with pings, a client on a stream is disconnected if it
+    does not answer a ping.
 
     `auth` lets HTTP requests in only with a token for this server; other transports are not asked
     for one. `hide_forbidden_tools` leaves tools out of a list whose scopes the token lacks.
 
-    With `show_errors` clients, and so their models, read the text of exceptions that no handler
-    meant for them, and not a reference to the log: for development.
+    `show_errors` is for development: clients, and so their models, read the text of unexpected
+    exceptions. Without it they get a reference to the log.
 
-    What clients get wrong and means something plain is repaired, and counted in `forgiven`;
-    `strict=True`, or the names of tolerances, refuses that. `strict_arguments` refuses arguments of
-    tools that come as JSON text, and nulls for those left out (docs/TOLERANCES.md).
+    Small mistakes of clients with a clear meaning are repaired, and counted in `forgiven`;
+    `strict=True`, or the names of tolerances, refuses them. `strict_arguments` refuses arguments of
+    tools given as JSON text, and null for absent arguments (docs/TOLERANCES.md).
 
     `lifespan(server)` is entered before the first client is served, and left after the last; the
-    value that it yields is `Context.lifespan`.
+    value it yields is `Context.lifespan`.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class Server(Decorators):
 
     @property
     def show_errors(self) -> bool:
-        """Whether clients read the text of unexpected exceptions."""
+        """True if clients read the text of unexpected exceptions."""
         return self._protocol.show_errors
 
     @show_errors.setter
@@ -171,7 +171,7 @@ class Server(Decorators):
     # ---- what the server offers
 
     def offer(self) -> ServerOffer:
-        """What the server declares now."""
+        """Build the current offer: revisions, capabilities and description of the server."""
         if self._offer is None:
             first, own = self._first_offer, self._protocol.methods
             self._offer = replace(
@@ -182,7 +182,7 @@ class Server(Decorators):
         return self._offer
 
     def _can_subscribe(self, uri: str) -> bool:
-        """Whether clients may subscribe to this URI."""
+        """Return True if clients may subscribe to this URI."""
         method = "resources/read"
         if self._handlers[method] is not self._protocol.methods[method]:
             return is_uri(uri)
@@ -194,19 +194,19 @@ class Server(Decorators):
             self._broadcaster.broadcast(Change(list=name))
 
     def resource_updated(self, uri: str, *, principal: str | None = None) -> None:
-        """Notifies subscribers of a resource that it has changed; of one principal, if it is given.
+        """Notify subscribers of a resource it has changed; of one principal, if it is given.
 
-        Anyone may subscribe to a URI that the server has: who may read it is up to its handler.
+        Anyone may subscribe to a URI the server has: who may read it is up to its handler.
         """
         self._broadcaster.broadcast(Change(uri=uri, principal=principal))
 
     def publish(
         self, method: str, params: Any, member: str, value: str, *, principal: str | None = None
     ) -> None:
-        """Sends a notification of an extension to clients that subscribed to it.
+        """Send a notification of an extension to its subscribers.
 
-        These have `value` in `member` of their filter, and act for `principal`, unless that is
-        None. Raises ValueError for a method of no extension.
+        These are clients with `value` in `member` of their filter, acting for `principal` unless it
+        is None. Raises ValueError if the method belongs to no extension.
         """
         owner = self._first_offer.extensions.owner(method)
         if owner is None:
@@ -216,13 +216,13 @@ class Server(Decorators):
         self._broadcaster.broadcast(Change(notice=notice, principal=principal))
 
     def mirrored(self, name: object) -> ParamHeaders:
-        """The headers that repeat arguments of a tool, with the paths of those arguments."""
+        """Return the headers repeating arguments of a tool, with the paths of the arguments."""
         tool = self.features.tools.get(name) if isinstance(name, str) else None
         return {} if tool is None else tool.mirrored
 
     @property
     def tool_scopes(self) -> Mapping[str, Collection[str]]:
-        """The scopes of authorization that calls of tools need, of those tools that need any."""
+        """The scopes calls need, by tool. Tools that need none are absent."""
         return self.features.scopes
 
     @property
@@ -231,13 +231,15 @@ class Server(Decorators):
         return self.features.reruns
 
     def list_digests(self) -> Mapping[str, str]:
-        """By name of a list a digest of what it shows."""
+        """Digests of the lists, by name of the list."""
         return self.features.list_digests()
 
     # ---- requests
 
     def handle(self, method: str, params: Any, ctx: Context) -> Awaitable[Any]:
-        """The result of a request. Raises RpcError, and what the handler raises."""
+        """Handle a request and return its result. Raises RpcError, and the exceptions of the
+        handler.
+        """
         handler = self._handlers.get(method)
         if handler is None:
             raise refusals.method_not_found(method)
@@ -247,7 +249,7 @@ class Server(Decorators):
         return handler(params, ctx)
 
     def notified(self, method: str, params: Any, connection: Peer) -> None:
-        """Calls the handlers of a notification."""
+        """Call the handlers of a notification."""
         for function in self._on_notification.get(method, ()):
             work = function(params, connection)
             if asyncio.iscoroutine(work):
@@ -256,36 +258,39 @@ class Server(Decorators):
     async def read(
         self, uri: str, ctx: Context
     ) -> list[t.TextResourceContents | t.BlobResourceContents]:
-        """The contents of a resource. Raises RpcError if the server has no such resource."""
+        """Return the contents of a resource. Raises RpcError if the server has no such resource."""
         return await self._protocol.read(uri, ctx)
 
     # ---- serving
 
     def running(self) -> AbstractAsyncContextManager[object]:
-        """Keeps the server's `lifespan` entered; all users at one time share one."""
+        """Keep the server's `lifespan` entered; all users at one time share one."""
         return self._lifespan or nullcontext()
 
     @property
     def state(self) -> Any:
-        """What the lifespan has yielded."""
+        """The value the lifespan yielded."""
         return None if self._lifespan is None else self._lifespan.state
 
     @asynccontextmanager
     async def sharing(self, store: Store) -> AsyncGenerator[None]:
-        """While entered, changes and what extensions keep are shared with other processes."""
+        """Share changes and the state of extensions with other processes, as long as the context is
+        entered.
+        """
         extensions = self._first_offer.extensions
         async with self._broadcaster.shared(store.bus), sharing(extensions, store):
             yield
 
     async def serve(self, wire: Wire, *, trace: Trace | None = None, grace: float = 0.0) -> None:
-        """Serves one client on a wire, until the client is gone.
+        """Serve one client on a wire, until the client is gone.
 
-        What runs when the input ends has `grace` seconds, then it is cancelled without an answer.
+        Requests that run when the input ends have `grace` seconds; then they are cancelled without
+        an answer.
         """
         await ServerWireConnection(self, trace=trace).serve(wire, grace)
 
     def accept(self, wire: Wire) -> ServerWireConnection:
-        """Serves one client on a wire from now on: its `until_gone` is to be awaited in the end.
+        """Serve one client on a wire from now on: its `until_gone` is to be awaited in the end.
 
         Until then no task of the server waits for that.
         """
@@ -294,16 +299,17 @@ class Server(Decorators):
         return connection
 
     async def run_stdio(self, *, trace: Trace | None = None) -> None:
-        """Serves standard input and output; `Limits.eof_wait` is the grace at the end of input."""
+        """Serve standard input and output; `Limits.eof_wait` is the grace at the end of input."""
         from mcp_runtime.transports.stdio import own_pipes
 
         async with self.running(), own_pipes(self.limits) as wire:
             await self.serve(wire, trace=trace, grace=self.limits.eof_wait)
 
     def asgi(self, **options: Any) -> HttpApp:
-        """An ASGI 3 application that serves clients of every era; `options` as for `HttpApp`.
+        """Return an ASGI 3 application that serves clients of every era; `options` as for
+        `HttpApp`.
 
-        `auth` is that of the server, unless `options` name another.
+        `auth` defaults to the server's own.
         """
         from mcp_runtime.server.http.app import HttpApp
 
@@ -325,11 +331,11 @@ class Server(Decorators):
         trace: Trace | None = None,
         **options: Any,
     ) -> None:
-        """Serves until the input ends, or the process gets SIGINT or SIGTERM.
+        """Serve until the input ends, or the process gets SIGINT or SIGTERM.
 
         Serves standard input and output, or, if `http` is an address such as "127.0.0.1:8000" or a
         listening socket, that; then `options` are those of `asgi`, `root_path` is the prefix of the
-        path that a proxy cuts off, and `started` is called with the URL as soon as it is served.
+        path a proxy cuts off, and `started` is called with the URL as soon as it is served.
         Raises NotInstalled without the extra `http`, ValueError for a malformed address, TypeError
         for `transport`, `host`, `port` and the name of a transport, which other libraries take.
         """
@@ -357,7 +363,7 @@ def _sealer(keys: Sequence[bytes] | StateSealer | None) -> StateSealer:
 
 
 def _keys_of_environment() -> list[bytes]:
-    """Raises ValueError for what is not hexadecimal."""
+    """Read the keys from the environment. Raises ValueError unless they are hexadecimal."""
     try:
         return [bytes.fromhex(key) for key in os.environ.get(_KEYS, "").split(",") if key]
     except ValueError:

@@ -13,20 +13,20 @@ _Handler: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
 
 
 class ToolOption:
-    """One of `@server.tool(options=[...])`; a subclass overrides what it needs."""
+    """An option for `@server.tool(options=[...])`. A subclass overrides the methods it needs."""
 
     def registered(self, tool: t.Tool) -> t.Tool:
-        """The tool as it is registered. Raises ValueError for one that cannot have this option."""
+        """Return the tool to register. Raises ValueError if the tool cannot have this option."""
         return tool
 
     def shown(self, tool: t.Tool, ctx: Context) -> t.Tool | None:
-        """The tool as a client sees it in a list; None hides it."""
+        """Return the tool as a client sees it in a list; None hides it."""
         return tool
 
     async def call(self, params: t.CallToolRequestParams, ctx: Context, handler: _Handler) -> Any:
-        """The result of a call; `await handler(params, ctx)` is that of the tool itself.
+        """Return the result of a call; `await handler(params, ctx)` is the tool's own result.
 
-        It may be a model by which an extension widens `tools/call`. Raises RpcError.
+        An extension may return a model that widens the result of `tools/call`. Raises RpcError.
         """
         return await handler(params, ctx)
 
@@ -36,7 +36,7 @@ Options: TypeAlias = Mapping[str, Sequence[ToolOption]]
 
 
 def shown(tool: t.Tool, options: Sequence[ToolOption], ctx: Context) -> t.Tool | None:
-    """The tool as all its options show it; None if one hides it."""
+    """Return the tool as all its options show it; None if one hides it."""
     seen: t.Tool | None = tool
     for option in options:
         seen = None if seen is None else option.shown(seen, ctx)
@@ -44,7 +44,9 @@ def shown(tool: t.Tool, options: Sequence[ToolOption], ctx: Context) -> t.Tool |
 
 
 def calling(options: Options, handler: _Handler) -> _Handler:
-    """A handler of `tools/call` that asks the options of the tool; the first is the outermost."""
+    """Return a handler of `tools/call` that calls the options of the tool; the first is the
+    outermost.
+    """
 
     async def call(params: Any, ctx: Context) -> Any:
         inner = handler

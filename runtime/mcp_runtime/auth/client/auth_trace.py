@@ -32,7 +32,7 @@ _OPEN: Final = frozenset(
         *("issued_token_type", "iss", "token_endpoint_auth_methods_supported"),
     }
 )
-"""What may be shown; anything else is masked, so that a secret with a new name stays one."""
+"""What may be shown; anything else is masked, so a secret with a new name stays one."""
 _MAX_SHOWN: Final = 200
 
 

@@ -37,9 +37,9 @@ def code_request(
     scopes: Sequence[str],
     draw: Callable[[], str],
 ) -> CodeRequest:
-    """The request that a person is sent with.
+    """Return the request a person is sent with.
 
-    `draw` gives unguessable text of 43 to 128 characters that a URL can hold. Raises
+    `draw` gives unguessable text of 43 to 128 characters a URL can hold. Raises
     DiscoveryFailed for an authorization server without PKCE, or without the endpoint.
     """
     server = discovery.server
@@ -69,7 +69,7 @@ def code_request(
 
 
 def read_redirect(request: CodeRequest, redirected: str) -> str:
-    """The code of the redirect that came back.
+    """Return the code of the redirect that came back.
 
     Raises RedirectRefused for another's redirect, OAuthError for a refusal. `iss` is compared
     before anything else of the redirect is believed.
@@ -126,7 +126,7 @@ def code_flow(
 
 
 def _with_query(url: str, fields: dict[str, str]) -> str:
-    """The endpoint's own parameters stay, unless we say the same."""
+    """Return the endpoint's own parameters stay, unless we say the same."""
     parts = urlsplit(url)
     own = [(name, value) for name, value in parse_qsl(parts.query) if name not in fields]
     return urlunsplit(parts._replace(query=urlencode([*own, *fields.items()])))

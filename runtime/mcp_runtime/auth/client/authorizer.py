@@ -32,7 +32,7 @@ _BRIEFLY: Final = 0.1
 _LEEWAY: Final = 30.0
 """Seconds before its end at which a token counts as expired."""
 _STEP_UPS: Final = 2
-"""How often one client asks for more scopes that the authorization server has not granted."""
+"""How often one client asks for more scopes the authorization server has not granted."""
 _NO_CHALLENGE: Final = Challenge("bearer", {})
 
 
@@ -40,7 +40,7 @@ class Authorizer:
     """The tokens of one client for the server at `url`; requests to it go through `fetch`.
 
     Any number of requests may use it at one time: while tokens are renewed, they wait for the same
-    ones. A renewal goes on though its caller is cancelled, so that no new refresh token is lost.
+    ones. A renewal goes on though its caller is cancelled, so no new refresh token is lost.
     `paused` stops the clocks of those requests while a person signs in.
     """
 
@@ -65,7 +65,7 @@ class Authorizer:
         self._renewal: asyncio.Task[None] | None = None
 
     async def headers(self, method: str, url: str) -> dict[str, str]:
-        """The headers that authorize one request; none before the server has asked for it.
+        """Return the headers that authorize one request; none before the server has asked for it.
 
         Raises SessionError where tokens have ended and cannot be renewed.
         """
@@ -91,9 +91,9 @@ class Authorizer:
             self._step_ups = {asked for asked in self._step_ups if not asked <= self._granted}
 
     async def recover(self, response: AuthResponse, url: str, sent: Mapping[str, str]) -> bool:
-        """Whether a request that was refused may be sent once more, with new headers.
+        """Return True if a request that was refused may be sent once more, with new headers.
 
-        `sent` are the headers of ours that it had. Raises SessionError that says what to do.
+        `sent` are the headers of ours it had. Raises SessionError that says what to do.
         """
         if response.status not in (401, 403):
             return False
@@ -113,7 +113,7 @@ class Authorizer:
         return True
 
     async def close(self) -> None:
-        """Ends a renewal that is under way, and closes the connections of authorization."""
+        """End a renewal that is under way, and close the connections of authorization."""
         if self._renewal is not None:
             self._renewal.cancel()
             await asyncio.wait((self._renewal,))
@@ -147,7 +147,8 @@ class Authorizer:
         return self._tokens is not None and self._tokens.lasts(self._settings.now(), leeway)
 
     async def _adopted(self) -> bool:
-        """Whether another client of the storage has renewed the tokens, which are ours from now on.
+        """Return True if another client of the storage has renewed the tokens, which are ours from
+        now on.
 
         Our refresh token is used up then; a second use could revoke theirs too.
         """
@@ -168,7 +169,7 @@ class Authorizer:
     # ---- renewing them
 
     async def _renewed(self, renewal: Coroutine[Any, Any, None]) -> None:
-        """Returns when the tokens were renewed: by this renewal, or by one that was under way."""
+        """Return when the tokens were renewed: by this renewal, or by one that was under way."""
         if self._renewal is not None:
             renewal.close()
         else:
@@ -198,7 +199,7 @@ class Authorizer:
         return any(challenge.error == "use_dpop_nonce" for challenge in named)
 
     async def _sign_in(self, challenge: Challenge, differs: str) -> None:
-        """Answers a 401. Raises TokenRefused for a token that was just issued.
+        """Answer a 401. Raises TokenRefused for a token that was just issued.
 
         `differs` says whether the server's clock differs from ours.
         """
@@ -218,7 +219,7 @@ class Authorizer:
         await self._obtain(discovery, (*(challenge.scopes or discovery.scopes or ()),))
 
     async def _step_up(self, challenge: Challenge) -> None:
-        """Answers a 403 that names missing scopes, each set of them once until it is granted.
+        """Answer a 403 that names missing scopes, each set of them once until it is granted.
 
         Source: 2026-07-28 basic/authorization, "Step-Up Authorization Flow".
         """
@@ -242,7 +243,7 @@ class Authorizer:
     ) -> None:
         """New tokens: refreshed from those of now unless more scopes are needed, else asked for.
 
-        Those that another client of the storage gets meanwhile do too; after `waits` seconds for it
+        Those another client of the storage gets meanwhile do too; after `waits` seconds for it
         nothing is done.
         """
         self._asked = tuple(dict.fromkeys((*scopes, *self._settings.scopes)))
@@ -283,7 +284,7 @@ class Authorizer:
 
     @asynccontextmanager
     async def _turn(self, waits: float | None) -> AsyncGenerator[bool]:
-        """Whether it is our turn of all clients of the storage, within `waits` seconds."""
+        """Return True if it is our turn of all clients of the storage, within `waits` seconds."""
         storage, is_ours = self._shared_storage, True
         async with AsyncExitStack() as stack:
             if storage is not None:
@@ -304,7 +305,7 @@ def tokens_key(url: str) -> str:
 
 
 def _answerable(named: Sequence[Challenge]) -> Challenge:
-    """The challenge that we can answer; an empty one where the server names none."""
+    """Return the challenge we can answer; an empty one where the server names none."""
     known = (challenge for challenge in named if challenge.scheme in ("bearer", "dpop"))
     return next(known, _NO_CHALLENGE)
 

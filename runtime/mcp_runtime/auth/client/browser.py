@@ -14,7 +14,7 @@ _OPENERS: Final = {"darwin": "open", "linux": "xdg-open"}
 
 
 def browser_command(url: str) -> list[str] | None:
-    """The program and the arguments that open a URL, None where there is no such program.
+    """Return the program and the arguments that open a URL, None where there is no such program.
 
     Raises DiscoveryFailed for a URL that is neither https nor http on the loopback.
     """
@@ -24,7 +24,7 @@ def browser_command(url: str) -> list[str] | None:
 
 
 def open_browser(url: str) -> bool:
-    """Whether a browser was started. The URL is an argument of its own: no shell reads it.
+    """Return True if a browser was started. The URL is an argument of its own: no shell reads it.
 
     Raises DiscoveryFailed as `browser_command` does.
     """

@@ -16,7 +16,7 @@ from mcp_runtime.errors import NotInstalled
 
 ASSERTION_TYPE: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _LIFETIME: Final = 300
-"""Seconds that an assertion of a client is valid."""
+"""Seconds an assertion of a client is valid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,8 @@ def authenticated(
     *,
     assertion: Callable[[], str] | None = None,
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """The fields and the headers of a token request, with the client's authentication in them.
+    """Return the fields and the headers of a token request, with the client's authentication in
+    them.
 
     The id is always a field: some servers look the client up by it before they read a header.
     `assertion` makes the signed JWT of `private_key_jwt`.
@@ -56,7 +57,7 @@ def authenticated(
 
 
 def signed(key: KeyPair, *, client_id: str, audience: str, jti: str, now: float) -> str:
-    """The assertion by which a client proves who it is. Raises NotInstalled, ValueError.
+    """Return the assertion by which a client proves who it is. Raises NotInstalled, ValueError.
 
     Source: RFC 7523 section 3.
     """

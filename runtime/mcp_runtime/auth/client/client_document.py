@@ -17,7 +17,7 @@ from mcp_runtime.auth.client.registration import client_metadata
 def client_document(
     url: str, *, name: str, redirect_uris: Sequence[str], client_uri: str | None = None
 ) -> bytes:
-    """The document to serve at `url`, as JSON.
+    """Return the document to serve at `url`, as JSON.
 
     Raises ValueError for a URL that is not a client id, DiscoveryFailed for a redirect URI that is
     neither https nor on the loopback.
@@ -31,7 +31,7 @@ def client_document(
 
 
 def require_document_url(url: str) -> None:
-    """Raises ValueError, DiscoveryFailed for a URL that cannot be a client id."""
+    """Raise ValueError, DiscoveryFailed for a URL that cannot be a client id."""
     require_secure(url, "the URL of the client's document")
     parts = urlsplit(url)
     steps = parts.path.split("/")

@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 _SAME: Final = 30.0
-"""Seconds by which clocks may differ that are set right, with the time that an answer takes."""
+"""Seconds by which clocks may differ that are set right, with the time an answer takes."""
 
 
 def clock_difference(headers: Mapping[str, str], now: float) -> str:

@@ -54,7 +54,7 @@ class AuthorizationServer(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """`resource` is the URI that tokens are asked for; `scopes` are those that the server's
+    """`resource` is the URI that tokens are asked for; `scopes` are those the server's
     metadata names, None where it names none. The metadata of `server` came from `asked`."""
 
     resource: str
@@ -106,7 +106,7 @@ def discover(
 
 
 def canonical(url: str) -> str:
-    """The URI of a server as a resource: without fragment, host and scheme in lower case.
+    """Return the URI of a server as a resource: without fragment, host and scheme in lower case.
 
     Source: RFC 8707 section 2; 2025-06-18 basic/authorization, "Canonical Server URI".
     """
@@ -139,7 +139,7 @@ def _protected_resource(url: str, named: str | None) -> Flow[ProtectedResource |
 
 
 def _fitting(metadata: ProtectedResource, url: str) -> ProtectedResource:
-    """Its resource is the server's URL, or a part of the server's host that the URL is in.
+    """Its resource is the server's URL, or a part of the server's host the URL is in.
 
     A slash at the end makes no other resource: SDKs write and compare it either way.
     """
@@ -166,7 +166,9 @@ def authorization_server_urls(issuer: str) -> tuple[str, ...]:
 
 
 def _authorization_server(issuer: str, named: str | None) -> Flow[AuthorizationServer | None]:
-    """The metadata of an issuer, which is `named` there as RFC 3986 compares, or anything."""
+    """Return the metadata of an issuer, which is `named` there as RFC 3986 compares, or
+    anything.
+    """
     for place in authorization_server_urls(issuer):
         purpose = "asks for the metadata of the authorization server"
         response = yield get(place, purpose, {"MCP-Protocol-Version": LATEST})
@@ -191,7 +193,7 @@ def _checked(server: AuthorizationServer, named: str | None) -> AuthorizationSer
 
 
 def _at_origin(base: str, lenient: bool) -> Flow[AuthorizationServer]:
-    """The authorization server at the origin of a server that names none.
+    """Return the authorization server at the origin of a server that names none.
 
     Source: 2025-03-26 basic/authorization, "Fallbacks for Servers without Metadata".
     """
@@ -210,7 +212,7 @@ def _at_origin(base: str, lenient: bool) -> Flow[AuthorizationServer]:
 
 
 def _is_there(response: AuthResponse, place: str) -> bool:
-    """Whether metadata came; a place that answers otherwise, or with a page, is passed over.
+    """Return True if metadata came; a place that answers otherwise, or with a page, is passed over.
 
     Raises DiscoveryFailed where the server itself is in trouble.
     """

@@ -49,7 +49,7 @@ class DpopKey:
         return thumbprint(self._jwk)
 
     def remember(self, url: str, nonce: str | None) -> bool:
-        """Keeps the nonce that the host of `url` gave; whether it is a new one."""
+        """Keep the nonce the host of `url` gave; whether it is a new one."""
         place = origin(url)
         if not nonce or self._nonces.get(place) == nonce:
             return False
@@ -59,7 +59,9 @@ class DpopKey:
         return True
 
     def proof(self, method: str, url: str, nonce: str | None = None, token: str = "") -> str:
-        """The value of the header DPoP. `token` is the access token that goes with it, if any."""
+        """Return the value of the header DPoP. `token` is the access token that goes with it, if
+        any.
+        """
         claims: dict[str, Any] = {
             "jti": self._draw(),
             "htm": method,
@@ -85,7 +87,7 @@ def thumbprint(jwk: Mapping[str, Any]) -> str:
 
 
 def sha256_base64url(data: bytes) -> str:
-    """The hash of thumbprints, of PKCE, and of the token in a proof (the claim `ath`)."""
+    """Return the hash of thumbprints, of PKCE, and of the token in a proof (the claim `ath`)."""
     return _base64url(sha256(data).digest())
 
 

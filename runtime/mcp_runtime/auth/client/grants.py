@@ -33,7 +33,7 @@ class Grant(Protocol):
     def key(self) -> KeyPair | None: ...
 
     def tokens(self, request: TokenRequest, scopes: tuple[str, ...]) -> Flow[TokenSet]:
-        """Asks the authorization server. Raises OAuthError, AuthorizationError."""
+        """Ask the authorization server. Raises OAuthError, AuthorizationError."""
         ...
 
 
@@ -84,7 +84,7 @@ class EnterpriseManaged:
     """A person who is signed in with their employer, whose policy decides.
 
     `id_token` gives the identity assertion of now. The identity provider exchanges it at
-    `idp_token_endpoint` for a grant that the server's authorization server accepts.
+    `idp_token_endpoint` for a grant the server's authorization server accepts.
     """
 
     client_id: str
@@ -111,7 +111,7 @@ class EnterpriseManaged:
         return (yield from request.send(grant, purpose=purpose, asked=scopes))
 
     def _assertion(self, request: TokenRequest, scopes: tuple[str, ...]) -> Flow[str]:
-        """The identity provider's grant for that authorization server and that server."""
+        """Return the identity provider's grant for that authorization server and this server."""
         place = require_secure(self.idp_token_endpoint, "the identity provider's token endpoint")
         fields = {
             "grant_type": _EXCHANGE,

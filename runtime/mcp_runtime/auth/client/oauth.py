@@ -1,4 +1,4 @@
-"""How a client over HTTP is authorized: the settings that its author gives.
+"""How a client over HTTP is authorized: the settings its author gives.
 
     Client.http(url, auth=OAuth(redirect=LoopbackRedirect(show)))      # a person signs in
     Client.http(url, auth=OAuth(grant=ClientCredentials(...)))         # a machine
@@ -41,7 +41,7 @@ class OAuth:
     `client_metadata_url` is the https URL of your client's metadata document. Without both, the
     client registers itself under `client_name`.
 
-    `scopes` are asked for beside those that the server names. `dpop` binds tokens to a key: True
+    `scopes` are asked for beside those the server names. `dpop` binds tokens to a key: True
     always, None where the server asks for it, False never. Such tokens are not stored, for their
     key is not. `allow_issuer_mismatch` accepts metadata that names another issuer than was asked,
     at your own risk. `allow_private_sign_in` lets a server that is not in a private network itself
@@ -74,7 +74,7 @@ class OAuth:
         return f"the secret of client {self.client_id!r}" if is_secret and self.client_id else ""
 
     def __post_init__(self) -> None:
-        """Raises DiscoveryFailed, and ValueError if `client_metadata_url` cannot be a client id, or
+        """Raise DiscoveryFailed, and ValueError if `client_metadata_url` cannot be a client id, or
         if `scopes` is one text instead of a list.
 
         Source: 2026-07-28 basic/authorization/client-registration, "Client ID Metadata Documents".

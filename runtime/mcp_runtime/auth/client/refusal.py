@@ -1,4 +1,4 @@
-"""Remembers that a person has refused, so that clients which waited meanwhile do not ask again."""
+"""Remembers a person has refused, so clients which waited meanwhile do not ask again."""
 
 from __future__ import annotations
 

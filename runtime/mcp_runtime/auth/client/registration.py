@@ -33,7 +33,7 @@ class _Registered(msgspec.Struct, frozen=True):
 def register(
     server: AuthorizationServer, *, client_name: str, redirect_uri: str
 ) -> Flow[ClientRegistration]:
-    """Registers the client anew, without scopes: they would bound what it may ask for later.
+    """Register the client anew, without scopes: they would bound what it may ask for later.
 
     Raises RegistrationRefused, which says what may help.
     """
@@ -95,7 +95,7 @@ def _registered(answer: dict[str, Any], asked: AuthMethod, uri: str) -> ClientRe
 
 
 def chosen_method(server: AuthorizationServer) -> AuthMethod:
-    """How a client without a key authenticates itself, of the ways that the server accepts.
+    """How a client without a key authenticates itself, of the ways the server accepts.
 
     Raises DiscoveryFailed if it accepts none of ours.
     """

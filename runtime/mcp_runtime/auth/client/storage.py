@@ -2,7 +2,7 @@
 
 Keys are text, values are bytes: `tokens <server>`, `client <issuer>`, and `refused <server>` for
 what a person has refused last. An adapter stores them
-so that no other user of the machine can read them.
+so no other user of the machine can read them.
 Source: 2026-07-28 basic/authorization/security-considerations, "Token Theft".
 """
 
@@ -33,7 +33,7 @@ from mcp_runtime.errors import NotInstalled, TooMuch
 _MAX_FILE = 4 * 1024 * 1024
 _POLL: Final = 0.05
 _LONGEST_WAIT: Final = 660.0
-"""Seconds that a client waits for another one that renews the same tokens; then it does so too.
+"""Seconds a client waits for another one that renews the same tokens; then it does so too.
 
 It is longer than a person may take (`LoopbackRedirect.seconds`) with what machines take beside
 (`Limits.total`): they would be sent to a second page, and come back to the first.
@@ -175,7 +175,7 @@ def _opened(path: Path, suffix: str) -> Generator[int]:
 
 
 def _lock(descriptor: int, *, waits: bool = True) -> bool:
-    """Whether no other process holds it; closing the descriptor gives it back."""
+    """Return True if no other process holds it; closing the descriptor gives it back."""
     try:
         import fcntl
     except ModuleNotFoundError:  # Windows has no such lock; the replacement is still whole
@@ -188,7 +188,7 @@ def _lock(descriptor: int, *, waits: bool = True) -> bool:
 
 
 async def _acquired(acquire: Callable[[], bool]) -> bool:
-    """Whether a lock could be had in time."""
+    """Return True if a lock could be had in time."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_LONGEST_WAIT):
             while not acquire():

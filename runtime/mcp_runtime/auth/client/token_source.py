@@ -64,11 +64,11 @@ class TokenSource:
 
     @property
     def can_ask(self) -> bool:
-        """Whether there is a person, or a grant, to get new tokens by."""
+        """True if there is a person, or a grant, to get new tokens by."""
         return self._settings.redirect is not None or self._settings.grant is not None
 
     async def discovered(self, challenge: Challenge, before: TokenSet | None) -> Discovered:
-        """Who issues tokens for the server now; `before` are the tokens that we have.
+        """Who issues tokens for the server now; `before` are the tokens we have.
 
         Raises DiscoveryFailed, RegistrationRefused, IssuerNeeded.
         """
@@ -154,7 +154,7 @@ class TokenSource:
         )
 
     def _assertion(self, discovery: Discovered, client: ClientRegistration) -> str:
-        """Raises AuthorizationError without a key to sign with."""
+        """Raise AuthorizationError without a key to sign with."""
         grant = self._settings.grant
         if grant is None or grant.key is None:
             raise AuthorizationError("private_key_jwt needs a private key: give `key` to the grant")
@@ -169,7 +169,7 @@ class TokenSource:
     # ---- who the client is
 
     def _require_issuer(self, discovery: Discovered, before: TokenSet | None) -> None:
-        """Raises RegistrationRefused where another one gave us what we would show.
+        """Raise RegistrationRefused where another one gave us what we would show.
 
         Raises IssuerNeeded where nobody has said which one did.
         """
@@ -224,7 +224,7 @@ class TokenSource:
     # ---- doing what a flow asks for
 
     async def _run(self, flow: Flow[_T], visit: Visit | None = None) -> _T:
-        """Does what the flow yields, and gives it what came of it."""
+        """Do what the flow yields, and give it what came of it."""
         reply: AuthResponse | str | None = None
         while True:
             try:
@@ -247,7 +247,7 @@ class TokenSource:
                 raise LoginNeeded(step.host)
 
     async def _require_page(self, url: str) -> None:
-        """Raises DiscoveryFailed for a page in a private network that the server is not in."""
+        """Raise DiscoveryFailed for a page in a private network the server is not in."""
         if self._settings.allow_private_sign_in:
             return
         if isinstance(self._fetch, PageGuard):
@@ -264,7 +264,7 @@ class TokenSource:
         return response
 
     def report(self, line: str) -> None:
-        """Reports one step, if anybody listens."""
+        """Report one step, if anybody listens."""
         if self._settings.report is not None:
             self._settings.report(printable(line.replace("\n", " ")))
 
@@ -275,7 +275,7 @@ def _client_key(issuer: str) -> str:
 
 
 def _is_issuer(ours: str, discovery: Discovered) -> bool:
-    """Whether an issuer that we were given is the one that was discovered.
+    """Return True if an issuer we were given is the one that was discovered.
 
     One that states another issuer than its address (`allow_issuer_mismatch`) may be known by what
     it states, but not to a server at another origin that states the same.
@@ -287,7 +287,7 @@ def _is_issuer(ours: str, discovery: Discovered) -> bool:
 
 
 def _with_offline_access(discovery: Discovered, scopes: Sequence[str]) -> tuple[str, ...]:
-    """Asks for a refresh token too, where the authorization server has such a scope.
+    """Ask for a refresh token too, where the authorization server has such a scope.
 
     Source: 2026-07-28 basic/authorization, "Refresh Tokens".
     """

@@ -21,13 +21,13 @@ from mcp_runtime.auth.messages import AuthResponse, Flow, form, oauth_error
 _USE_NONCE: Final = "use_dpop_nonce"
 _MAX_TOKEN: Final = 65_536
 _SECRETS: Final = ("code", "code_verifier", "refresh_token", "assertion")
-"""Fields of a grant that an error may not repeat."""
+"""Fields of a grant an error may not repeat."""
 
 
 class TokenSet(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens for one server. `expires_at` is in seconds since 1970, None where it is not known.
 
-    `client_id` is of the client that they were issued to: what it shows goes to `issuer` alone from
+    `client_id` is of the client they were issued to: what it shows goes to `issuer` alone from
     then on. None in what older versions have stored.
     """
 
@@ -64,7 +64,7 @@ ProofMaker = Callable[[str, str, str | None], str]
 class TokenRequest:
     """What every request to a token endpoint needs beside its grant.
 
-    `assertion` signs as the client; `proof` makes DPoP proofs, `nonce` is the last that the
+    `assertion` signs as the client; `proof` makes DPoP proofs, `nonce` is the last the
     authorization server gave. `now` is in seconds since 1970.
     """
 
@@ -77,7 +77,7 @@ class TokenRequest:
     def send(
         self, grant: Mapping[str, str], *, purpose: str, asked: tuple[str, ...] = ()
     ) -> Flow[TokenSet]:
-        """Asks for tokens; a nonce that the endpoint demands is used once.
+        """Ask for tokens; a nonce the endpoint demands is used once.
 
         Raises OAuthError, AuthorizationError.
         """
@@ -151,7 +151,7 @@ def refreshed(request: TokenRequest, tokens: TokenSet) -> Flow[TokenSet]:
 
 
 def require_token(token: str) -> None:
-    """Raises AuthorizationError for a token that no header can hold."""
+    """Raise AuthorizationError for a token no header can hold."""
     fits = 0 < len(token) <= _MAX_TOKEN and all("\x21" <= c <= "\x7e" for c in token)
     if not fits:
         raise AuthorizationError("the access token has characters that no header can hold")

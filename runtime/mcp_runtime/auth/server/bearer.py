@@ -54,7 +54,7 @@ class BearerAuth:
     """Lets requests in whose token `verifier` accepts, and that have all of `scopes`.
 
     `resource` is the URI of this server, which tokens must be issued for. `issuer` names the
-    authorization servers that issue them. `scopes_supported` are those that the metadata names,
+    authorization servers that issue them. `scopes_supported` are those the metadata names,
     by default `scopes`. `includes` says which narrow scopes a broad one stands for, as in
     `{"files": ["files:read", "files:write"]}`.
 
@@ -117,7 +117,7 @@ class BearerAuth:
 
     @property
     def metadata_paths(self) -> tuple[str, ...]:
-        """The paths that the metadata is served at: with the path of the resource, and without."""
+        """The paths the metadata is served at: with the path of the resource, and without."""
         return tuple(dict.fromkeys((urlsplit(self.metadata_url).path, _WELL_KNOWN)))
 
     # ---- requests
@@ -131,7 +131,7 @@ class BearerAuth:
     ) -> VerifiedToken:
         """Who sent a request. Names of `headers` are in lower case.
 
-        `path` is the path that the client asked for, on the host of `resource`: a header does not
+        `path` is the path the client asked for, on the host of `resource`: a header does not
         say which host that is. Raises AccessDenied; SessionError where nobody can say now whether
         the token is valid.
         """
@@ -151,7 +151,7 @@ class BearerAuth:
         return verified
 
     def require_scopes(self, verified: VerifiedToken, scopes: Iterable[str]) -> None:
-        """Raises AccessDenied that names all of `scopes` if one of them is missing.
+        """Raise AccessDenied that names all of `scopes` if one of them is missing.
 
         Source: 2026-07-28 basic/authorization, "Runtime Insufficient Scope Errors".
         """
@@ -163,14 +163,14 @@ class BearerAuth:
             raise AccessDenied(403, message, challenge)
 
     def _widened(self, verified: VerifiedToken) -> VerifiedToken:
-        """The token with the narrow scopes too that its broad ones stand for."""
+        """Return the token with the narrow scopes too its broad ones stand for."""
         if not (broad := verified.scopes & self._includes.keys()):
             return verified
         narrow = (self._includes[scope] for scope in broad)
         return replace(verified, scopes=verified.scopes.union(*narrow))
 
     def refuse_proof(self, why: str) -> AccessDenied:
-        """The answer to a proof that does not show who holds the token's key."""
+        """Return the answer to a proof that does not show who holds the token's key."""
         return self._unauthorized(why, "invalid_dpop_proof")
 
     def _require_proof(
@@ -202,7 +202,7 @@ class BearerAuth:
 
     @cached_property
     def _proofs(self) -> ProofVerifier:
-        """Raises NotInstalled without the extra `auth`."""
+        """Raise NotInstalled without the extra `auth`."""
         from mcp_runtime.auth.server.proof import ProofVerifier
 
         return ProofVerifier(self._now, self._limits)

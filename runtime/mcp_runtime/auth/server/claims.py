@@ -1,4 +1,4 @@
-"""The claims of a token that a server reads, from a JWT or from an introspection.
+"""The claims of a token a server reads, from a JWT or from an introspection.
 
 Source: RFC 9068 section 2.2; RFC 7662 section 2.2; RFC 9449 section 6.
 """
@@ -14,7 +14,7 @@ import msgspec
 from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
 
 _YEAR_10_000: Final = 253_402_300_800.0
-"""The first second that no calendar of ours has: a token that is valid for longer never ends."""
+"""The first second no calendar of ours has: a token that is valid for longer never ends."""
 
 
 class _Confirmation(msgspec.Struct, frozen=True):
@@ -60,7 +60,7 @@ class Claims(msgspec.Struct, frozen=True):
 
 
 def read_claims(whole: Mapping[str, Any]) -> Claims:
-    """Raises InvalidToken for claims of other types, for times that are none, also where a token is
+    """Raise InvalidToken for claims of other types, for times that are none, also where a token is
     bound to a key in a way that is not known here."""
     try:
         claims = msgspec.convert(whole, Claims)

@@ -27,7 +27,7 @@ def written_token() -> str:
 
 
 def run_with_token(text: str, work: Callable[[], _T]) -> _T:
-    """Runs `work` for a request with the token that `written_token` has written."""
+    """Run `work` for a request with the token that `written_token` has written."""
     context = copy_context()
     context.run(current_token.set, _read(text) if text else None)
     return context.run(work)

@@ -35,7 +35,7 @@ class IntrospectionVerifier:
     accepted. Raises ValueError for more.
 
     `Limits.token_checks` questions are asked at one time about tokens that were valid before, and
-    as many about all others, so that made-up tokens keep no known client waiting.
+    as many about all others, so made-up tokens keep no known client waiting.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class IntrospectionVerifier:
         self._new_tokens = _Slots(limits)
 
     async def verify(self, token: str, /) -> VerifiedToken:
-        """Raises InvalidToken, SessionError."""
+        """Raise InvalidToken, SessionError."""
         name = sha256(token.encode("utf-8", "surrogatepass")).digest()
         slots = self._known_tokens if name in self._confirmed else self._new_tokens
         async with slots.slot():
@@ -107,7 +107,7 @@ class _Slots:
 
     @asynccontextmanager
     async def slot(self) -> AsyncGenerator[None]:
-        """Raises TooMuch for the one that has waited longest when too many wait."""
+        """Raise TooMuch for the one that has waited longest when too many wait."""
         if self._taken >= self._limits.token_checks:
             await self._wait()  # whoever leaves hands its slot over
         else:

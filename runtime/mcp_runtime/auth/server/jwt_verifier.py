@@ -71,7 +71,7 @@ class JwtVerifier:
         )
 
     async def verify(self, token: str, /) -> VerifiedToken:
-        """Raises InvalidToken, SessionError."""
+        """Raise InvalidToken, SessionError."""
         header = self._header(token)
         algorithm = str(header["alg"])
         candidates = await self._candidates(header.get("kid"), algorithm)
@@ -113,7 +113,9 @@ class JwtVerifier:
     def _signed(
         self, token: str, key: Mapping[str, Any], algorithm: str
     ) -> Mapping[str, Any] | None:
-        """The claims; None for a signature of another key. Raises InvalidToken for others'."""
+        """Return the claims; None for a signature of another key. Raises InvalidToken for
+        others'.
+        """
         try:
             claims: Mapping[str, Any] = jwt.decode(
                 token,

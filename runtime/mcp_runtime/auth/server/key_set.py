@@ -24,7 +24,7 @@ _PAUSE: Final = 30.0
 nobody anything meanwhile."""
 _CURVES: Final = {"ES256": "P-256", "ES384": "P-384", "ES512": "P-521"}
 _TYPES: Final = {"ES": "EC", "Ed": "OKP", "PS": "RSA", "RS": "RSA"}
-"""Types of keys, by the first letters of the algorithms that they sign with."""
+"""Types of keys, by the first letters of the algorithms they sign with."""
 
 
 class _Document(msgspec.Struct):
@@ -32,7 +32,8 @@ class _Document(msgspec.Struct):
 
 
 def usable_keys(keys: Iterable[Mapping[str, Any]], algorithm: str) -> list[Mapping[str, Any]]:
-    """The keys that may verify signatures by an algorithm: `use`, `alg` and `key_ops` allow it.
+    """Return the keys that may verify signatures by an algorithm: `use`, `alg` and `key_ops` allow
+    it.
 
     Source: RFC 7517 sections 4.1 to 4.4; RFC 7518 section 6.1.
     """
@@ -82,7 +83,8 @@ class KeySet:
         return self._withdrawals
 
     async def candidates(self, key_id: str | None, algorithm: str) -> list[Mapping[str, Any]]:
-        """The keys that may have signed. A key that is known is used while keys are fetched anew.
+        """Return the keys that may have signed. A key that is known is used while keys are fetched
+        anew.
 
         Raises InvalidToken for none; DiscoveryFailed where there is none, but might be if keys
         could be fetched.
@@ -103,7 +105,7 @@ class KeySet:
         return usable if key_id is None else [key for key in usable if key.get("kid") == key_id]
 
     def _refresh_behind(self) -> None:
-        """Begins to fetch old keys anew; nobody waits for it."""
+        """Begin to fetch old keys anew; nobody waits for it."""
         fetched_at = self._fetched_at
         is_stale = fetched_at is not None and self._now() - fetched_at > _FRESH
         if is_stale and self._renewal is None and self._may_try():
@@ -114,7 +116,7 @@ class KeySet:
         return not self._keys or self._now() - self._tried_at >= _PAUSE
 
     async def _renew(self) -> None:
-        """Waits for one fetch, which goes on if a caller is cancelled."""
+        """Wait for one fetch, which goes on if a caller is cancelled."""
         await asyncio.shield(self._renewal or self._begin())
 
     def _begin(self) -> asyncio.Task[None]:
@@ -122,7 +124,7 @@ class KeySet:
         return self._task
 
     async def _replace(self) -> None:
-        """Fetches the keys; old ones stay where that fails."""
+        """Fetch the keys; old ones stay where that fails."""
         try:
             keys = await self._read()
             if any(key not in keys for key in self._keys):
@@ -146,7 +148,7 @@ class KeySet:
 
 
 def fetch_for(url: str, connections: int = 1) -> Fetch:
-    """Fetches `url`, in a private network too, since the operator of the server gave it.
+    """Fetch `url`, in a private network too, since the operator of the server gave it.
 
     At most `connections` are open at one time. Each is closed after its response, since nobody
     would close it later.

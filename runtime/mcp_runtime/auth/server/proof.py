@@ -47,7 +47,7 @@ class ProofVerifier:
         self._used = UsedProofs(limits.proofs)
 
     def verify(self, proof: str, *, method: str, url: str, token: str, thumbprint: str) -> None:
-        """Raises InvalidProof. `thumbprint` is that of the key which the token is bound to."""
+        """Raise InvalidProof. `thumbprint` is that of the key which the token is bound to."""
         header = _header(proof)
         key = header["jwk"]
         claims = _claims(proof, key, str(header["alg"]))
@@ -117,7 +117,7 @@ class UsedProofs:
         """When the last proof was made of a key that was forgotten early."""
 
     def add(self, thumbprint: str, name: str, made_at: float, now: float) -> None:
-        """Raises InvalidProof for a proof that was used, or may have been."""
+        """Raise InvalidProof for a proof that was used, or may have been."""
         self._drop_old(now)
         proofs = self._keys.get(thumbprint)
         if made_at <= (self._forgotten if proofs is None else proofs.forgotten):
@@ -136,7 +136,7 @@ class UsedProofs:
         self._keys.move_to_end(thumbprint)
 
     def _drop_old(self, now: float) -> None:
-        """Drops keys whose proofs are all outside the window by now."""
+        """Drop keys whose proofs are all outside the window by now."""
         while self._keys:
             thumbprint, proofs = next(iter(self._keys.items()))
             if proofs.seen_at >= now - 2 * PROOF_AGE:
@@ -148,7 +148,7 @@ class UsedProofs:
         self._count -= len(proofs.made_at)
 
     def _make_room(self) -> None:
-        """Shortens the longest lists to half of an equal share, then drops the oldest keys."""
+        """Shorten the longest lists to half of an equal share, then drop the oldest keys."""
         share = max(1, self._most // (2 * len(self._keys))) if self._keys else 0
         for proofs in self._keys.values():
             before = len(proofs.made_at)
@@ -192,7 +192,9 @@ def _thumbprint(key: Mapping[str, Any]) -> str:
 
 
 def _same_url(stated: Any, ours: str) -> bool:
-    """Whether both name one place; hosts are compared without case, query and fragment not."""
+    """Return True if both name one place; hosts are compared without case, query and fragment
+    not.
+    """
     if not isinstance(stated, str):
         return False
     try:

@@ -30,12 +30,12 @@ class InvalidToken(Exception):
 
 
 class InvalidProof(Exception):
-    """A proof does not show that the sender holds the key that the token is bound to."""
+    """A proof does not show the sender holds the key the token is bound to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedToken:
-    """Who asks, and what they may do. `claims` is all that the token or its issuer says.
+    """Who asks, and what they may do. `claims` is all the token or its issuer says.
 
     `expires_at` is in seconds since 1970, None for never. `key_thumbprint` is that of the key
     which the token is bound to, None for a bearer token. Raises ValueError if `scopes` is one text,
@@ -57,7 +57,7 @@ class VerifiedToken:
 
     @property
     def principal(self) -> str:
-        """Who asks, as one text that no other subject and no other issuer has."""
+        """Who asks, as one text no other subject and no other issuer has."""
         return f"{len(self.issuer)}:{self.issuer}:{self.subject}"
 
 
@@ -87,7 +87,7 @@ class RevisingVerifier(TokenVerifier, Protocol):
 class StaticVerifier:
     """Fixed tokens, for development: whoever knows one is its subject.
 
-    Says on standard error that it is no protection.
+    Says on standard error it is no protection.
     """
 
     keeps: float = 0.0
@@ -143,7 +143,7 @@ class CachedVerifier:
         self._checks: dict[bytes, asyncio.Task[VerifiedToken]] = {}
 
     async def verify(self, token: str) -> VerifiedToken:
-        """Raises InvalidToken, SessionError."""
+        """Raise InvalidToken, SessionError."""
         if len(token) > self._limits.token_chars:
             limit = f"{self._limits.token_chars} characters (Limits.token_chars)"
             raise InvalidToken(f"the token has over {limit}")
@@ -165,7 +165,7 @@ class CachedVerifier:
         return await asyncio.shield(check)
 
     async def _check(self, name: bytes, token: str) -> VerifiedToken:
-        """Asks the verifier, and keeps what it says. A check outlives a caller that gives up."""
+        """Ask the verifier, and keep what it says. A check outlives a caller that gives up."""
         now, revision = self._now(), self._revision()
         try:
             verified = await self._verifier.verify(token)

@@ -32,7 +32,7 @@ _CHALLENGES: Final = 6
 class AuthorizedHttpClient:
     """Sends by `http`, for a server that may be protected.
 
-    `meeting` is entered while a challenge of the server is met.
+    `meeting` is entered while the client answers a challenge of the server.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class AuthorizedHttpClient:
     async def send(
         self, method: str, url: httpx2.URL, headers: Mapping[str, str], content: bytes = b""
     ) -> AsyncGenerator[HttpResponse]:
-        """Raises as HttpClient does, and SessionError where authorization fails."""
+        """Raise as HttpClient does, and SessionError where authorization fails."""
         for challenges in range(_CHALLENGES + 1):
             with self._authorizing():
                 ours = await self._authorizer.headers(method, str(url))
@@ -63,7 +63,7 @@ class AuthorizedHttpClient:
 
     @contextmanager
     def _authorizing(self) -> Generator[None]:
-        """Raises LocalError for any exception of the author's storage, redirect or grant."""
+        """Raise LocalError for any exception of the author's storage, redirect or grant."""
         try:
             with self._meeting():
                 yield
@@ -78,7 +78,7 @@ class AuthorizedHttpClient:
     async def _is_met(
         self, response: HttpResponse, url: httpx2.URL, ours: Mapping[str, str]
     ) -> bool:
-        """Whether a challenge came that was met, so that the request can be sent once more."""
+        """Answer a challenge of the server; return True if the request can be sent once more."""
         if response.status not in (401, 403):
             self._authorizer.accepted(ours)
             return False
@@ -108,10 +108,10 @@ def authorized(
     limits: Limits,
     connection: Callable[[], Waits],
 ) -> AuthorizedHttpClient:
-    """Sends by `http`, authorized as `auth` says, for the requests of a connection.
+    """Send by `http`, authorized as `auth` says, for the requests of a connection.
 
-    Their clocks stand still while a person signs in; what machines take counts. `proxy_of` says by
-    which proxy a URL is asked.
+    Their clocks stand still while a person signs in; the time of machines counts. `proxy_of` gives
+    the proxy for a URL.
     """
     url = str(http.url)
     fetch = GuardedFetch(

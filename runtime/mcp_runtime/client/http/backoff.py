@@ -17,19 +17,21 @@ _LONGEST: Final = 30.0
 
 @dataclass(eq=False)
 class Backoff:
-    """Counts failed attempts in a row, and waits between them; errors name `what` is tried."""
+    """Counts failed attempts in a row, and waits between them; `what` names the attempt in
+    errors.
+    """
 
     what: str
     limits: Limits
     failures: int = 0
 
     def outlived(self, seconds: float) -> None:
-        """Notes how many `seconds` the last attempt lasted; a long one did not fail."""
+        """Note how many `seconds` the last attempt lasted; a long one did not fail."""
         if seconds > _LONGEST:
             self.failures = 0
 
     async def pause(self, *, least: float = 0.0, soon: bool = False) -> None:
-        """Waits at least `least` seconds; with `soon` hardly longer before the first attempt.
+        """Wait at least `least` seconds; with `soon` hardly longer before the first attempt.
 
         Raises Disconnected after too many attempts.
         """

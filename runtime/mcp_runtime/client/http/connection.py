@@ -73,7 +73,7 @@ class HttpConnection(Exchanges):
 
     @contextmanager
     def authorizing(self) -> Generator[None]:
-        """The probe asks whether the server answers at all; one that wants a token has answered."""
+        """Pause the probe meanwhile: a server that asks for a token has answered."""
         self.session.hold_probe()
         try:
             yield
@@ -87,7 +87,7 @@ class HttpConnection(Exchanges):
             eras.remember(self.remembered_by, mode)
 
     async def _begin(self, until: float, *, handshake: bool) -> None:
-        """Opens a session by a time of `clock`. Raises as `open` does."""
+        """Open a session by a time of `clock`. Raises as `open` does."""
         self._reset()
         self.is_gone = False
         if self._facts.mode == "HTTP+SSE":
@@ -104,14 +104,14 @@ class HttpConnection(Exchanges):
                 await asyncio.wait_for(self._stream.is_open.wait(), self.session.limits.stream_wait)
 
     def _reset(self) -> None:
-        """Forgets what belongs to a session that is over."""
+        """Forget the state of a session that is over."""
         if self._listening is not None:
             self._listening.cancel()
         self._session_id, self._url, self._initialized = "", self._http.url, None
         self._stream, self._listening, self._gave_up_listening = None, None, False
 
     def _cancel_abandoned(self) -> None:
-        """Cancels the exchanges that nobody waits for."""
+        """Cancel the exchanges nobody waits for."""
         for id, exchange in self._exchanges.items():
             if id not in self.session.pending:
                 exchange.cancel()
@@ -125,7 +125,7 @@ class HttpConnection(Exchanges):
         super()._on_opened(event)
 
     async def _ensure_open(self) -> None:
-        """Opens a session that was lost, or its stream, again. Raises as `open` does."""
+        """Open a lost session, or its stream, again. Raises as `open` does."""
         if self._is_closed:
             raise NotOpen(_CLOSED)
         if self._gave_up_listening:
@@ -202,7 +202,7 @@ class HttpConnection(Exchanges):
         self._listening = self.loop.create_task(self._listen(self._stream))
 
     async def _listen(self, stream: EventStream) -> None:
-        """Follows the server's own stream, if it has one, as long as the session lives."""
+        """Follow the server's own stream, if it has one, as long as the session lives."""
         if self._initialized is not None:
             await asyncio.wait((self._initialized,))
         session_id, started = self._session_id, self.loop.time()
@@ -221,7 +221,7 @@ class HttpConnection(Exchanges):
             stream.is_open.set()
 
     async def _renew_later(self, lost: str) -> None:
-        """Waits longer and longer, in case the server forgets each session."""
+        """Wait longer and longer, in case the server forgets each session."""
         try:
             await self._losses.pause(soon=True)
         except Disconnected as error:
@@ -236,7 +236,7 @@ class HttpConnection(Exchanges):
             self._give_up_listening(error)
 
     def _give_up_listening(self, error: SessionError) -> None:
-        """Ends the subscriptions; the next call tries to listen again."""
+        """End the subscriptions; the next call tries to listen again."""
         log.warning("lost the server's own stream: %s", error)
         self._end_subscriptions(error)
         self._gave_up_listening = True
@@ -244,7 +244,7 @@ class HttpConnection(Exchanges):
     # ---- subscriptions
 
     def _stream_ended(self, done: asyncio.Future[Any], subscription: Subscription) -> None:
-        """Source: 2026-07-28 basic/patterns/subscriptions."""
+        """End or renew a subscription. Source: 2026-07-28 basic/patterns/subscriptions."""
         error = None if done.cancelled() else done.exception()
         is_wanted = subscription in self.subscriptions and subscription.acknowledged.is_set()
         if is_wanted and may_pass(error) and not self._is_closed:
@@ -256,7 +256,7 @@ class HttpConnection(Exchanges):
     async def _listen_again(
         self, subscription: Subscription, renewal: _Renewal, broke: BaseException | None
     ) -> None:
-        """Asks once more for a subscription whose stream broke before the server ended it."""
+        """Ask once more for a subscription whose stream broke before the server ended it."""
         renewal.backoff.outlived(self.loop.time() - renewal.asked)
         try:
             await renewal.backoff.pause()
@@ -284,7 +284,7 @@ class HttpConnection(Exchanges):
         return None
 
     async def _find_endpoint(self, seconds: float) -> None:
-        """Opens the one stream, which names where messages are posted. Raises SessionError."""
+        """Open the one stream, which names where messages are posted. Raises SessionError."""
         stream = LegacySse(self._http, self._receive, self.session.limits)
         self._listening = self.loop.create_task(self._listen_legacy(stream))
         try:

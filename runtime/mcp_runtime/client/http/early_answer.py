@@ -1,4 +1,4 @@
-"""Lets a client read the answer that a server gives before it has read a large request.
+"""Lets a client read the answer a server gives before it has read a large request.
 
 A server that refuses a body may answer at once, and read no more of it. A client that writes the
 whole body first then waits for ever, or gets a reset instead of the answer.
@@ -17,11 +17,11 @@ _CONNECTED: Final = (
     ".connect_unix_socket.complete",
 )
 _SMALL: Final = 64 * 1024
-"""Bytes that a connection takes whether they are read or not."""
+"""Bytes a connection takes whether they are read or not."""
 
 
 async def watch_connections(event: str, info: dict[str, Any]) -> None:
-    """The `trace` extension of a request: a connection that it makes looks for early answers."""
+    """Watch a new connection for early answers, as the `trace` extension of a request."""
     if event.endswith(_CONNECTED):
         stream = info["return_value"]
         if not isinstance(stream.write, _EarlyAnswer):
@@ -42,7 +42,7 @@ class _EarlyAnswer:
         return early or await self._read(max_bytes, timeout)
 
     async def __call__(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Raises WriteError, after which the answer is read, where one has begun."""
+        """Raise WriteError, after which the answer is read, where one has begun."""
         if len(buffer) <= _SMALL:
             await self._write(buffer, timeout)
             return

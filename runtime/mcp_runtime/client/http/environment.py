@@ -1,4 +1,4 @@
-"""What the environment says about the network: proxies, and certificates to trust.
+"""The environment's settings of the network: proxies, and certificates to trust.
 
 HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, in capitals or not, as curl reads them; the
 loopback is never asked through a proxy. SSL_CERT_FILE and SSL_CERT_DIR, as OpenSSL reads them.
@@ -19,7 +19,7 @@ _SCHEMES: Final = ("http", "https", "socks5", "socks5h")
 
 
 def proxy_for(url: str) -> str | None:
-    """The proxy that the environment names for a URL; None for none.
+    """Return the proxy the environment names for a URL; None for none.
 
     Raises ValueError for a proxy that is no URL, which names the variable.
     """
@@ -40,7 +40,7 @@ def proxy_for(url: str) -> str | None:
 
 
 def _is_excepted(host: str, port: int | None, excepted: str) -> bool:
-    """Whether NO_PROXY has the host: by its name or the end of it, or by its network.
+    """Return True if NO_PROXY has the host: by its name or the end of it, or by its network.
 
     An entry may have a port. `*` stands for every host.
     """
@@ -66,7 +66,7 @@ def _is_within(host: str, network: str) -> bool:
 
 
 def require_proxy(proxy: str, what: str) -> str:
-    """The URL of a proxy. Raises ValueError for anything else; the text has no password."""
+    """Return the URL of a proxy. Raises ValueError for anything else; the text has no password."""
     try:
         parts = urlsplit(proxy)
         is_fit = parts.scheme.lower() in _SCHEMES and bool(parts.hostname) and parts.port != 0
@@ -79,7 +79,7 @@ def require_proxy(proxy: str, what: str) -> str:
 
 
 def trusted() -> ssl.SSLContext | None:
-    """Checks certificates against those that the environment names; None where it names none.
+    """Check certificates against those the environment names; None where it names none.
 
     Raises ValueError for a file or folder that cannot be read, which names the variable.
     """

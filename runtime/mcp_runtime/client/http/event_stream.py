@@ -20,17 +20,17 @@ from mcp_runtime.errors import BadStatus, Disconnected, NotReached, Unauthorized
 from mcp_runtime.limits import Limits
 
 Get: TypeAlias = Callable[[Mapping[str, str]], AbstractAsyncContextManager[HttpResponse]]
-"""Sends a GET with these headers beside those that every one has."""
+"""Sends a GET with these headers, beside the headers of every GET."""
 STREAM: Final = {"Accept": EVENT_STREAM, "Cache-Control": "no-store"}
 """The headers of a GET."""
 Receive: TypeAlias = Callable[[bytes | TooLong], Awaitable[None]]
-"""Handles a message, or what stands for one that is too long; the next one waits for it."""
+"""Handles a message, or a mark for a message that is too long; the next one waits for it."""
 ANY_ERA: Final = frozenset({401, 403, 407, 408, 421, 425, 429, 502, 503, 504})
-"""Statuses that say nothing of what the server speaks, nor of a stream."""
+"""Statuses that tell nothing about the server's revisions, nor about a stream."""
 _BUSY: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
-"""Statuses of a server that may answer when it is asked again, in the same words."""
+"""Statuses of a server that may answer if the same request is repeated."""
 _LATER: Final = ANY_ERA | _BUSY
-"""Statuses of a server that may go on with a stream when it is asked again."""
+"""Statuses of a server that may continue a stream if asked again."""
 
 
 @dataclass(eq=False)
@@ -44,18 +44,19 @@ class EventStream:
     is_open: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once a GET has opened it."""
     lost_session: bool = False
-    """Whether the server refused the last GET because it does not know the session."""
+    """True if the server refused the last GET because it does not know the session."""
     _last_id: str = ""
     _retry: int | None = None
 
     async def follow(
         self, response: HttpResponse, is_answered: Callable[[], bool], *, resumes: bool
     ) -> None:
-        """Reads from the response to a request until that is answered; may resume if `resumes`.
+        """Read the response to a request until the request is answered; resume the stream if
+        `resumes`.
 
         A caller waits, so the answer is given up as soon as the server cannot be reached. A server
-        that can be reached but does not answer yet, as behind a proxy, gets time to come back.
-        Raises Disconnected.
+        within reach that does not answer yet, as behind a proxy, gets time to come back. Raises
+        Disconnected.
         """
         await self._read(response, is_answered)
         while not is_answered():
@@ -68,7 +69,7 @@ class EventStream:
                 raise Disconnected(f"the stream is lost, {error}") from error
 
     async def listen(self) -> None:
-        """Reads as long as the stream can be resumed. Raises BadStatus, Disconnected."""
+        """Read as long as the stream can be resumed. Raises BadStatus, Disconnected."""
         now = asyncio.get_running_loop().time
         while True:
             started = now()
@@ -77,15 +78,15 @@ class EventStream:
             await self._pause()
 
     async def _pause(self, *, soon: bool = False) -> None:
-        """Waits as long as the server asked, at least. Raises as `Backoff.pause` does."""
+        """Wait as long as the server asked, at least. Raises as `Backoff.pause` does."""
         asked = self._retry is not None
         await self.backoff.pause(least=(self._retry or 0) / 1000, soon=soon or asked)
 
     async def _resume(self, is_answered: Callable[[], bool] | None = None) -> None:
-        """Reads one more connection to its end, if it can be made.
+        """Read one more connection to its end, if it can be made.
 
-        Raises BadStatus for a server that has no such stream, and NotReached if a caller waits for
-        an answer.
+        Raises BadStatus if the server has no such stream, and NotReached if a caller waits for an
+        answer.
         """
         after = {"Last-Event-ID": self._last_id} if self._last_id else {}
         try:
@@ -105,7 +106,7 @@ class EventStream:
             pass
 
     async def _read(self, response: HttpResponse, is_answered: Callable[[], bool] | None) -> None:
-        """Receives the messages of one connection, to its end or its break.
+        """Receive the messages of one connection, to its end or its break.
 
         Once the request is answered, the stream has little time to end.
         """
@@ -126,13 +127,13 @@ class EventStream:
 
 
 def may_pass(error: BaseException | None) -> bool:
-    """Whether a stream ended for a reason that may be gone when it is asked for again."""
+    """Return True if a stream ended for a reason that may be gone at the next attempt."""
     is_busy = isinstance(error, BadStatus) and error.status in _BUSY
     return is_busy or isinstance(error, Disconnected)
 
 
 def require_stream(response: HttpResponse) -> None:
-    """Raises BadStatus for the response to a GET that is not a stream of events."""
+    """Raise BadStatus unless the response to a GET is a stream of events."""
     if response.status == 401:
         raise Unauthorized("GET", refused=response.had_token)
     if not response.ok or response.kind != EVENT_STREAM:

@@ -1,4 +1,4 @@
-"""The exchanges of a connection over HTTP: what a client posts, and what comes back.
+"""The exchanges of a connection over HTTP: the client's posts, and the server's responses.
 
 Source: 2026-07-28 basic/transports/streamable-http; 2025-11-25, 2025-06-18, 2025-03-26 and
 2024-11-05 basic/transports.
@@ -61,7 +61,7 @@ class Exchanges(ClientConnection):
 
     @abstractmethod
     async def _renew(self, lost: str) -> None:
-        """Opens a new session, since the server forgot this one. Raises as `open` does."""
+        """Open a new session, since the server forgot this one. Raises as `open` does."""
 
     @abstractmethod
     async def _legacy_sse_fault(self) -> SessionError | None:
@@ -101,7 +101,7 @@ class Exchanges(ClientConnection):
         return task
 
     def _cancel(self, id: Id, data: bytes) -> None:
-        """Cancels a request; in the per-request era by ending its stream.
+        """Cancel a request; in the per-request era by ending its stream.
 
         Source: 2026-07-28 basic/patterns/cancellation; 2025-11-25 basic/transports, "Sending
         Messages to the Server".
@@ -112,7 +112,7 @@ class Exchanges(ClientConnection):
             exchange.cancel()
 
     async def _post(self, data: bytes, *, opens: bool = False) -> None:
-        """Posts a message that has no answer."""
+        """Post a message without an answer."""
         try:
             async with (
                 asyncio.timeout(self.session.limits.deadline),
@@ -125,7 +125,7 @@ class Exchanges(ClientConnection):
             log.warning("the server did not accept a message: %s", why)
 
     async def _exchange(self, request: Request, data: bytes) -> None:
-        """Posts a request, and handles what comes back."""
+        """Post a request, and handle the response."""
         opens = request.method in ("initialize", "server/discover")
         try:
             headers = partial(self._request_headers, request)
@@ -143,9 +143,10 @@ class Exchanges(ClientConnection):
     async def _posted(
         self, data: bytes, headers: Callable[[], Mapping[str, str]], *, opens: bool
     ) -> AsyncGenerator[HttpResponse]:
-        """The response to a message; `opens` is one that belongs to no session yet.
+        """Post a message and yield the response; `opens` marks a message before any session.
 
-        A message is posted once more if the server refused it because it forgot the session.
+        If the server refused the message because it forgot the session, the message is posted once
+        more.
         """
         for may_renew in (True, False):
             if self._initialized is not None and not opens:
@@ -167,7 +168,7 @@ class Exchanges(ClientConnection):
         return self._session_headers()
 
     def _session_headers(self) -> dict[str, str]:
-        """The headers of everything after a handshake."""
+        """Return the headers of everything after a handshake."""
         headers = {_SESSION: self._session_id} if self._session_id else {}
         agreed = self.session.agreed
         if agreed is not None and agreed.translation.revision.version_header:
@@ -177,7 +178,7 @@ class Exchanges(ClientConnection):
     # ---- receiving
 
     def _settle(self, sent: Sent, settle: Callable[[asyncio.Future[Any]], None]) -> None:
-        """An answer may come on another stream: then the request's own soon ends."""
+        """Settle a request; its answer may come on another stream, so its own stream soon ends."""
         super()._settle(sent, settle)
         exchange = self._exchanges.get(sent.id)
         if exchange is not None and exchange is not asyncio.current_task():
@@ -197,7 +198,7 @@ class Exchanges(ClientConnection):
             raise BadAnswer(f"{request.method}: an answer {what}, HTTP {response.status}")
 
     async def _receive_error(self, request: Request, data: bytes, response: HttpResponse) -> None:
-        """A JSON-RPC error in the body answers the request, whatever id it has."""
+        """Answer the request with the JSON-RPC error in the body, whatever id the error has."""
         if response.status == 401:
             raise Unauthorized(request.method, refused=response.had_token)
         body = await response.body()
@@ -216,15 +217,15 @@ class Exchanges(ClientConnection):
             raise response.error(request.method, body)
 
     def _may_be_legacy(self, request: Request, response: HttpResponse, frame: Frame) -> bool:
-        """Whether a server of HTTP+SSE may respond so."""
+        """Return True if a server of HTTP+SSE may respond so."""
         first = request.method == "initialize" and self._facts.mode is None
         modern = isinstance(frame, ErrorResponse) and frame.code in error_codes.MODERN
         return first and not modern and response.status in _MAYBE_LEGACY
 
     async def _receive(self, message: bytes | TooLong, request: Request | None = None) -> None:
-        """Handles a message of the stream that answers `request`, or of one for all.
+        """Handle a message of the stream that answers `request`, or of one for all.
 
-        Returns when there is room for what the next message may make us post.
+        Returns when there is room for the messages the next message may make us post.
         """
         if isinstance(message, TooLong):
             answers = [] if request is None else [request.id]
@@ -250,12 +251,12 @@ class Exchanges(ClientConnection):
         return self._http.send("GET", self._url, sent)
 
     def _new_stream(self, request: Request | None = None) -> EventStream:
-        """The server's own stream, or the one that answers a request."""
+        """Return the server's own stream, or the stream that answers a request."""
         limits, receive = self.session.limits, partial(self._receive, request=request)
         return EventStream(self._get, receive, limits, Backoff("a stream", limits))
 
     async def _follow(self, request: Request, response: HttpResponse) -> None:
-        """Follows a stream to the answer; in the handshake era also over a broken connection."""
+        """Follow a stream to the answer; in the handshake era also over a broken connection."""
         resumes = not self._is_per_request and request.method != "server/discover"
         try:
             await self._new_stream(request).follow(
@@ -266,7 +267,7 @@ class Exchanges(ClientConnection):
 
 
 def _session_id(response: HttpResponse) -> str:
-    """Empty for none. Raises BadAnswer for what cannot be a session id."""
+    """Return the session id of a response; empty for none. Raises BadAnswer for a malformed id."""
     session_id = response.headers.get(_SESSION, "")
     if not all("\x21" <= character <= "\x7e" for character in session_id):
         shown = repr(session_id[:80])

@@ -52,9 +52,9 @@ _UNKNOWN_SESSION: Final = re.compile(rb"valid (?:or missing )?session ID", re.IG
 _TITLE: Final = re.compile(r"<title>([^<]+)", re.IGNORECASE)
 _TAG: Final = re.compile(r"<[^<>]*>")
 _BROKEN: Final = (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError)
-"""What breaks a connection, or keeps it from being made."""
+"""Exceptions of a broken connection, or of a failure to connect."""
 _NOT_REACHED: Final = (httpx2.ConnectError, httpx2.ConnectTimeout)
-"""What keeps it from being made."""
+"""Exceptions of a failure to connect."""
 
 
 class HttpResponse:
@@ -82,7 +82,7 @@ class HttpResponse:
             raise _disconnected(self._response.request.method, self._response.url, error) from error
 
     async def body(self) -> bytes:
-        """The whole body, however often it is read. Raises TooMuch, and as `chunks` does."""
+        """Return the whole body, however often it is read. Raises TooMuch, and as `chunks` does."""
         if not self._response.is_stream_consumed:
             async for chunk in self.chunks():
                 self._body += chunk
@@ -92,13 +92,15 @@ class HttpResponse:
         return bytes(self._body)
 
     async def lost_session(self) -> bool:
-        """Whether the server does not know the session. Older SDKs say so with 400, in words."""
+        """Return True if the server does not know the session. Older SDKs say so with 400, in
+        words.
+        """
         if self.status != 400:
             return self.status == 404
         return _UNKNOWN_SESSION.search(await self.body()) is not None
 
     def within(self, reference: str) -> httpx2.URL:
-        """The URL of a reference. Raises BadAnswer for one of another origin."""
+        """Return the URL of a reference. Raises BadAnswer for one of another origin."""
         return _within(self._response.url, reference)
 
     def error(self, what: str, body: bytes = b"") -> BadStatus:
@@ -109,7 +111,7 @@ class HttpResponse:
         return BadStatus(what, self.status, f"{place}: {detail}" if detail else place)
 
     def _redacted(self, text: str) -> str:
-        """Text of the server without what we have sent it and may be secret."""
+        """Mask the secrets we have sent in a text of the server."""
         for name, value in self._response.request.headers.items():
             if name.lower() not in _PUBLIC:
                 for word in value.split():
@@ -130,7 +132,7 @@ class HttpSender(Protocol):
 
 
 class LimitedCookieJar(CookieJar):
-    """The cookies of one server; drops one that is too large, and one more than the limit."""
+    """The cookies of one server, without cookies that are too large or above the limit."""
 
     def __init__(self, limits: Limits) -> None:
         super().__init__()
@@ -199,7 +201,9 @@ class HttpClient:
 
 
 def _proxy(url: str) -> httpx2.Proxy:
-    """Raises ValueError for what is no proxy, and for one whose package is not installed."""
+    """Return the proxy. Raise ValueError for a malformed one, and for one whose package is not
+    installed.
+    """
     from mcp_runtime.client.http.environment import require_proxy
 
     require_proxy(url, "`proxy`")
@@ -222,7 +226,7 @@ def _origin(url: httpx2.URL) -> str:
 
 
 def _detail(body: bytes, kind: str) -> str:
-    """What a body says of an error: its first line, or the title of a page."""
+    """Return the error in a body: its first line, or the title of a page."""
     text = body[:_MAX_READ].decode(errors="replace")
     if kind == "text/html":
         title = _TITLE.search(text)

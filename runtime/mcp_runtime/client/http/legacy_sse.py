@@ -31,7 +31,7 @@ class LegacySse:
     is_named: bool = False
 
     async def listen(self) -> str:
-        """Reads the stream to its end, and returns why it has ended."""
+        """Read the stream to its end, and returns why it has ended."""
         why = "the stream has ended"
         error: SessionError = Disconnected("the stream has named no endpoint")
         try:

@@ -1,4 +1,4 @@
-"""What a client knows of the server of a URL: what it speaks, and what its tools want in headers.
+"""The client's knowledge of the server at a URL: its revisions, and the headers of its tools.
 
 Source: 2026-07-28 basic/transports/streamable-http, "Custom Headers from Tool Parameters".
 """
@@ -22,14 +22,14 @@ log: Final = logging.getLogger("mcp_runtime.client")
 
 @dataclass(slots=True)
 class ServerFacts:
-    """What is known of one server; it outlives a connection."""
+    """The known facts of one server; they outlive a connection."""
 
     mode: Mode | None = None
     marks: dict[str, ParamHeaders] = field(default_factory=dict[str, ParamHeaders])
-    """The parameters that are marked for headers, by the tool's name, as it was listed last."""
+    """The parameters marked for headers, by the tool's name, as listed last."""
 
     def usable(self, page: t.ListToolsResult) -> t.ListToolsResult:
-        """The page without the tools whose `x-mcp-header` breaks a rule."""
+        """Return the page without the tools whose `x-mcp-header` breaks a rule."""
         return structs.replace(page, tools=[tool for tool in page.tools if self._is_usable(tool)])
 
     def _is_usable(self, tool: t.Tool) -> bool:

@@ -6,8 +6,9 @@ Each message is a request of its own, and its answer may be a stream.
     handshake era     a session, its own stream from the server, streams that are resumed
     HTTP+SSE          all answers come on one stream, which names where messages are posted
 
-What the server speaks is found out as the protocol says, and remembered while the client lives. A
-call whose connection breaks fails with Disconnected; the next call tries to reach the server again.
+The revisions of a server are found out as the protocol says, and remembered while the client lives.
+A call whose connection breaks fails with Disconnected; the next call tries to reach the server
+again.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ def over_http(
     trust_env: bool,
     auth: OAuth | None,
 ) -> TransportFactory:
-    """Reaches the server at `url`; `auth` authorizes the client where the server asks for it.
+    """Reach the server at `url`; `auth` authorizes the client where the server asks for it.
 
-    `trust_env` takes from the environment what `proxy` and `tls` do not say.
+    With `trust_env` the environment is the default of `proxy` and `tls`.
     """
     facts = ServerFacts()
 

@@ -1,4 +1,4 @@
-"""The extension Tasks: calls of tools that go on after their answer, and that clients poll."""
+"""The extension Tasks: calls of tools that go on after their answer. Clients poll them."""
 
 from mcp_runtime.extensions.tasks.client import ClientTasks, TaskCancelled, TaskHandle
 from mcp_runtime.extensions.tasks.server import Decide, TaskOption, Tasks

@@ -36,7 +36,7 @@ class TaskCancelled(PeerError):
 
 
 class TaskHandle:
-    """A task that a server works on. `id` is a secret: whoever has it can read the task."""
+    """A task a server works on. `id` is a secret: whoever has it can read the task."""
 
     def __init__(self, client: ClientView, id: str) -> None:
         self.id: Final = id
@@ -45,16 +45,16 @@ class TaskHandle:
         self._answered: set[str] = set()
 
     async def state(self) -> m.GetTaskResult:
-        """How the task stands. Raises RemoteError for a task that the server does not know."""
+        """How the task stands. Raises RemoteError for a task the server does not know."""
         params = m.GetTaskRequestParams(task_id=self.id, meta=self._client.meta())
         state: m.GetTaskResult = await self._client.request("tasks/get", params)
         return state
 
     async def result(self, on_progress: OnProgress | None = None) -> t.CallToolResult:
-        """The result of the tool; the client's callbacks answer what the task asks.
+        """Return the result of the tool; the client's callbacks answer the questions of the task.
 
-        `on_progress` gets the number of polls, and what the task says of its status. Raises
-        RemoteError for the error that the task ended in, TaskCancelled.
+        `on_progress` gets the number of polls, and the task's status message. Raises RemoteError
+        for the error the task ended in, TaskCancelled.
         """
         if on_progress is None:
             return await self._poll(None)
@@ -78,7 +78,7 @@ class TaskHandle:
                 await asyncio.sleep(self._pause(state.poll_interval_ms))
 
     async def _answer(self, state: m.GetTaskResultInputRequired) -> bool:
-        """Answers each question once; whether there was a new one."""
+        """Answer each question once; whether there was a new one."""
         requests = state.input_requests
         new = {key: requests[key] for key in requests if key not in self._answered}
         if new:
@@ -87,14 +87,14 @@ class TaskHandle:
         return bool(new)
 
     async def update(self, responses: Mapping[str, Any]) -> None:
-        """Answers what the task asks, by the keys of `state().input_requests`."""
+        """Answer the questions of the task, by the keys of `state().input_requests`."""
         params = m.UpdateTaskRequestParams(
             task_id=self.id, input_responses=dict(responses), meta=self._client.meta()
         )
         await self._client.request("tasks/update", params)
 
     async def cancel(self) -> None:
-        """Asks the server to stop the task; a task that is over stays as it is."""
+        """Ask the server to stop the task; an ended task stays as it is."""
         params = m.CancelTaskRequestParams(task_id=self.id, meta=self._client.meta())
         await self._client.request("tasks/cancel", params)
 
@@ -120,7 +120,7 @@ class ClientTasks(ClientExtension):
     async def start(
         self, client: ClientView, name: str, arguments: Mapping[str, Any] | None = None
     ) -> TaskHandle | t.CallToolResult:
-        """Calls a tool, and returns a handle if the call has become a task, else the result.
+        """Call a tool, and return a handle if the call has become a task, else the result.
 
         Raises as `Client.request` does.
         """

@@ -1,4 +1,4 @@
-"""Tasks as messages: of the extension, and of revisions of the core that have tasks."""
+"""Tasks as messages: of the extension, and of the core revisions with tasks."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ RELATED = "io.modelcontextprotocol/related-task"
 
 
 def created(record: Record, poll: float) -> m.CreateTaskResult:
-    """The answer to a call that has become a task."""
+    """Return the answer to a call when the call became a task."""
     status = {"status": record.status, "resultType": "task"}
     return m.from_wire(m.CreateTaskResult, {**_members(record, poll), **status})
 
 
 def detailed(record: Record, poll: float) -> Any:
-    """The result of `tasks/get`."""
+    """Return the result of `tasks/get`."""
     return m.from_wire(m.GetTaskResult, {**_detailed(record, poll), "resultType": "complete"})
 
 
 def notice(record: Record, poll: float) -> Any:
-    """The params of `notifications/tasks`."""
+    """Return the params of `notifications/tasks`."""
     return m.from_wire(m.TaskStatusNotificationParams, _detailed(record, poll))
 
 
@@ -52,9 +52,9 @@ def _members(record: Record, poll: float) -> dict[str, Any]:
 
 
 def core_task(record: Record, poll: float) -> dict[str, Any]:
-    """The members of a task of the core.
+    """Return the members of a task of the core.
 
-    A tool that has reported an error has failed there.
+    If the tool reported an error, the task of the core has failed.
     Source: 2025-11-25 basic/utilities/tasks, "Task Execution Errors".
     """
     members = _members(record, poll)
@@ -67,7 +67,7 @@ def core_task(record: Record, poll: float) -> dict[str, Any]:
 
 
 def related(body: Mapping[str, Any], id: str) -> dict[str, Any]:
-    """The body, with a `_meta` that says which task it belongs to."""
+    """Return the body, with a `_meta` naming its task."""
     return {**body, "_meta": {**body.get("_meta", {}), RELATED: {"taskId": id}}}
 
 
@@ -96,7 +96,7 @@ class Update(NamedTuple):
 
 
 def read_update(raw: bytes) -> Update:
-    """Reads the params of `tasks/update`. Raises DecodeError."""
+    """Read the params of `tasks/update`. Raises DecodeError."""
     body: Any = parse(raw)
     sent = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
     responses: Any = sent.get("inputResponses")
@@ -107,12 +107,12 @@ def read_update(raw: bytes) -> Update:
 
 
 def with_extra(tool: t.Tool, members: Mapping[str, Any]) -> t.Tool:
-    """A tool with members that the newest revision does not have."""
+    """A tool with members the newest revision does not have."""
     return t.from_wire(t.Tool, {**t.to_wire(tool), **members})
 
 
 def require_answer(method: str, response: Mapping[str, Any]) -> None:
-    """Raises RpcError for an answer that does not fit the question."""
+    """Raise RpcError unless the answer fits the question."""
     try:
         t.from_wire(latest_calls.RESULTS[method], response)
     except DecodeError as error:

@@ -1,6 +1,6 @@
-"""What is kept of a task, and what may happen to it; a task that is over never changes again.
+"""The record of a task, and its changes; an ended task never changes again.
 
-A function that takes a record returns it as it is after what its docstring says has happened.
+A function here takes a record, and returns it after the change named by the function.
 
 Source: the Tasks extension, "Task Status"; 2025-11-25 basic/utilities/tasks.
 """
@@ -20,7 +20,7 @@ Status: TypeAlias = Literal["working", "input_required", "completed", "failed", 
 NAMES: Final[Mapping[str, str]] = dict.fromkeys(
     ("tasks/get", "tasks/update", "tasks/cancel"), "taskId"
 )
-"""The member of params that the header Mcp-Name repeats."""
+"""The member of params the header Mcp-Name repeats."""
 _OVER: Final = frozenset({"completed", "failed", "cancelled"})
 
 
@@ -29,20 +29,20 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
 
     params: dict[str, Any]
     token: str = ""
-    """What the token of the request says, as JSON; empty without authorization."""
+    """The content of the request's token, as JSON; empty without authorization."""
     progress_token: Id | None = None
     progress: float = -math.inf
-    """What was reported last; it must not go back."""
+    """The last progress; it must not go back."""
     count: int = 0
     """How often it was run again."""
 
 
 class Record(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One task. Times are seconds since 1970; what is asked and answered is parsed JSON."""
+    """One task. Times are seconds since 1970; questions and answers are parsed JSON."""
 
     id: str
     process: str
-    """The process that runs it."""
+    """The process running the task."""
     created: float
     updated: float
     """When its status has changed last."""
@@ -50,15 +50,15 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     """How long it is kept after its creation, in seconds."""
     status: Status = "working"
     message: str = ""
-    """What a person may read about the status."""
+    """A text about the status, for a person."""
     requests: dict[str, Any] = {}
-    """What the client is asked and has not answered."""
+    """The open questions to the client."""
     answers: dict[str, Any] = {}
-    """What the client has answered, and the handler has still to read or has read."""
+    """The client's answers, kept after the handler has read them."""
     result: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
     call: Call | None = None
-    """None for a task that is run once, or is over."""
+    """The call of a task that may run again; None if it may not, or is over."""
 
     @property
     def run(self) -> tuple[str, int]:
@@ -79,7 +79,7 @@ def cancelled(record: Record, now: float) -> Record:
 
 
 def asked(record: Record, now: float, key: str, request: Mapping[str, Any]) -> Record:
-    """The handler asks the client something."""
+    """Return the handler asks the client something."""
     if record.is_over or key in record.answers:
         return record
     requests = {**record.requests, key: request}
@@ -87,7 +87,7 @@ def asked(record: Record, now: float, key: str, request: Mapping[str, Any]) -> R
 
 
 def answered(record: Record, now: float, responses: Mapping[str, Any]) -> Record:
-    """The client answers; keys that are not open are ignored."""
+    """Return the record with the client's answers; answers without an open question are ignored."""
     known = {key: value for key, value in responses.items() if key in record.requests}
     if record.is_over or not known:
         return record
@@ -98,12 +98,12 @@ def answered(record: Record, now: float, responses: Mapping[str, Any]) -> Record
 
 
 def withdrawn(record: Record, now: float, key: str) -> Record:
-    """The handler no longer waits for an answer."""
+    """Return the handler no longer waits for an answer."""
     return answered(record, now, {key: None})
 
 
 def reported(record: Record, now: float, message: str, progress: float) -> Record:
-    """The handler says how far it is."""
+    """Return the handler says how far it is."""
     if record.is_over:
         return record
     call = None if record.call is None else replace(record.call, progress=progress)
@@ -111,7 +111,9 @@ def reported(record: Record, now: float, message: str, progress: float) -> Recor
 
 
 def run_again(record: Record, now: float, process: str) -> Record:
-    """Another process runs the task from its start; what the client has answered is kept."""
+    """Return the record for a new run in another process, from the start. The client's answers are
+    kept.
+    """
     if record.is_over or record.call is None:
         return record
     answers = {key: value for key, value in record.answers.items() if value is not None}
@@ -128,7 +130,7 @@ def ended(
     result: dict[str, Any] | None = None,
     error: dict[str, Any] | None = None,
 ) -> Record:
-    """The work is over; what comes after a cancellation is dropped."""
+    """Return the record of an ended task. An outcome after a cancellation is dropped."""
     if record.is_over:
         return record
     outcome = {"status": status, "message": message, "result": result, "error": error}

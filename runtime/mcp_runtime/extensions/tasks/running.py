@@ -1,4 +1,4 @@
-"""Runs the handler of a task beside the request that has begun it."""
+"""Runs the handler of a task beside the request that began the task."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ log: Final = logging.getLogger("mcp_runtime.tasks")
 
 Handler: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
 _AGAIN: Final = 1.0
-"""Seconds until an outcome is stored again that the store did not take."""
+"""Seconds until an outcome is stored again the store did not take."""
 
 
 class RunningTask:
-    """One task that this process works on; `work` runs it."""
+    """One task this process works on; `work` runs it."""
 
     def __init__(self, table: TaskTable, owner: str, record: Record, ctx: Context) -> None:
         self._table = table
@@ -52,7 +52,7 @@ class RunningTask:
         self.ctx.asker = self._ask
 
     async def work(self, handler: Handler, params: Any) -> None:
-        """Stores what the handler returns or raises, as long as the task is kept."""
+        """Run the handler and store its result or exception, as long as the task is kept."""
         record = self.record
         try:
             async with asyncio.timeout(record.left(time.time())):
@@ -92,21 +92,23 @@ class RunningTask:
                 outcome = _failed(error_codes.INTERNAL_ERROR, f"Internal error: {error}")
 
     async def fail(self, why: str) -> None:
-        """Ends the task from outside."""
+        """End the task from outside."""
         await self._change(partial(ended, **_failed(error_codes.INTERNAL_ERROR, why)))
 
     async def _change(self, step: Callable[[Record, float], Record]) -> Record | None:
         return await self._table.change(self._owner, self.record.id, step)
 
     async def _report(self, message: str, progress: float) -> bool:
-        """Whether the task still goes on."""
+        """Return True if the task still goes on."""
         record = await self._change(partial(reported, message=message, progress=progress))
         return record is not None and not record.is_over
 
     # ---- questions
 
     async def _ask(self, request: Any, key: str | None, timeout: float | None) -> Any:
-        """The client's answer to a question, which it finds when it asks how the task stands."""
+        """Return the client's answer to a question, which it finds when it asks how the task
+        stands.
+        """
         key = self._inputs.key(request, key)
         if (answer := self._inputs.answer(key, request)) is not None:
             return answer
@@ -136,7 +138,7 @@ class RunningTask:
 
 
 class TaskPeer:
-    """The client of a task, whose request was answered: messages about that request are dropped."""
+    """The client of a task whose request was answered: messages about the request are dropped."""
 
     roots: list[t.Root] | None = None
     root_changes = 0
@@ -155,12 +157,12 @@ class TaskPeer:
         return self._peer.thread_room
 
     async def log(self, called: Called, level: str, data: Any, logger: str | None) -> None:
-        """Sends nothing: log messages belong to a request, and that of a task was answered."""
+        """Send nothing: log messages belong to a request, and the task's request was answered."""
 
     async def report(
         self, called: Called, progress: float, total: float | None, message: str | None
     ) -> None:
-        """Makes progress the task's message; in the handshake era notifies the client, too."""
+        """Make progress the task's message; in the handshake era notifies the client, too."""
         if not progress > self._progress:
             return
         self._progress = progress
@@ -192,7 +194,7 @@ class TaskPeer:
         self._peer.spawn(work)
 
     def interrupt(self, id: Id, retry: int) -> None:
-        """Does nothing: the response was sent already."""
+        """Do nothing: the response was sent already."""
 
 
 def _percent(progress: float, total: float | None) -> str:

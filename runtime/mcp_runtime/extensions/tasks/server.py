@@ -1,4 +1,4 @@
-"""The server's part of the extension Tasks, and the tasks of the core for revisions that have them.
+"""The server's part of the extension Tasks, and the tasks of core revisions.
 
 Source: the Tasks extension; 2025-11-25 basic/utilities/tasks.
 """
@@ -52,7 +52,7 @@ _ID_BYTES: Final = 24
 
 
 class TaskOption(ToolOption):
-    """Whether the calls of a tool become tasks."""
+    """True if the calls of a tool become tasks."""
 
     def __init__(self, tasks: Tasks, support: Support, decide: Decide | None = None) -> None:
         self._tasks = tasks
@@ -102,7 +102,7 @@ class Reruns:
         self._table: Final = table
 
     def call_of(self, params: t.CallToolRequestParams, ctx: Context) -> Call | None:
-        """What another process needs to run a call again; None if it may not."""
+        """Return the data another process needs to run a call again; None if it may not."""
         if params.name not in self._features.reruns or not self._table.is_shared:
             return None
         if len(t.encode(params)) > self._limits.rerun_bytes:
@@ -110,27 +110,29 @@ class Reruns:
         return Call(t.to_wire(params), written_token(), ctx.called.terms.token)
 
     def may_run(self, record: Record) -> bool:
-        """Whether a process with the tools of this one may run the task once more."""
+        """Return True if a process with the tools of this one may run the task once more."""
         call = record.call
         if call is None or call.count >= self._limits.reruns:
             return False
         return call.params["name"] in self._features.reruns
 
     def if_lost(self, record: Record, now: float) -> Record:
-        """Has this process run the task from now on if that is allowed; else it has failed."""
+        """Take over a task whose process died, if it may run again; otherwise mark it failed."""
         if not self.may_run(record):
             return lost(record, now)
         return run_again(record, now, self._table.process)
 
 
 def context_of(call: Call, ctx: Context) -> Context:
-    """The context of a call that is run again; `ctx` is that of the request for its task."""
+    """Return the context for running a call again; `ctx` is the context of the request for its
+    task.
+    """
     terms = replace(ctx.called.terms, token=call.progress_token)
     return Context(ctx.server, ctx.peer, Called(ctx.request_id, "tools/call", b"", terms))
 
 
 class _Host(Protocol):
-    """What tasks need of their server."""
+    """The part of a server its tasks use."""
 
     limits: Limits
     sealer: StateSealer
@@ -145,7 +147,7 @@ class _Host(Protocol):
 
 
 class Tasks(ServerExtension):
-    """Calls of tools that go on after their answer, and that clients poll.
+    """Calls of tools that go on after their answer. Clients poll them.
 
         tasks = Tasks()
         server = Server("reports", "1.0.0", extensions=[tasks])
@@ -154,7 +156,7 @@ class Tasks(ServerExtension):
         async def report(year: int, ctx: Context) -> str: ...
 
     A task is kept for `ttl` seconds, and clients are asked to poll every `poll_interval` seconds.
-    With `server.asgi(store=...)` tasks are in that store, else in the memory of the process.
+    With `server.asgi(store=...)` tasks are in this store, else in the memory of the process.
     """
 
     kept: Mapping[str, Sequence[str]] = MappingProxyType({"tools/call": ("task",)})
@@ -172,7 +174,8 @@ class Tasks(ServerExtension):
         self._lists = False
 
     def when(self, decide: Decide) -> TaskOption:
-        """An option for a tool: the async `decide(params, ctx)` says if a call becomes a task.
+        """Return an option for a tool: the async `decide(params, ctx)` says if a call becomes a
+        task.
 
         It may ask the client first. Clients of 2025-11-25 decide by themselves.
         """
@@ -227,7 +230,7 @@ class Tasks(ServerExtension):
                 await self.close()
 
     async def close(self) -> None:
-        """Cancels the tasks that run here; they have failed, or another process runs them."""
+        """Cancel the tasks running here; they have failed, or another process runs them."""
         running = [*self._running.values()]
         for _, work in running:
             work.cancel()
@@ -240,13 +243,13 @@ class Tasks(ServerExtension):
                 await task.fail("the server has ended")
 
     def _changed(self, owner: str, record: Record) -> None:
-        """Notifies the clients that have subscribed to the task."""
+        """Notify the clients subscribed to the task."""
         params = messages.notice(record, self.poll_interval)
         log.info("task %s of %r: %s", record.id, owner, record.status)
         self._server.publish("notifications/tasks", params, "taskIds", record.id, principal=owner)
 
     def _touched(self, owner: str, id: str) -> None:
-        """Looks whether a task that runs here was cancelled."""
+        """Look whether a task running here was cancelled."""
         if (running := self._running.get(id)) is not None:
             running[0].ctx.peer.spawn(self._stop_if_over(owner, id))
 
@@ -260,7 +263,7 @@ class Tasks(ServerExtension):
     async def begin(
         self, params: Any, ctx: Context, handler: Handler, wish: float | None
     ) -> Record:
-        """Stores a new task and runs it; `wish` is how long the client wants it kept."""
+        """Store a new task and run it; `wish` is how long the client wants it kept."""
         now, most = time.time(), self._server.limits.task_ttl
         ttl = min(self.ttl if wish is None else wish, most)
         record = Record(token_urlsafe(_ID_BYTES), self._table.process, now, now, ttl)
@@ -278,7 +281,9 @@ class Tasks(ServerExtension):
         work.add_done_callback(lambda _: self._running.pop(record.id, None))
 
     async def _find(self, params: Any, ctx: Context) -> Record:
-        """A task; if its process is gone this one runs it from now on, where that is allowed."""
+        """Return a task. If its process died, this process takes it over, if the task may run
+        again.
+        """
         record = await self._table.find(ctx.principal, params.task_id, self._reruns.if_lost)
         is_ours = record.process == self._table.process and record.id not in self._running
         if is_ours and record.call is not None and record.call.count:
@@ -348,7 +353,7 @@ class Tasks(ServerExtension):
         return _core(ctx, "ListTasksResult", body | ({"nextCursor": more} if more else {}))
 
     async def _result(self, params: Any, ctx: Context) -> Any:
-        """Waits until a task of the core is over, and asks the client meanwhile."""
+        """Wait until a task of the core is over, and ask the client meanwhile."""
         _require_core(ctx)
         questions: dict[str, asyncio.Task[None]] = {}
         try:
@@ -378,7 +383,7 @@ class Tasks(ServerExtension):
         return _core(ctx, "GetTaskPayloadResult", body)
 
     async def _ask(self, ctx: Context, id: str, key: str, wire: Mapping[str, Any]) -> None:
-        """Asks the client of a task of the core what the handler wants to know."""
+        """Ask the client of a task of the core a question of the handler."""
         request, timeout = messages.request_of(wire, id), Timeout(self._server.limits.total)
         try:
             answer = await ctx.peer.request(
@@ -397,7 +402,7 @@ class Tasks(ServerExtension):
 
 
 def has_core_tasks(ctx: Context) -> bool:
-    """Whether the client's revision has tasks of its own."""
+    """Return True if the client's revision has tasks of its own."""
     return _has_tasks(ctx.called.terms.translation.revision)
 
 

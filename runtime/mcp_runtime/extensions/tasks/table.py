@@ -1,4 +1,4 @@
-"""The tasks of a server in their store, where every process that shares the store finds them."""
+"""The tasks of a server, in a store shared by its processes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _AT_ONCE: Final = 8
 """The part of an owner's ended tasks that makes room at one time, as a divisor: finding the oldest
 takes reading all."""
 _RENEWALS: Final = 3
-"""How often a lease is renewed within its time, and a task read again that nobody reports."""
+"""How often a lease is renewed within its time, and a task read again nobody reports."""
 _ID_CHARS: Final = 64
 """A longer id is not one of ours."""
 _LOST: Final = "the process that ran the task is gone"
@@ -39,7 +39,7 @@ _record: Final = msgspec.json.Decoder(Record)
 
 
 def lost(record: Record, now: float) -> Record:
-    """The process is gone that ran the task."""
+    """Return the record of a task whose process died: the task has failed."""
     error = {"code": error_codes.INTERNAL_ERROR, "message": _LOST}
     return ended(record, now, "failed", message=_LOST, error=error)
 
@@ -47,8 +47,8 @@ def lost(record: Record, now: float) -> Record:
 class TaskTable:
     """The tasks of one server, by owner and id.
 
-    `changed` is called in the process that has changed a task, `touched` in every process.
-    `runs` says whether this process works on a task.
+    `changed` is called in the process that has changed a task, `touched` in every process. `runs`
+    says if this process works on a task.
     """
 
     def __init__(
@@ -60,14 +60,16 @@ class TaskTable:
         runs: Callable[[str], bool],
     ) -> None:
         self.process = ""
-        """The name of this process among those that share tasks: one may fork others before."""
+        """The name of this process among the processes sharing tasks; chosen late, since a process
+        may fork.
+        """
         self.limits: Final = limits
         self._sealer = sealer
         self._changed = changed
         self._touched = touched
         self._runs = runs
         self._stores: list[Store] = []
-        """The store of each application of the server that shares the tasks."""
+        """The stores of the server's applications that share the tasks."""
         self._own_tasks = MemoryTasks(limits)
         self._watchers: dict[str, set[asyncio.Event]] = {}
         self._cancelling: set[asyncio.Task[None]] = set()
@@ -89,9 +91,10 @@ class TaskTable:
     async def find(
         self, owner: str, id: str, if_lost: Callable[[Record, float], Record] = lost
     ) -> Record:
-        """A task of that owner. Raises RpcError if there is none, or the store cannot be reached.
+        """Return a task of an owner. Raises RpcError if it does not exist, or the store cannot be
+        reached.
 
-        `if_lost` is what happens to a task whose process is gone: it has failed.
+        `if_lost` changes a task whose process died; by default the task has failed.
         """
         with _reaching():
             record = await self._read(owner, id)
@@ -123,7 +126,9 @@ class TaskTable:
         return None if kept is None else self._opened(owner, id, kept.record)
 
     async def _lives(self, record: Record) -> bool:
-        """Whether a process works on the task. One of ours was lost if we never heard of it."""
+        """Return True if a process works on the task. One of ours was lost if we never heard of
+        it.
+        """
         if self._shared is None:
             return True
         if record.process == self.process:
@@ -133,7 +138,7 @@ class TaskTable:
     # ---- writing
 
     async def add(self, owner: str, record: Record) -> None:
-        """Raises RpcError if the owner has too many, or the store cannot be reached.
+        """Raise RpcError if the owner has too many, or the store cannot be reached.
 
         If the caller is cancelled meanwhile, so is the task.
         """
@@ -151,7 +156,7 @@ class TaskTable:
             raise RpcError(error_codes.BUSY, why) from None
 
     async def _add(self, owner: str, record: Record) -> bool:
-        """A task that is over makes room for a new one."""
+        """Add a task to the store; a task that is over makes room for it."""
         try:
             return await self._put(owner, record, 0)
         except TooManyTasks:
@@ -160,7 +165,7 @@ class TaskTable:
             return await self._put(owner, record, 0)
 
     async def _forget_ended(self, owner: str) -> bool:
-        """Forgets the tasks that are over for longest; whether there were any."""
+        """Forget the oldest ended tasks; return True if there were any."""
         over: list[tuple[float, str, int]] = []
         for id in await self._tasks.ids(owner):
             kept = await self._tasks.get(owner, id)
@@ -187,7 +192,7 @@ class TaskTable:
     async def change(
         self, owner: str, id: str, step: Callable[[Record, float], Record]
     ) -> Record | None:
-        """The task after that step; None if the store has forgotten it.
+        """Change a task by `step` and return it; None if the store has forgotten the task.
 
         Raises TooMuch if it has become too large, StoreUnavailable.
         """
@@ -221,7 +226,7 @@ class TaskTable:
         return is_put
 
     def _opened(self, owner: str, id: str, sealed: bytes) -> Record | None:
-        """None for a record that was sealed by other keys."""
+        """Read a record; None if it was sealed by other keys."""
         try:
             bound, now = _bound(owner, id), time.time()
             return _record.decode(self._sealer.open(sealed.decode(), bound, now))
@@ -248,7 +253,7 @@ class TaskTable:
 
     @contextmanager
     def watching(self, id: str) -> Generator[Callable[[], Awaitable[None]]]:
-        """Yields, while entered, a function that waits until the task may have changed."""
+        """Yield, while entered, a function that waits until the task may have changed."""
         event, interval = asyncio.Event(), self.limits.lease / _RENEWALS
         self._watchers.setdefault(id, set()).add(event)
 
@@ -269,7 +274,9 @@ class TaskTable:
 
     @asynccontextmanager
     async def sharing(self, store: Store) -> AsyncGenerator[None]:
-        """While entered, other processes on this store know the tasks of this one."""
+        """Share the tasks of this process with others on this store, as long as the context is
+        entered.
+        """
         if self._shared is None:  # another application of the server may share them already
             self.process = secrets.token_hex(8)
         async with store.bus.subscribed(_TOPIC, self._receive):
@@ -296,7 +303,7 @@ class TaskTable:
 
 
 def unknown_task(id: str) -> RpcError:
-    """The error for a task that does not exist, or that somebody else owns."""
+    """Return the error for a task that does not exist, or has another owner."""
     return RpcError(error_codes.INVALID_PARAMS, f"Unknown task: {id[:_ID_CHARS]}")
 
 

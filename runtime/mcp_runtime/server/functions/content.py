@@ -1,4 +1,4 @@
-"""Converts what handlers return to content blocks, prompt messages and resource contents."""
+"""Converts return values of handlers to content blocks, prompt messages and resource contents."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ _MIME_TYPE: Final = re.compile(r"[\w!#$&^+.-]{1,127}/[\w!#$&^+.-]{1,127}(?:[ \t]
 
 
 def _require_fit(mime_type: str | None, meta: Meta) -> None:
-    """Raises ValueError for what is not a type, and for what `_meta` cannot have."""
+    """Raise ValueError for a malformed MIME type, or for names `_meta` cannot have."""
     if mime_type is not None:
         _require_type(mime_type, ValueError)
     if meta is not t.UNSET:
@@ -124,7 +124,7 @@ def _base64(data: bytes) -> str:
 
 
 def _require_base64(data: str) -> None:
-    """Raises BadResult."""
+    """Raise BadResult."""
     try:
         a2b_base64(data, strict_mode=True)
     except (Base64Error, ValueError):
@@ -135,10 +135,12 @@ def _require_base64(data: str) -> None:
 
 
 def blocks(value: object) -> list[t.ContentBlock]:
-    """Content blocks: none for None, one of text for a string, one for each item of a list of such.
+    """Convert a value to content blocks: none for None, one of text for a string, one per item of a
+    list of content.
 
-    Content passes as it is; any other value is one block of JSON text. Raises BadResult for bytes,
-    whose type is unknown, for what is not JSON, and for content inside another value than a list.
+    Content passes unchanged; any other value is one block of JSON text. Raises BadResult for bytes,
+    whose type is unknown, for values without a JSON form, and for content nested in anything but a
+    list.
     """
     try:
         return _blocks(value)
@@ -157,17 +159,19 @@ def _blocks(value: object) -> list[t.ContentBlock]:
 
 
 def _is_content_list(items: list[object]) -> bool:
-    """Whether a list is one of content, rather than a value of its own."""
+    """Return True if a list is one of content, rather than a value of its own."""
     return all(isinstance(item, str) for item in items) or is_content(items)
 
 
 def is_wire_model(cls: Any) -> bool:
-    """Whether a class is a model of `types`, which holds content as its part of the protocol."""
+    """Return True if a class is a model of `types`, which holds content as its part of the
+    protocol.
+    """
     return getattr(cls, "__module__", None) == t.__name__
 
 
 def is_content(value: object) -> bool:
-    """Whether a value is content, or a list in which content stands."""
+    """Return True if a value is content, or a list in which content stands."""
     rest, seen = [value], set[int]()  # of lists, which may hold themselves
     while rest:
         each = rest.pop()
@@ -180,7 +184,7 @@ def is_content(value: object) -> bool:
 
 
 def require_no_content(value: object, steps: tuple[Step, ...] = ()) -> None:
-    """Raises BadResult for content that is the value, or stands in it at any depth."""
+    """Raise BadResult if the value is content, or contains content at any depth."""
     if value.__class__ in PLAIN:
         return
     if isinstance(value, CONTENT):
@@ -198,7 +202,7 @@ def _text(text: str) -> t.TextContent:
 
 
 def _plain(text: str) -> str:
-    """A text of the class `str` itself. Raises BadResult for what is not Unicode."""
+    """Convert a subclass of `str` to `str`. Raises BadResult if the text is not Unicode."""
     if not text.isascii():
         to_text(str.__str__(text))
     return str.__str__(text)
@@ -216,7 +220,9 @@ def _block(value: object) -> t.ContentBlock:
 
 
 def _json(value: object) -> Any:
-    """Raises BadResult for what is not JSON, and for content, which would lose its meaning."""
+    """Convert a value to JSON. Raises BadResult if it has no JSON form, or contains content, which
+    would lose its meaning.
+    """
     with suppress(RecursionError):  # of which `to_json` says more
         require_no_content(value)
     return to_json(value)
@@ -226,7 +232,7 @@ def _json(value: object) -> Any:
 
 
 def prompt_messages(value: object) -> list[t.PromptMessage]:
-    """The messages of a prompt; without a role, a message is the user's.
+    """Return the messages of a prompt; without a role, a message is the user's.
 
     A prompt returns one message or a list of them. Each is a PromptMessage, a pair of role and
     content, a dict of these two, or content as `blocks` takes it, of which each block is a message.
@@ -308,11 +314,12 @@ def _from_dict(message: dict[str, object]) -> object:
 def resource_contents(
     value: object, uri: str, mime_type: str | None
 ) -> list[t.TextResourceContents | t.BlobResourceContents]:
-    """The contents of the resource at `uri`, from what its function returned; None has none.
+    """Convert the function's return value to the contents of the resource at `uri`; None gives an
+    empty list.
 
     str is text; bytes, Image and Audio are a blob; Embedded and contents of `types` pass; a list of
-    such is many. Anything else is JSON, and so is such a list if `mime_type` is of JSON. Raises
-    BadResult.
+    these gives several contents. Any other value is JSON, and so is such a list if `mime_type` is a
+    JSON type. Raises BadResult.
     """
     if value is None:
         return []
@@ -353,9 +360,9 @@ def _contents(
 
 
 def suggestions(value: object) -> list[str]:
-    """The values of a completion, from what its function returned; None has none.
+    """Convert the function's return value to the values of a completion; None gives an empty list.
 
-    Raises BadResult for what is no list of texts.
+    Raises BadResult unless the value is a list of texts.
     """
     if value is None:
         return []

@@ -24,9 +24,9 @@ class ParsedDocstring:
 
 
 def parse_docstring(text: str | None) -> ParsedDocstring:
-    """Reads Google's style (`Args:` sections) and reStructuredText fields (`:param x: …`).
+    """Read Google's style (`Args:` sections) and reStructuredText fields (`:param x: …`).
 
-    All text outside of sections and fields is the description, also what stands below them.
+    All text outside of sections and fields is the description, including text below them.
     """
     blocks: list[list[str]] = [[]]
     for line in cleandoc(text or "").splitlines():
@@ -41,7 +41,7 @@ def parse_docstring(text: str | None) -> ParsedDocstring:
 
 
 def _begins(line: str, block: list[str]) -> bool:
-    """Whether a line begins a section or a field, or text below one."""
+    """Return True if a line begins a section or a field, or text below one."""
     is_indented = not line[:1].strip()
     return _is_apart([line]) or (_is_apart(block) and not (is_indented or _ITEM.match(line)))
 

@@ -29,14 +29,16 @@ from mcp_runtime.shared.safe_path import path_fault, paths_in
 
 
 class BadArguments(Exception):
-    """Arguments do not fit the input schema; the text, for a model, says where and what fits."""
+    """Arguments do not fit the input schema. The text tells a model the place and the expected
+    value.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentsReader:
     """Reads a peer's arguments into keyword arguments, as the schema says.
 
-    `native` reads the parameters that msgspec knows, and `foreign` the others, by name. Dataclasses
+    `native` reads the parameters msgspec knows, and `foreign` the others, by name. Dataclasses
     of the parameters in `incomplete` get their defaults. Paths in those of `guarded` are checked.
     """
 
@@ -80,7 +82,7 @@ class ArgumentsReader:
 
 
 def _require_safe_paths(value: object, name: str) -> None:
-    """Raises Mismatch for the first path that leads out of its folder."""
+    """Raise Mismatch for the first path out of its folder."""
     for at, path in paths_in(value, (name,)):
         if why := path_fault(path.as_posix()):
             raise Mismatch(at, f"expected a path inside a folder, found one that {why}")
@@ -104,7 +106,7 @@ def _read_at(place: str, reader: TypeAdapter, value: Any) -> Any:
 
 
 def arguments_reader(info: FunctionInfo, *, strict: bool = True) -> ArgumentsReader:
-    """Reads the arguments of a function; without `strict` from text too. Raises TypeError."""
+    """Read the arguments of a function; without `strict` from text too. Raises TypeError."""
     adapters = {each.name: _adapter(info, each) for each in info.parameters}
     foreign = {name: one for name, one in adapters.items() if not isinstance(one, MsgspecAdapter)}
     fields = [_field(each, each.name in foreign) for each in info.parameters]
@@ -135,7 +137,9 @@ def arguments_reader(info: FunctionInfo, *, strict: bool = True) -> ArgumentsRea
 
 
 def _holds_paths(parameter: Parameter, adapter: TypeAdapter) -> bool:
-    """Whether values have paths: by the type, or, for models of pydantic, by their schema."""
+    """Return True if values have paths: by the type, or, for models of pydantic, by their
+    schema.
+    """
     return any(map(is_path, mentions(parameter.annotation))) or any(
         str(each.get("format", "")).endswith("path") for each in every(adapter.schema)
     )
@@ -163,7 +167,7 @@ def _field(parameter: Parameter, is_foreign: bool) -> tuple[str, Any, Any]:
 
 
 def _object(schema: Schema) -> tuple[Schema, Schema]:
-    """The schema of a struct, and the definitions that it refers to."""
+    """Return the schema of a struct, and the definitions it refers to."""
     defs: Schema = schema["$defs"]
     struct = defs.pop(schema["$ref"].rpartition("/")[2])
     whole = {"type": "object", "properties": dict(struct["properties"])}
@@ -206,7 +210,7 @@ _HEADER_TYPES: Final = ("string", "integer", "boolean")
 
 
 def _check_headers(info: FunctionInfo, properties: Schema) -> None:
-    """Source: 2026-07-28 server/tools, "x-mcp-header"."""
+    """Check the parameters mirrored in headers. Source: 2026-07-28 server/tools, "x-mcp-header"."""
     seen: set[str] = set()
     for each in info.parameters:
         schema = properties[each.name]

@@ -31,7 +31,9 @@ _RESULTS: Final = (*CONTENT, t.CallToolResult, t.PromptMessage)
 _UNKNOWN: Final = (Any, object)
 _LISTS: Final = (list, tuple, Sequence, MutableSequence, Collection)
 _LOOSE: Final = (*_UNKNOWN, *_LISTS, dict, Mapping, MutableMapping)
-"""Types that the JSON of content may fit; lists, where nothing says what their items are."""
+"""Types whose values may look like the JSON of content: unknown types, mappings, and lists with
+items of unknown type.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class StructuredOutput:
     is_loose: bool = False
 
     def write(self, value: object) -> Any:
-        """A value as structured content. Raises BadResult if it does not fit the schema."""
+        """Convert a value to structured content. Raises BadResult if it does not fit the schema."""
         if value.__class__ not in PLAIN and (self.is_loose or isinstance(value, CONTENT)):
             with suppress(RecursionError):  # of which the adapter says more
                 require_no_content(value)
@@ -61,7 +63,7 @@ class StructuredOutput:
         return {"result": content} if self.is_wrapped else content
 
     def check(self, content: Any) -> None:
-        """Raises BadResult if structured content, parsed JSON, does not fit the schema."""
+        """Raise BadResult if structured content, parsed JSON, does not fit the schema."""
         try:
             self.adapter.read(self._value(content))
         except Mismatch as mismatch:
@@ -81,7 +83,7 @@ class StructuredOutput:
 
 
 def structured_output(info: FunctionInfo) -> StructuredOutput | None:
-    """The structured output of a function; None if its annotation says nothing of one.
+    """Return the structured output of a function; None if its annotation says nothing of one.
 
     Raises TypeError for a type that has no form in JSON.
     """
@@ -112,7 +114,7 @@ def structured_output(info: FunctionInfo) -> StructuredOutput | None:
 
 
 def _refuse_buried(info: FunctionInfo, annotation: Any) -> None:
-    """Raises TypeError for content inside anything but a list: it would be written as JSON."""
+    """Raise TypeError for content inside anything but a list: it would be written as JSON."""
     for arm in arms_of(annotation):
         plain = bare(arm)
         if get_origin(plain) in _LISTS:
@@ -128,7 +130,7 @@ def _refuse_buried(info: FunctionInfo, annotation: Any) -> None:
 
 
 def refuse_bytes(info: FunctionInfo) -> None:
-    """Raises TypeError if the annotation has bytes where content stands, or never ends."""
+    """Raise TypeError if the annotation has bytes where content stands, or never ends."""
     try:
         has_bytes = _has_bytes(info.returns)
     except RecursionError:
@@ -147,7 +149,7 @@ def _has_bytes(annotation: Any) -> bool:
 
 
 def _structured(annotation: Any) -> Any:
-    """The type of the structured content; None if the annotation names none.
+    """Return the type of the structured content; None if the annotation names none.
 
     `Annotated[CallToolResult, T]` names T for the content of the result.
     """
@@ -165,14 +167,14 @@ def _structured(annotation: Any) -> Any:
 
 
 def _is_content(plain: Any) -> bool:
-    """Whether a type is content, or a list of what may be content."""
+    """Return True if a type is content, or a list whose items may be content."""
     if get_origin(plain) in _LISTS:
         return any(_is_content(bare(arm)) for each in get_args(plain) for arm in arms_of(each))
     return isinstance(plain, type) and issubclass(plain, _RESULTS)
 
 
 def _is_loose(annotation: Any) -> bool:
-    """Whether the JSON of content may fit a type somewhere."""
+    """Return True if the JSON of content may fit a type somewhere."""
     mentioned = list(mentions(annotation))
     typed = {get_origin(each) for each in mentioned} & {*_LISTS}
     return any(
@@ -181,7 +183,7 @@ def _is_loose(annotation: Any) -> bool:
 
 
 def _is_open_list(plain: Any) -> bool:
-    """Whether a type is a list whose items may be anything, content too."""
+    """Return True if a type is a list whose items may be anything, content too."""
     if plain in _LISTS:
         return True
     return get_origin(plain) in _LISTS and any(
@@ -210,10 +212,10 @@ def _object(body: Schema, defs: Schema, is_wrapped: bool) -> Schema:
 def tool_result(
     value: object, output: StructuredOutput | None
 ) -> t.CallToolResult | t.InputRequiredResult:
-    """The result for what a tool returned, with an output schema or without.
+    """Convert a tool's return value to its result, with an output schema or without.
 
-    A result of `types` passes, its structured content as JSON. Raises BadResult if that does not
-    fit the output schema or is missing, and for a value that no content block can hold.
+    A result of `types` passes, its structured content as JSON. Raises BadResult if this content
+    does not fit the output schema or is missing, and for a value no content block can hold.
     """
     if isinstance(value, t.InputRequiredResult):
         return value
@@ -225,7 +227,9 @@ def tool_result(
 
 
 def failed_call(text: str) -> t.CallToolResult:
-    """A result that says to the model what went wrong; what no JSON can hold is escaped."""
+    """Return a result whose text tells the model about the error. Characters JSON cannot hold are
+    escaped.
+    """
     sendable = text.encode(errors="backslashreplace").decode()
     return t.CallToolResult(
         content=[t.TextContent(text=sendable)], is_error=True, result_type="complete"
@@ -233,9 +237,9 @@ def failed_call(text: str) -> t.CallToolResult:
 
 
 def raw_result(value: object, *, is_structured: bool) -> t.CallToolResult | t.InputRequiredResult:
-    """The result of a tool whose schemas were given.
+    """Return the result of a tool whose schemas were given.
 
-    Raises BadResult for a value that no content block can hold.
+    Raises BadResult for a value no content block can hold.
     """
     if isinstance(value, t.CallToolResult | t.InputRequiredResult):
         return value

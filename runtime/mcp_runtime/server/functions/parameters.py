@@ -129,7 +129,7 @@ def inspect_function(
 
 
 def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of a function's parameters, as far as they can be resolved."""
+    """Return the annotations of a function's parameters, as far as they can be resolved."""
     try:
         hints = get_type_hints(function)
     except (NameError, TypeError):
@@ -138,7 +138,7 @@ def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _unwrapped(function: Any) -> Callable[..., Any]:
-    """The function inside a partial or a callable object."""
+    """Return the function inside a partial or a callable object."""
     while isinstance(function, functools.partial):
         function = function.func
     if inspect.isclass(function) or not callable(function):
@@ -148,13 +148,17 @@ def _unwrapped(function: Any) -> Callable[..., Any]:
 
 
 def _described(function: Any, called: Callable[..., Any]) -> Callable[..., Any]:
-    """What has the name and the annotations: of an object, the function that it wraps, if any."""
+    """Return the object with the name and the annotations: the wrapped function, if there is
+    one.
+    """
     is_wrapper = hasattr(function, "__wrapped__") and not inspect.isroutine(function)
     return inspect.unwrap(function) if is_wrapper else called
 
 
 def _doc(function: Any) -> str | None:
-    """Python has a docstring for each partial, and for each `__call__` that has none."""
+    """Return the function's own docstring. Python gives partials, and each bare `__call__`, a
+    docstring of its own.
+    """
     if isinstance(function, functools.partial):
         return None
     text = inspect.getdoc(function)
@@ -177,7 +181,7 @@ def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
 
 
 def _declared(function: Any, signature: inspect.Signature) -> dict[str, Any]:
-    """The types that a `__signature__` has instead of the annotations beside it."""
+    """Return the types a `__signature__` has instead of the annotations beside it."""
     if not hasattr(function, "__signature__"):
         return {}
     declared = {each.name: each.annotation for each in signature.parameters.values()}
@@ -191,7 +195,9 @@ def _declared(function: Any, signature: inspect.Signature) -> dict[str, Any]:
 
 
 def _enclosing(function: Callable[..., Any]) -> dict[str, Any]:
-    """The locals of the functions and classes around a definition; inner names hide outer ones."""
+    """Return the locals of the functions and classes around a definition; inner names hide outer
+    ones.
+    """
     names: dict[str, Any] = {}
     frame = inspect.currentframe()
     while frame is not None:
@@ -239,7 +245,7 @@ def _parameter(function: str, declared: inspect.Parameter, annotation: Any) -> P
 
 
 def _with_none(annotation: Any) -> Any:
-    """The annotation with None, which is the default: peers send null for it."""
+    """Return the annotation with None, which is the default: peers send null for it."""
     notes = getattr(annotation, "__metadata__", ())
     if any(isinstance(note, Header) for note in notes) or any(
         bare(arm) in (Any, object, type(None)) for arm in arms_of(annotation)
@@ -257,7 +263,7 @@ def _with_none(annotation: Any) -> Any:
 
 
 def _is_of_parameter(note: object) -> bool:
-    """Whether a note describes the parameter, and not a value that is not None."""
+    """Return True if a note describes the parameter, rather than a value other than None."""
     return isinstance(note, str) or _is_field(note)
 
 
@@ -266,7 +272,7 @@ def _is_field(value: object) -> bool:
 
 
 def _field(annotation: Any) -> Any:
-    """The `Field(…)` of pydantic that gives a default; of several the last counts."""
+    """Return the `Field(…)` of pydantic that gives a default; of several the last counts."""
     fields = [note for note in getattr(annotation, "__metadata__", ()) if _is_field(note)]
     return next((field for field in reversed(fields) if not field.is_required()), None)
 
@@ -280,7 +286,7 @@ def _default(default: Any, field: Any) -> Default | None:
 
 
 def _bounded(annotation: Any) -> Any:
-    """An integer that a header mirrors is one that every peer reads exactly."""
+    """Bound an integer that a header mirrors to the range every peer reads exactly."""
     if get_origin(annotation) is not Annotated or bare(annotation) is not int:
         return annotation
     notes = annotation.__metadata__

@@ -26,7 +26,9 @@ from mcp_runtime.server.functions.parameters import ContextTypes, FunctionInfo, 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a handler takes; `output` is what a tool returns, if its annotation says so."""
+    """The arguments of a handler; `output` describes the structured result if the return annotation
+    names one.
+    """
 
     info: FunctionInfo
     input_schema: Schema
@@ -40,7 +42,7 @@ class Signature:
 
 
 def read(function: Callable[..., Any], *, context: ContextTypes) -> Signature:
-    """The signature of a tool; `context` are the classes whose parameter takes the Context.
+    """Return the signature of a tool; `context` are the classes whose parameter takes the Context.
 
     Raises TypeError for a function that cannot be called by name, or a type without a JSON form.
     """
@@ -50,7 +52,9 @@ def read(function: Callable[..., Any], *, context: ContextTypes) -> Signature:
 
 
 def read_prompt(function: Callable[..., Any], *, context: ContextTypes) -> Signature:
-    """The signature of a prompt. Raises TypeError as `read`, and for parameters of other types."""
+    """Return the signature of a prompt. Raises TypeError as `read`, and for parameters of other
+    types.
+    """
     info = inspect_function(function, context, default_type=str)
     for each in info.parameters:
         arms = {bare(arm) for arm in arms_of(each.annotation)} - {str, NoneType}
@@ -66,7 +70,7 @@ def read_prompt(function: Callable[..., Any], *, context: ContextTypes) -> Signa
 def read_template(
     function: Callable[..., Any], *, context: ContextTypes, variables: Iterable[str]
 ) -> Signature:
-    """The signature of the function behind a resource template, which takes its variables.
+    """Return the signature of the function behind a resource template, which takes its variables.
 
     Raises TypeError, also if parameters and variables differ, or text cannot hold a type.
     """
@@ -91,7 +95,7 @@ def _any(info: FunctionInfo) -> frozenset[str]:
 
 
 def _read_text(reader: ArgumentsReader, variables: Mapping[str, Any]) -> dict[str, Any]:
-    """As `read`: variables are text on the wire, and numbers and truth values are read from it."""
+    """Read variables as `read` does, with numbers and truth values converted from text."""
     keywords = reader.read(variables)
     for name in variables:
         if not is_json(keywords[name]):
@@ -115,7 +119,7 @@ _SCALARS: Final = frozenset(("string", "integer", "number", "boolean", "null"))
 
 
 def _is_text(schema: Schema, defs: Schema) -> bool:
-    """Whether one text can hold the value."""
+    """Return True if one text can hold the value."""
     return all(
         each.get("type") in _SCALARS or "enum" in each for each in alternatives(schema, defs)
     )

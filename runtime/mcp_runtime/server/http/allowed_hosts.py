@@ -17,7 +17,7 @@ _ENV_ORIGINS: Final = "MCP_ALLOWED_ORIGINS"
 def allowed_hosts(hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> http_rules.Hosts:
     """`hosts` and `origins` with those of the environment; without any host, the loopback names.
 
-    Raises ValueError for a name that no header can contain, and for one text instead of a list.
+    Raises ValueError for a name no header can contain, and for one text instead of a list.
     """
     names = [*texts("hosts", hosts), *_listed(_ENV_HOSTS)]
     sites = [*texts("origins", origins), *_listed(_ENV_ORIGINS)]
@@ -29,7 +29,7 @@ def _listed(variable: str) -> list[str]:
 
 
 def require_allowed(allowed: http_rules.Hosts, request: HttpRequest, *, forwarded: bool) -> None:
-    """Raises HttpError unless the request's `Host` and `Origin` are allowed.
+    """Raise HttpError unless the request's `Host` and `Origin` are allowed.
 
     `forwarded` reads the host from `X-Forwarded-Host`.
     Source: 2025-11-25 basic/transports, "Security Warning".

@@ -61,7 +61,7 @@ _POLL: Final = 0.005
 """Seconds between two looks at whether requests are still open."""
 
 _REMEMBERED: Final = 64
-"""How many combinations of headers that are right for a POST are remembered."""
+"""How many valid combinations of POST headers are remembered."""
 _SHORT: Final = 1024
 """Characters of a combination that is remembered."""
 
@@ -70,21 +70,22 @@ class HttpApp:
     """An ASGI application.
 
     `path` is the endpoint; `sse` and `messages` are the routes of HTTP+SSE, which `sse=None` turns
-    off. `health` is a path that answers GET with 200, and `ready` one that answers with 503 while
-    the store cannot be reached. `documents` are served to everyone, by path.
+    off. `health` is a path where GET is answered with 200; at the path `ready` it is answered with
+    503 while the store cannot be reached. `documents` are served to everyone, by path.
 
-    `hosts` and `origins` are the values that the headers Host and Origin may have, beside those of
-    the environment (MCP_ALLOWED_HOSTS, MCP_ALLOWED_ORIGINS, separated by commas); without any host
-    the loopback names are allowed. `forwarded` reads the host from `X-Forwarded-Host`, for a proxy
-    that sets it. `principal` returns whom your authentication has found, from the ASGI scope; a
-    session belongs to the principal that began it. `auth` lets requests in only with a token for
-    this server, whose subject is the principal; the server's own authentication is used by default.
+    `hosts` and `origins` are the values the headers Host and Origin may have, beside those of the
+    environment (MCP_ALLOWED_HOSTS, MCP_ALLOWED_ORIGINS, separated by commas); without any host the
+    loopback names are allowed. `forwarded` reads the host from `X-Forwarded-Host`, for a proxy that
+    sets it. `principal` returns the user your authentication has found, from the ASGI scope; a
+    session belongs to the principal of its first request. `auth` lets requests in only with a token
+    for this server, whose subject is the principal; the server's own authentication is used by
+    default.
 
-    `store` is shared by several processes, which then go on with each other's sessions and streams;
-    it may be the URL of one, such as "redis://host:6379/0" (`mcp_runtime.stores.opening`).
-    Without a store this process keeps its own.
+    `store` is shared by several processes, which then continue each other's sessions and streams;
+    it may be the URL of a store, such as "redis://host:6379/0" (`mcp_runtime.stores.opening`).
+    Without a store this process keeps its own state.
 
-    Raises ValueError for a path without its slash, or one that serves two things.
+    Raises ValueError for a path without its slash, or a path given twice.
     """
 
     def __init__(
@@ -168,7 +169,7 @@ class HttpApp:
         return {(method, plain_path(path)): handler for (method, path), handler in routes.items()}
 
     def _publish(self, path: str, handlers: Mapping[str, _Handler]) -> None:
-        """Serves a path to everyone. Raises ValueError for one that serves something else."""
+        """Serve a path to everyone. Raises ValueError for one that serves something else."""
         place = plain_path(path)
         if any(place == taken for _, taken in self._routes):
             raise ValueError(f"{path} is served already: choose another path")
@@ -176,7 +177,7 @@ class HttpApp:
         self._public.add(place)
 
     def _start(self) -> None:
-        """Begins a life of the application, on the event loop that will run it."""
+        """Begin a life of the application, on the running event loop."""
         self._lifespan: AsyncExitStack | None = None
         self._loop: asyncio.AbstractEventLoop
         """The event loop on which it was entered."""
@@ -222,13 +223,13 @@ class HttpApp:
             self._busy -= 1
 
     async def _refuse(self, request: HttpRequest, error: HttpError) -> None:
-        """Answers with an error, after the body so that the client sees it. Raises ClientGone."""
+        """Send an error, after reading the body so the client sees the error. Raises ClientGone."""
         if error.status != HTTPStatus.REQUEST_TIMEOUT:
             await request.discard_body(self._service.limits)
         await request.refuse(error)
 
     def _handler(self, request: HttpRequest) -> _Handler:
-        """Raises HttpError."""
+        """Return the handler of a request. Raises HttpError."""
         handler = self._routes.get((request.method, request.path))
         if handler is None:
             raise self._not_found(request)
@@ -241,7 +242,7 @@ class HttpApp:
         return partial(self._help_to_end, handler)
 
     async def _help_to_end(self, handler: _Handler, request: HttpRequest) -> EventResponse | None:
-        """While shutting down: a response or a notification lets a running request end.
+        """Handle a response or a notification during shutdown, so a running request can end.
 
         Raises HttpError.
         """
@@ -273,7 +274,7 @@ class HttpApp:
         return await self._in_session.post(request)
 
     async def _ready(self, request: HttpRequest) -> None:
-        """Raises StoreUnavailable."""
+        """Send status 200 if the store can be reached. Raises StoreUnavailable."""
         if self._cluster is not None:
             await self._cluster.store.leases.is_held("")  # does it answer?
         await _healthy(request)
@@ -281,7 +282,7 @@ class HttpApp:
     # ---- lifespan
 
     async def _enter_lifespan(self) -> None:
-        """Enters the server's lifespan, at the first request if the ASGI server sends no event.
+        """Enter the server's lifespan, at the first request if the ASGI server sends no event.
 
         Raises HttpError after a shutdown, until another event loop runs the application.
         """
@@ -304,7 +305,7 @@ class HttpApp:
                     self._lifespan, self._loop = stack.pop_all(), loop
 
     def _forget_connections(self) -> None:
-        """Those of an event loop that was closed without `drain`."""
+        """Drop the connections of an event loop that was closed without `drain()`."""
         if sessions := len(self.sessions) + len(self.sse_sessions):
             log.warning(
                 "%s ended with the event loop: one event loop has to run the"
@@ -337,11 +338,11 @@ class HttpApp:
         await send({"type": "lifespan.shutdown.complete"})
 
     async def drain(self) -> None:
-        """Shuts down: ends all streams and sessions, then leaves the server's lifespan.
+        """Shut down: end all streams and sessions, then leave the server's lifespan.
 
         New requests are answered with 503, until another event loop runs the application. Running
-        requests have `Limits.drain_wait` seconds to be answered, and what they ask the client may
-        still be answered; then they are cancelled, and answered with an error.
+        requests have `Limits.drain_wait` seconds to be answered, and the client may still answer
+        their questions; then they are cancelled, and answered with an error.
         """
         self._draining = asyncio.get_running_loop()
         for connection in self._connections():
@@ -369,7 +370,9 @@ class HttpApp:
 
 
 def _protection(server: Dispatcher, auth: BearerAuth, cluster: Cluster | None) -> Protection:
-    """The modules of authorization are imported only where it is asked for."""
+    """Build the protection of an application. Modules of authorization are imported only if it is
+    used.
+    """
     from mcp_runtime.server.http.protection import Protection
 
     return Protection(auth, server.tool_scopes, None if cluster is None else cluster.store.tasks)
@@ -384,7 +387,7 @@ async def _healthy(request: HttpRequest) -> None:
 
 
 def _require_media_types(request: HttpRequest) -> None:
-    """Raises HttpError. An event stream need not be accepted before one is needed.
+    """Raise HttpError. An event stream need not be accepted before one is needed.
 
     Source: 2025-11-25 basic/transports, "Sending Messages to the Server".
     """

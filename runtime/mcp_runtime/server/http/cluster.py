@@ -1,7 +1,8 @@
-"""This process among those that share a store: whom it forwards messages to, and which still live.
+"""This process among the processes on one store: it forwards messages, and knows which processes
+live.
 
 Each process has a random number, which stands in the ids of its requests to clients and in the
-names of its streams; so any other process knows whom an answer or a stream belongs to.
+names of its streams; so any other process knows the owner of an answer or a stream.
 """
 
 from __future__ import annotations
@@ -46,23 +47,27 @@ _HEARD: Final = 4096
 
 
 class Forwarded(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one process asks of another that serves the same session."""
+    """A message from one process to another that serves the same session."""
 
     sender: int
     session: str
     number: int = 0
-    """Of the sender's messages: one that comes again, since a reply to it was lost, is known."""
+    """The number of the message, by which the receiver drops a repeated message: its reply may have
+    been lost.
+    """
     body: str = ""
-    """A message of the client: no request, but on HTTP+SSE, whose answers have one way."""
+    """A message of the client; a request only on HTTP+SSE, where all answers leave on one
+    stream.
+    """
     principal: str = ""
     token: str = ""
-    """What the token of the request says, as JSON; empty without authorization."""
+    """The content of the request's token, as JSON; empty without authorization."""
     resumed: str = ""
-    """The name of a stream that the client reads from the sender now."""
+    """The name of a stream the client reads from the sender now."""
     changed: bool = False
-    """Whether the record of the session was changed."""
+    """True if the record of the session was changed."""
     ended: bool = False
-    """Whether the session was deleted."""
+    """True if the session was deleted."""
 
 
 class _Progress(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -82,18 +87,22 @@ _forwarded: Final = msgspec.json.Decoder(Forwarded)
 
 
 def owner(id: Id | None) -> int | None:
-    """The number of the process that chose this id of a request, or this name of a stream."""
+    """Return the number of the process that chose this id of a request, or this name of a
+    stream.
+    """
     if isinstance(id, str):
         id = int(id) if id.isdecimal() and len(id) < _DIGITS else None
     return None if id is None else id >> _NUMBER_BITS
 
 
 class Cluster:
-    """One per application that has a store; `receive` gets what others forward."""
+    """The processes of one application with a store; `receive` gets forwarded messages."""
 
     def __init__(self, store: Store, limits: Limits, receive: Callable[[Forwarded], None]) -> None:
         self.number = -1
-        """Of this process, once it has joined: one that made the application may fork others."""
+        """The number of this process, chosen when it joins: a process may fork after it made the
+        application.
+        """
         self.store: Final = store
         self._lease: Final = limits.lease
         self._id_chars: Final = limits.id_chars
@@ -112,7 +121,7 @@ class Cluster:
     def shared_by(
         self, sharing: Callable[[Store], AbstractAsyncContextManager[object]]
     ) -> Lifespan:
-        """Opens the store, joins, enters `sharing`; the end of the event loop leaves them, too."""
+        """Open the store, joins, enters `sharing`; the end of the event loop leaves them, too."""
 
         @asynccontextmanager
         async def share() -> AsyncGenerator[None]:
@@ -123,7 +132,9 @@ class Cluster:
 
     @asynccontextmanager
     async def joined(self) -> AsyncGenerator[None]:
-        """While entered, others know that this process lives, and can reach it."""
+        """Join the processes on the store, as long as the context is entered: they see this process
+        live, and reach it.
+        """
         self.number = 1 << (_PROCESS_BITS - 1) | secrets.randbits(_PROCESS_BITS - 1)
         name, bus = _topic(self.number), self.store.bus
         async with AsyncExitStack() as stack:
@@ -154,13 +165,15 @@ class Cluster:
             log.warning("the lease of this process lapses by itself: %s", error)
 
     async def lives(self, number: int) -> bool:
-        """Whether the process with that number holds its lease."""
+        """Return True if the process with this number holds its lease."""
         return number == self.number or await self.store.leases.is_held(_topic(number))
 
     # ---- forwarding
 
     def forward(self, session: str, frame: Frame) -> None:
-        """Passes on what another process can use: a response to it, or one of few notifications."""
+        """Forward a message if another process can use it: a response to its request, or one of few
+        notifications.
+        """
         if isinstance(frame, Batch):
             for each in frame.frames:
                 self.forward(session, each)
@@ -173,7 +186,7 @@ class Cluster:
                 self.send(number, session, _written(frame))
 
     def _forward_notification(self, session: str, frame: Notification) -> None:
-        """Passes on what it says, written anew so that its size is ours. Raises UNREADABLE."""
+        """Forward a notification, written anew to bound its size. Raises UNREADABLE."""
         match frame.method:
             case "notifications/initialized" | "notifications/roots/list_changed":
                 body = jsonrpc.notification(frame.method)
@@ -199,11 +212,11 @@ class Cluster:
         self._publish(_topic(number), session, body=body.decode(), principal=principal, token=token)
 
     def resume(self, number: int, session: str, stream: str) -> None:
-        """Tells the owner of a stream that the client reads it here now."""
+        """Tell the owner of a stream the client reads it here now."""
         self._publish(_topic(number), session, resumed=stream)
 
     def changed(self, session: str) -> None:
-        """Has the others read the record of a session again, if they have it open."""
+        """Tell the other processes to read the record of a session again, if they have it open."""
         self._publish(_EVERYBODY, session, changed=True)
 
     def ended(self, session: str) -> None:

@@ -1,4 +1,4 @@
-"""Lets web pages whose requests are accepted read what the server answers (CORS).
+"""Lets web pages of allowed origins read the server's answers (CORS).
 
 Source: the Fetch standard, "CORS protocol".
 """
@@ -20,9 +20,9 @@ _PREFLIGHT: Final = (
 
 
 def cross_origin(app: App, origins: Collection[str], hosts: Collection[str] = ()) -> App:
-    """The application, which now answers preflights of these origins too, and of pages on `hosts`.
+    """Wrap the application: answer preflights of these origins too, and of pages on `hosts`.
 
-    Itself for none.
+    Without origins and hosts, return `app` itself.
     """
     if not origins and not hosts:
         return app

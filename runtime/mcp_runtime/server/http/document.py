@@ -25,7 +25,7 @@ class Document:
     max_age: int = 3600
 
     async def get(self, request: HttpRequest) -> None:
-        """Sends the document, or status 304 to a client that has it. Raises ClientGone."""
+        """Send the document, or status 304 to a client that has it. Raises ClientGone."""
         tag = f'"{sha256(self.content).hexdigest()[:32]}"'
         headers = (
             (b"cache-control", f"public, max-age={self.max_age}".encode()),
@@ -40,11 +40,11 @@ class Document:
             await request.reply(200, self.content, (media_type, *headers))
 
     async def preflight(self, request: HttpRequest) -> None:
-        """Tells a web page that it may ask. Raises ClientGone."""
+        """Tell a web page it may ask. Raises ClientGone."""
         await request.start(204, _PUBLIC)
         await request.end()
 
 
 def _names(tags: str, tag: str) -> bool:
-    """Whether `If-None-Match` names a tag. Source: RFC 9110, 13.1.2."""
+    """Return True if `If-None-Match` names a tag. Source: RFC 9110, 13.1.2."""
     return any(each.strip().removeprefix("W/") in ("*", tag) for each in tags.split(","))

@@ -94,16 +94,16 @@ class DrainingServer(uvicorn.Server):
             self.should_exit = True
 
     def _abort_unread(self) -> None:
-        """Ends the responses that their clients have not read while the application drained."""
+        """End the responses their clients have not read while the application drained."""
         for connection in [*self.server_state.connections]:
             cycle: Any = getattr(connection, "cycle", None)
             if cycle is not None and not cycle.response_complete:
                 connection.transport.abort()
 
     async def _hand_over(self) -> None:
-        """Accepts no more: a proxy, or the kernel, leads to another process what comes then.
+        """Accept no more connections: a proxy, or the kernel, leads new ones to another process.
 
-        A request on a connection that was accepted already is served, and closes it.
+        A request on a connection accepted before is served, and closes the connection.
         """
         self.config.encoded_headers.append(_CLOSE)  # uvicorn makes the next line anew of it
         self.server_state.default_headers += [_CLOSE]
@@ -119,7 +119,9 @@ class DrainingServer(uvicorn.Server):
             connection.shutdown()
 
     async def drained(self) -> None:
-        """Waits until it is drained. Raises what that raised, unless a second signal ended it."""
+        """Wait until the application is drained. Raises its exception, unless a second signal ended
+        the wait.
+        """
         if self._draining is not None and not self.force_exit:
             await self._draining
 

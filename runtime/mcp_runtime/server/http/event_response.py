@@ -32,14 +32,16 @@ _AT_ONCE: Final = 64 * 1024
 
 
 class StreamSession(Protocol):
-    """The session that a stream belongs to."""
+    """The session a stream belongs to."""
 
     async def events(self, stream: Outbox, messages: Sequence[bytes]) -> bytes:
-        """The events for messages that were taken from the stream; an empty one primes it."""
+        """Return the events for messages that were taken from the stream; an empty one primes
+        it.
+        """
         ...
 
     def response_ended(self, stream: Outbox) -> None:
-        """Called at the end of the response; another response may go on with the stream."""
+        """Handle the end of the response; another response may continue the stream."""
         ...
 
 
@@ -47,11 +49,11 @@ class StreamSession(Protocol):
 class EventResponse:
     """Sends the events in `first`, then a stream; a comment where it is silent for too long.
 
-    It ends when the stream's `until` is over; the client is to come back.
+    The response ends when the stream's `until` is over; then the client is to reconnect.
 
-    A task sends what waits, and ends; an idle response has no task and only waits for the client to
-    leave. A response that `primes` begins with an event without data, whose id it can be resumed
-    from.
+    A task sends the waiting messages, and ends; an idle response has no task and only waits for the
+    client to leave. If it `primes`, the response begins with an event without data, whose id lets
+    the client resume it.
     """
 
     request: HttpRequest
@@ -68,9 +70,9 @@ class EventResponse:
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     async def run(self) -> None:
-        """Runs until the stream has no more for its reader, or the client is gone.
+        """Run until the stream has no more for its reader, or the client is gone.
 
-        Raises ClientGone, and what `StreamSession.events` raises.
+        Raises ClientGone, and the exceptions of `StreamSession.events`.
         """
         try:
             await self._until_gone()
@@ -112,7 +114,7 @@ class EventResponse:
     # ---- sending
 
     def _wake(self) -> None:
-        """Called when there may be something to send."""
+        """Start to send, as there may be new messages."""
         if self._task is None:
             self._task = self._loop.create_task(self._send_waiting())
 
@@ -127,7 +129,7 @@ class EventResponse:
         self._tick_at(due if due > now else now + wait)
 
     async def _send_waiting(self, *, begins: bool = False, comment: bool = False) -> None:
-        """Sends what waits; ends the response if nothing more can come."""
+        """Send the waiting messages; end the response if nothing more can come."""
         try:
             if begins:
                 await self._begin()
@@ -150,7 +152,9 @@ class EventResponse:
         self._stop()
 
     async def _next_events(self) -> bytes:
-        """What waits, up to a size; it was stored, if the session stores its messages."""
+        """Take waiting messages, up to a size, as events. They are stored first if the session
+        stores its messages.
+        """
         primes, self.primes = self.primes, False
         messages, size = [b""] if primes and self.stream.reader == self.reader else [], 0
         while size < _AT_ONCE and (data := self.stream.pop(self.reader)) is not None:
@@ -174,6 +178,6 @@ class EventResponse:
         await self.request.end()
 
     def _stop(self) -> None:
-        """Ends the wait for the client to leave."""
+        """End the wait for the client to leave."""
         if self._waiting is not None:
             self._waiting.reschedule(0)

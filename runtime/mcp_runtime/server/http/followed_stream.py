@@ -30,12 +30,12 @@ event; whether that may be done here."""
 
 
 def news_topic(session: str, stream: str) -> str:
-    """The topic on which the owner of a stream reports that it has stored an event."""
+    """Return the topic on which the owner of a stream reports it has stored an event."""
     return f"stream:{session}:{stream}"
 
 
 def place(id: str) -> tuple[str, int]:
-    """The stream of an event, and its number there, by its id. Raises NoSuchEvent."""
+    """Return the stream of an event, and its number there, by its id. Raises NoSuchEvent."""
     name, _, number = id.rpartition(".")
     if not (number.isascii() and number.isdigit() and len(number) < _DIGITS):
         raise NoSuchEvent(id)
@@ -43,7 +43,7 @@ def place(id: str) -> tuple[str, int]:
 
 
 def encoded(name: str, count: int, messages: Sequence[bytes]) -> bytes:
-    """The events of a stream that follow its first `count`, with their ids."""
+    """Return the events of a stream that follow its first `count`, with their ids."""
     return b"".join(
         sse.encode(sse.Event(id=f"{name}.{number}", data=data))
         for number, data in enumerate(messages, count + 1)
@@ -53,7 +53,7 @@ def encoded(name: str, count: int, messages: Sequence[bytes]) -> bytes:
 class FollowedStream:
     """Puts stored events into an outbox as they come; ends with the stream.
 
-    If the owner dies, the requests that the stream still owes an answer are run again if they may
+    If the owner dies, the requests the stream still owes an answer are run again if they may
     be; else each is answered with an error. That is done once, whoever follows.
     """
 
@@ -79,7 +79,7 @@ class FollowedStream:
         self._task: Final = asyncio.create_task(self._follow())
 
     async def events(self, stream: Outbox, messages: Sequence[bytes]) -> bytes:
-        """The messages as they are: they are whole events, and stored already."""
+        """Return the messages as they are: they are whole events, and stored already."""
         return b"".join(messages)
 
     def response_ended(self, stream: Outbox) -> None:
@@ -101,12 +101,12 @@ class FollowedStream:
             self.outbox.finish()
 
     def _follow_process(self, number: int) -> None:
-        """Tells the process that works on the stream that the client reads it here."""
+        """Tell the process that works on the stream the client reads it here."""
         self._owner = number
         self._cluster.resume(number, self._session, self.outbox.name)
 
     async def _look(self) -> bool:
-        """Passes on what is new; whether more may follow."""
+        """Pass on new events; return True if more may follow."""
         self._news.clear()
         lives = await self._cluster.lives(self._owner)
         stored = await self._pass_on()
@@ -115,7 +115,9 @@ class FollowedStream:
         return bool(stored.note)
 
     async def _replace_owner(self, stored: Stored) -> Stored:
-        """Finds another process to run what the stream owes, or answers with errors."""
+        """Find another process to run the unanswered requests of the stream, or answer with
+        errors.
+        """
         match read_note(stored.note):
             case Rerun() as note if note.process != self._owner:
                 self._follow_process(note.process)
@@ -137,7 +139,9 @@ class FollowedStream:
         return stored
 
     async def _answer_for_owner(self, owed: Sequence[Id]) -> None:
-        """Under the numbers that follow, so that the answers are stored once, whoever is first."""
+        """Answer the unanswered requests with errors. Their events get the next numbers, which only
+        one process can store.
+        """
         answers = [
             jsonrpc.error_response(id, error_codes.INTERNAL_ERROR, _WHY, _LOST) for id in owed
         ]

@@ -1,6 +1,7 @@
-"""A client that closes its side of a connection behind its request, as `nc -N` does, is answered.
+"""Answers clients that close their sending side behind a request, as `nc -N` does.
 
-It cannot be told from one that has gone altogether, so it has a short time; uvicorn gives it none.
+Such a client looks like a client that is gone. It therefore has a short time; uvicorn gives it
+none.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 if TYPE_CHECKING:
 
     class _Base(asyncio.Protocol):
-        """What is used of uvicorn's protocols, which have no type in common."""
+        """The common members of uvicorn's protocols, which share no type."""
 
         cycle: Any
         loop: asyncio.AbstractEventLoop
@@ -25,10 +26,11 @@ else:
 
 
 def half_closing(seconds: float) -> type[asyncio.Protocol]:
-    """A protocol of uvicorn whose client has `seconds` for its answer when it has closed its side.
+    """Return a protocol of uvicorn whose client, with its sending side closed, has `seconds` to get
+    its answer.
 
-    Then the request ends as that of a client that is gone. A body that is not whole, and TLS, which
-    has no such state, end at once.
+    After this time the client counts as gone. An incomplete body ends at once, and so does TLS,
+    which has no half-closed state.
     """
 
     class HalfClosing(_Base):

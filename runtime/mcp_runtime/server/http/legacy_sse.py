@@ -57,7 +57,7 @@ class LegacySseSession(StreamingConnection):
         service.server.connections.add(self)
 
     def receive(self, body: bytes) -> None:
-        """Starts to work on a body. Raises HttpError."""
+        """Start to work on a body. Raises HttpError."""
         frame = self.read(body)
         if self.stream.is_full:
             raise HttpError(503, "the client does not read the stream of this session")
@@ -65,7 +65,7 @@ class LegacySseSession(StreamingConnection):
         self.handle(self.session.handle(frame, self.loop.time()))
 
     def _renew(self) -> None:
-        """Lets the session go on until the token expires that the client has shown now."""
+        """Let the session go on until the token expires the client has shown now."""
         self._cancel_expiry()
         if (until := self._service.expires()) < math.inf:
             self._expiry = self.loop.call_at(until, self.stop_listening)
@@ -91,14 +91,14 @@ class LegacySseSession(StreamingConnection):
             self.stop_listening()
 
     def stop_listening(self) -> None:
-        """Closes the session as soon as no request is running."""
+        """Close the session as soon as no request is running."""
         self._is_ending = True
         if not self.session.running:
             self.close()
 
 
 class LegacySseEndpoint:
-    """The two routes of HTTP+SSE; `messages` is the path that clients POST to.
+    """The two routes of HTTP+SSE; `messages` is the path clients POST to.
 
     `make_room` makes room for a session of a principal and its share, or raises HttpError.
     """
@@ -118,7 +118,7 @@ class LegacySseEndpoint:
         service.count(self.sessions)
 
     async def open_stream(self, request: HttpRequest) -> EventResponse:
-        """Begins a session; its first event names the path to POST to. Raises HttpError."""
+        """Begin a session; its first event names the path to POST to. Raises HttpError."""
         principal = self._service.principal(request)
         share = self._service.share_of(request, principal)
         self._make_room(principal, share)
@@ -131,7 +131,7 @@ class LegacySseEndpoint:
         return EventResponse(request, session, stream, stream.attach(), first=[endpoint])
 
     async def post(self, request: HttpRequest) -> None:
-        """Takes a message of a client, for its session. Raises HttpError and ClientGone."""
+        """Take a message of a client, for its session. Raises HttpError and ClientGone."""
         if http_rules.media_type(request.headers.get("content-type")) != http_rules.JSON:
             raise HttpError(415, f"Content-Type must be {http_rules.JSON}")
         query = parse_qs(request.scope.get("query_string", b"").decode("latin-1"))
@@ -157,7 +157,7 @@ class LegacySseEndpoint:
         return f"{self._cluster.number}.{new_session_id()}"
 
     async def _elsewhere(self, id: str) -> int | None:
-        """The other process that has the session, if it still lives."""
+        """Return the other process that has the session, if it still lives."""
         number, dot, _ = id.partition(".")
         if self._cluster is None or not (dot and number.isdecimal() and len(number) < _DIGITS):
             return None
@@ -166,14 +166,14 @@ class LegacySseEndpoint:
         return int(number)
 
     def _forward(self, number: int, id: str, body: bytes, principal: str) -> None:
-        """Raises HttpError for a call of a tool that the token is no good for."""
+        """Raise HttpError for a call of a tool the token is no good for."""
         if (protection := self._service.protection) is not None:
             protection.require_tool_scopes(jsonrpc.read(body, max_batch=self._service.limits.batch))
         if self._cluster is not None:
             self._cluster.send(number, id, body, principal, written_token())
 
     def receive(self, message: Forwarded) -> None:
-        """Handles a message that another process forwards, if the session is open here."""
+        """Handle a message another process forwards, if the session is open here."""
         session = self.sessions.get(message.session)
         if session is not None and message.body and session.principal == message.principal:
             body = message.body.encode()

@@ -25,7 +25,7 @@ class Outbox:
     # Set where they are needed: a stream that carries one message is made and dropped in no time.
     finished: bool = False
     note: bytes = b""
-    """What is stored with its events, for a process that sends the stream on."""
+    """Bytes stored with the stream's events, for a process that continues the stream."""
     rerun: Rerun | None = None
     """The note in place of `note`, if its requests may be run again."""
     owed: int = 0
@@ -35,7 +35,7 @@ class Outbox:
     readers: int = 0
     """How many readers there have been."""
     until: float = math.inf
-    """When the token expires that its reader has shown, by the clock of the event loop."""
+    """When the token expires its reader has shown, by the clock of the event loop."""
     retry: int | None = None
     """Milliseconds after which the client is to reconnect; None while the response goes on."""
     _storing: asyncio.Lock | None = None
@@ -58,7 +58,7 @@ class Outbox:
     # ---- writing
 
     def put(self, data: bytes) -> None:
-        """Adds a message, unless the stream is finished."""
+        """Add a message, unless the stream is finished."""
         if self.finished:
             return
         if self._waiting is None:
@@ -71,7 +71,7 @@ class Outbox:
             self._wake()
 
     def _count(self) -> None:
-        """Counts what waits for its reader, which may be given up where room is needed."""
+        """Count the bytes waiting for the reader, which may be given up where room is needed."""
         if self._hold is None:
             self._hold = Hold(self._held or HeldBytes())
             self._hold.offer(UNREAD, self.give_up)
@@ -81,25 +81,25 @@ class Outbox:
             self._hold = None
 
     def give_up(self) -> None:
-        """Drops what waits: its reader is too slow, and others need the room."""
+        """Drop the waiting messages: their reader is too slow, and others need the room."""
         self._waiting, self._size, self._hold = None, 0, None
         self._make_room()
 
     def finish(self) -> None:
-        """What was put so far is all."""
+        """Finish the stream: no message follows the present ones."""
         if not self.finished:
             self.finished = True
             self._wake()
             self._make_room()
 
     def interrupt(self, retry: int) -> None:
-        """Ends the current response; the stream goes on in the next one."""
+        """End the current response; the stream goes on in the next one."""
         self.retry = retry
         self._wake()
 
     @property
     def is_behind(self) -> bool:
-        """Whether so much waits that messages which may be dropped should be."""
+        """True if so much waits that droppable messages should be dropped."""
         return self._size > self.limits.unread_bytes
 
     @property
@@ -107,7 +107,7 @@ class Outbox:
         return self._size > self.limits.outgoing_bytes
 
     async def drain(self) -> None:
-        """Returns when there is room for more, or the stream is finished."""
+        """Return when there is room for more, or the stream is finished."""
         while self.is_full and not self.finished:
             if self._room is None:
                 self._room = asyncio.Event()
@@ -120,7 +120,7 @@ class Outbox:
 
     @property
     def storing(self) -> asyncio.Lock:
-        """Held while a message that was taken is being stored."""
+        """Lock held while messages taken from the outbox are being stored."""
         if self._storing is None:
             self._storing = asyncio.Lock()
         return self._storing
@@ -128,13 +128,13 @@ class Outbox:
     # ---- reading
 
     def attach(self) -> int:
-        """The number of a new reader; the reader before gets no more messages."""
+        """Return the number of a new reader; the reader before gets no more messages."""
         self.readers += 1
         self._set_reader(self.readers)
         return self.reader
 
     def leave(self, reader: int) -> None:
-        """Detaches that reader, if it is still the current one."""
+        """Detach this reader, if it is still the current one."""
         if reader == self.reader:
             self._listener = None
             self._set_reader(0)
@@ -145,16 +145,16 @@ class Outbox:
         self._listener = None
 
     def listen(self, reader: int, listener: Callable[[], None]) -> None:
-        """Has `listener` called whenever there may be news for that reader."""
+        """Call `listener` whenever there may be news for this reader."""
         if reader == self.reader:
             self._listener = listener
 
     def has_more(self, reader: int) -> bool:
-        """Whether that reader may get more messages."""
+        """Return True if that reader may get more messages."""
         return reader == self.reader and self.retry is None and not self.is_over
 
     def pop(self, reader: int) -> bytes | None:
-        """The next message, if one waits and this is the current reader."""
+        """Return the next message, if one waits and this is the current reader."""
         return self._pop() if self.has_more(reader) else None
 
     def _pop(self) -> bytes | None:
@@ -171,20 +171,22 @@ class Outbox:
         return data
 
     def pop_retry(self, reader: int) -> int | None:
-        """Takes the time after which the client of that reader is to reconnect, if it is to."""
+        """Take the time until this reader's client is to reconnect, in milliseconds; None if it is
+        not to.
+        """
         if reader != self.reader:
             return None
         retry, self.retry = self.retry, None
         return retry
 
     def pop_only(self) -> bytes | None:
-        """The one message that waits, if the stream is finished and has no other."""
+        """Take the waiting message, if the stream is finished and has no other."""
         waiting = self._waiting
         return self._pop() if waiting and self.finished and len(waiting) == 1 else None
 
     @property
     def is_over(self) -> bool:
-        """Whether the stream is finished and nothing waits."""
+        """True if the stream is finished and nothing waits."""
         return self.finished and not self._waiting
 
     @property
@@ -192,7 +194,7 @@ class Outbox:
         return bool(self._waiting) or self.finished or self.retry is not None
 
     async def news(self, seconds: float) -> None:
-        """Returns when there is news, or after that time."""
+        """Wait until there is news, or `seconds` have passed."""
         for _ in range(2):  # turns of the event loop, within which most handlers end
             if self._waiting or self.finished:
                 return
@@ -203,7 +205,7 @@ class Outbox:
                     await self._wait()
 
     async def next(self, reader: int) -> bytes | None:
-        """Waits for the next message; None if this reader gets no more."""
+        """Wait for the next message; None if this reader gets no more."""
         while self.has_more(reader):
             if (data := self.pop(reader)) is not None:
                 return data
@@ -211,16 +213,16 @@ class Outbox:
         return None
 
     def put_back(self, messages: Sequence[bytes]) -> None:
-        """Makes messages that were taken the next ones again."""
+        """Put back messages taken before, as the next ones."""
         self._waiting = deque([*messages, *(self._waiting or ())])
         self._size += sum(map(len, messages))
         if self._size > SMALL:
             self._count()
 
     def resume(self, name: str, number: int, missed: Sequence[bytes]) -> None:
-        """Goes on after the events that the store has after that number.
+        """Continue after the events the store has after event `number`.
 
-        Those that wait here although they were stored, because the reply was lost, stop waiting.
+        Waiting messages that were stored, although the reply was lost, are dropped here.
         """
         if name == self.name:
             for data in missed[max(0, self.stored - number) :]:

@@ -69,13 +69,13 @@ class RequestConnection(StreamingConnection):
     """One request, and the stream of its response."""
 
     called: Called | None = None
-    """The request that `serve` is to answer, if it is one for a handler."""
+    """The request for `serve` to answer, if a handler is needed."""
     answer = b""
     """The only message of the response, if it needs no stream."""
     streams = False
-    """Whether the answer goes to the stream, after other messages or a wait."""
+    """True if the answer goes to the stream, after other messages or a wait."""
     was_cancelled = False
-    """Whether the handler was, by its client, by itself, or with the whole task."""
+    """True if the handler was, by its client, by itself, or with the whole task."""
 
     def __init__(self, endpoint: PerRequestEndpoint, request: HttpRequest) -> None:
         service = endpoint.service
@@ -100,7 +100,7 @@ class RequestConnection(StreamingConnection):
             self.answer = data
 
     def receive(self, body: bytes) -> None:
-        """Starts to work on a body. Raises HttpError."""
+        """Start to work on a body. Raises HttpError."""
         frame = self.session.read(body)
         if self.protection is not None:
             self.protection.require_tool_scopes(frame)
@@ -130,13 +130,16 @@ class RequestConnection(StreamingConnection):
         self.called = event
 
     async def serve(self, called: Called) -> None:
-        """Runs the handler in this task, which goes on when the handler was cancelled."""
+        """Run the handler in this task, which goes on when the handler was cancelled."""
         task = asyncio.current_task(self.loop)
         assert task is not None
         self._tasks[called.id] = task
         try:
             self.send(await self._answer(called), called.id)
         except (asyncio.CancelledError, GeneratorExit):
+            # The session cancels once, which ends only the handler: swallow it. A second
+            # cancellation is meant for this task, by the ASGI server. And if this task is not the
+            # one running, its coroutine is being closed. Both must go on.
             if task.cancelling() > 1 or asyncio.current_task() is not task:
                 raise
         finally:
@@ -158,7 +161,7 @@ class RequestConnection(StreamingConnection):
             self.server.connections.discard(self)
 
     def give_up(self, why: str) -> None:
-        """Ends the request with an error that says why, or its subscription."""
+        """End the request with an error that says why, or its subscription."""
         self._endpoint.remove(self)
         self.stop_listening()
         self.refuse_running(error_codes.BUSY, why)
@@ -186,13 +189,13 @@ class PerRequestEndpoint:
         """Shared by all sessions, for none of them sends a request."""
 
     def add(self, connection: RequestConnection) -> None:
-        """Counts a request as open."""
+        """Count a request as open."""
         self.open[connection] = None
         share = connection.session.held.share
         self._counts[share] = self._counts.get(share, 0) + 1
 
     def remove(self, connection: RequestConnection) -> None:
-        """No longer counts a request as open."""
+        """Count a request as open no longer."""
         if connection not in self.open:
             return
         del self.open[connection]
@@ -201,9 +204,9 @@ class PerRequestEndpoint:
             self._counts[share] = count - 1
 
     def _make_room(self, share: Share) -> None:
-        """End the oldest requests of the peer that has most, if there is no room for one more.
+        """End the oldest requests of the peer with the most, if there is no room for one more.
 
-        Raises HttpError where that is the peer itself, or where each has as few.
+        Raises HttpError if this peer is the sender, or if every peer has as few.
         """
         count, limits = self._counts.get(share, 0), self.service.limits
         if count >= limits.principal_sessions and not self.service.is_anonymous:
@@ -219,7 +222,9 @@ class PerRequestEndpoint:
             each.give_up(f"busy: {why}, and you have most of them")
 
     def rates_of(self, principal: str) -> dict[str, Bucket]:
-        """The rate limits of all requests of a principal together; so of all anonymous ones."""
+        """Return the rate limits of all requests of a principal together; so of all anonymous
+        ones.
+        """
         if (rates := self._rates.get(principal)) is not None and len(self._rates) == 1:
             return rates
         self._rates[principal] = rates = self._rates.pop(principal, {})
@@ -228,7 +233,7 @@ class PerRequestEndpoint:
         return rates
 
     async def post(self, request: HttpRequest) -> EventResponse | None:
-        """Replies, or returns the stream that is the response. Raises HttpError, ClientGone."""
+        """Reply, or return the stream that is the response. Raises HttpError, ClientGone."""
         connection = RequestConnection(self, request)
         self._make_room(connection.session.held.share)
         connection.receive(request.pop_content())
@@ -255,7 +260,7 @@ class PerRequestEndpoint:
     async def _respond_beside(
         self, serving: Waiting[None] | None, request: HttpRequest, connection: RequestConnection
     ) -> None:
-        """Sends the response while the handler goes on, and waits for both."""
+        """Send the response while the handler goes on, and waits for both."""
         connection.streams = True
         response = connection.loop.create_task(self._respond_whole(request, connection))
         if serving is not None:
@@ -276,7 +281,7 @@ class PerRequestEndpoint:
     async def _respond(
         self, request: HttpRequest, connection: RequestConnection
     ) -> EventResponse | None:
-        """Replies with the only message, or returns the stream that is the response."""
+        """Reply with the only message, or return the stream that is the response."""
         stream = connection.stream
         if not takes_streams(request):
             if connection.server_session.subscriptions.open:
@@ -293,7 +298,7 @@ class PerRequestEndpoint:
 
 
 async def _news_or_gone(stream: Outbox, request: HttpRequest, seconds: float) -> None:
-    """Waits for news on the stream, for `seconds` at most. Raises ClientGone."""
+    """Wait for news on the stream, for `seconds` at most. Raises ClientGone."""
     news = asyncio.ensure_future(stream.news(seconds))
     gone = asyncio.ensure_future(request.gone())
     try:

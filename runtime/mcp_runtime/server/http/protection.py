@@ -30,11 +30,12 @@ _named: Final = msgspec.json.Decoder(_Named)
 
 
 class Protection:
-    """Guards one application. `tool_scopes` are what tools need, by name, beside `auth.scopes`.
+    """Guards one application. `tool_scopes` are the scopes tools need, by name, beside
+    `auth.scopes`.
 
-    `shared` remembers the proofs that were accepted by any of several processes.
+    `shared` remembers the proofs accepted by any of several processes.
 
-    The token of a request that was let in is `current_token` for the handlers that it starts.
+    The handlers of an admitted request read its token from `current_token`.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class Protection:
         self._shared = shared
 
     async def admit(self, request: HttpRequest) -> None:
-        """Raises HttpError for a request without a valid token; 503 if nobody can verify it now."""
+        """Raise HttpError for a request without a valid token; 503 if nobody can verify it now."""
         root = request.scope.get("root_path", "")
         path = request.scope["path"]
         try:
@@ -68,9 +69,10 @@ class Protection:
         current_token.set(token)
 
     async def _require_first(self, proof: str, shared: TaskStore) -> None:
-        """Raises AccessDenied for a proof that any process has accepted before.
+        """Raise AccessDenied for a proof any process has accepted before.
 
-        Its signature may be written in several ways, and what is signed in one.
+        A signature can be written in several ways, and the signed content in one: the content is
+        remembered.
         """
         owner = f"proof:{sha256(proof.rpartition('.')[0].encode()).hexdigest()}"
         with suppress(TooManyTasks):  # Limits.tasks is 0: each process remembers its own
@@ -78,17 +80,17 @@ class Protection:
                 raise self.auth.refuse_proof("the proof was used before")
 
     def principal(self) -> str:
-        """Whom the request belongs to that is being handled."""
+        """The principal of the request being handled."""
         token = current_token.get()
         return "" if token is None else token.principal
 
     def seconds_left(self) -> float:
-        """How long the token of the request is still valid that is being handled."""
+        """The seconds for which the token of the request being handled is still valid."""
         token = current_token.get()
         return math.inf if token is None else self.auth.seconds_left(token)
 
     def require_tool_scopes(self, frame: Frame) -> None:
-        """Raises HttpError for a call of a tool that needs more scopes than the token has."""
+        """Raise HttpError for a call of a tool if the token lacks a scope of the tool."""
         if isinstance(frame, Batch):
             for part in frame.frames:
                 self.require_tool_scopes(part)
@@ -102,7 +104,7 @@ class Protection:
                     raise _http_error(denied) from None
 
     async def metadata(self, request: HttpRequest) -> None:
-        """Serves the protected resource metadata, which any page of a browser may read."""
+        """Serve the protected resource metadata, which any page of a browser may read."""
         any_origin = (b"access-control-allow-origin", b"*")
         await request.reply(200, self.auth.metadata, (JSON, any_origin))
 

@@ -22,15 +22,15 @@ Header: TypeAlias = tuple[bytes, bytes]
 
 JSON: Final[Header] = (b"content-type", b"application/json")
 _NOT_KEPT: Final[Header] = (b"cache-control", b"no-store")
-"""A cache that does not look at tokens would refuse everyone what one client was refused."""
+"""Forbid caching: a cache ignoring tokens would give every client the refusal of one."""
 _LENGTH_DIGITS: Final = 15
 """A Content-Length with more digits is too large, whatever they are."""
 _BUFFERED: Final = 64 * 1024
-"""Bytes that ASGI servers accept without waiting for the client to read them."""
+"""Bytes ASGI servers accept without waiting for the client to read them."""
 
 
 class HttpError(Exception):
-    """Becomes an HTTP status, with a JSON-RPC error without id that says what to do."""
+    """Becomes an HTTP status, with a JSON-RPC error without id; its text gives the remedy."""
 
     def __init__(
         self, status: int, message: str, body: bytes = b"", headers: Iterable[Header] = ()
@@ -48,7 +48,7 @@ class ClientGone(Exception):
 
 
 class Arriving:
-    """Bytes of a body that arrive, or of a response that its client reads, and what ends the wait.
+    """Bytes of a body on their way in, or of a response its client reads, and the wait for them.
 
     They count for the client, and are given up where room is needed.
     """
@@ -71,7 +71,7 @@ class Arriving:
         return self._hold
 
     def within(self, seconds: float) -> asyncio.Timeout:
-        """A time limit, which is over at once when they are given up."""
+        """Limit the time of a wait, which is over at once when the bytes are given up."""
         self._wait = asyncio.timeout(0 if self.is_given_up else seconds)
         return self._wait
 
@@ -120,7 +120,9 @@ class HttpRequest:
         self.scope = scope
         self.limits = limits
         self.held: HeldBytes | None = None
-        """What counts the bytes of its body and of its response, once there are some to count."""
+        """The account of the bytes of its body and of its response, once there are some to
+        count.
+        """
         self._held_by = held_by
         self._arrived: Hold | None = None
         self.method: str = scope["method"]
@@ -138,7 +140,7 @@ class HttpRequest:
             header("content-type"),
             header("accept"),
         )
-        """What decides whether a POST is read at all."""
+        """The headers by which the server decides if it reads a POST at all."""
         self._receive = receive
         self._send = send
         self._is_begun = self._is_read = False
@@ -152,20 +154,22 @@ class HttpRequest:
         return "transfer-encoding" in self.headers or length.strip("0") != ""
 
     def pop_content(self) -> bytes:
-        """The body, which is not kept here any longer."""
+        """Return the body, which is not kept here any longer."""
         content, self.content, self._arrived = self.content, b"", None
         return content
 
     def _counter(self) -> HeldBytes:
-        """The `held` of the request; made late, as a small body and its answer do without."""
+        """Return the `held` of the request; made late, as a small body and its answer do
+        without.
+        """
         if self.held is None:
             self.held = self._held_by(self)
         return self.held
 
     async def read_body(self) -> None:
-        """Raises HttpError for a body that is too large or too slow, and ClientGone.
+        """Read the body. Raise HttpError if it is too large or too slow, and ClientGone.
 
-        What has arrived of it counts as held bytes of its sender until `pop_content`.
+        Bytes received so far count as held bytes of the sender until `pop_content`.
         """
         if self._is_read:
             return
@@ -216,7 +220,9 @@ class HttpRequest:
             raise
 
     def _count(self, body: Arriving, more: int) -> None:
-        """Counts what has arrived of the body. Raises HttpError if there is no room for it."""
+        """Count `more` received bytes of the body. Raises HttpError if there is no room for
+        them.
+        """
         if crossed := self._counter().crossed(self.limits, more):
             raise _busy(crossed)
         if body.is_given_up:
@@ -224,9 +230,9 @@ class HttpRequest:
         body.change(more)
 
     async def discard_body(self, limits: Limits) -> None:
-        """Reads and drops what is left of a body, `Limits.discarded_bytes` at most.
+        """Read and drop the rest of a body, `Limits.discarded_bytes` at most.
 
-        A client that is still sending would lose the answer: the connection is reset under it.
+        Otherwise a client still sending would lose the answer, because its connection is reset.
         Raises ClientGone.
         """
         length, limit = self.headers.get("content-length", "0"), limits.discarded_bytes
@@ -249,12 +255,12 @@ class HttpRequest:
                 return
 
     async def gone(self) -> None:
-        """Returns when the client is gone."""
+        """Return when the client is gone."""
         while (await self._receive())["type"] != "http.disconnect":
             pass
 
     async def reply(self, status: int, body: bytes, headers: tuple[Header, ...]) -> None:
-        """Sends a whole response. A request body that was not read closes the connection.
+        """Send a whole response. A request body that was not read closes the connection.
 
         It counts as held until the client reads it. Raises ClientGone.
         """
@@ -272,7 +278,7 @@ class HttpRequest:
                 await self._until_read(waiting, Arriving(self._counter(), len(body)))
 
     async def _send_large(self, data: bytes) -> None:
-        """Sends a part of a body as the client reads it: nothing of it waits unseen elsewhere."""
+        """Send a part of a body as the client reads it: nothing of it waits unseen elsewhere."""
         unread = Arriving(self._counter(), len(data))
         rest = memoryview(data)
         del data
@@ -286,7 +292,7 @@ class HttpRequest:
                 unread.change(-len(part))
 
     async def _deliver(self, message: dict[str, Any]) -> None:
-        """Hands a message to the ASGI server, which waits while the client does not read.
+        """Hand a message to the ASGI server, which waits while the client does not read.
 
         Raises ClientGone as `_until_read`.
         """
@@ -296,7 +302,7 @@ class HttpRequest:
             await self._until_read(waiting, Arriving(self._counter(), size))
 
     async def _until_read(self, waiting: Waiting[None], unread: Arriving) -> None:
-        """Waits for a client that does not read, which holds what is `unread` meanwhile.
+        """Wait for a client that does not read. Meanwhile `unread` counts as held by the client.
 
         Raises ClientGone, also where the client reads nothing for `Limits.unread_wait`.
         """
@@ -315,35 +321,35 @@ class HttpRequest:
             raise ClientGone from None
 
     async def _abort(self) -> None:
-        """Closes the connection, and drops what the ASGI server still has to send, if it can."""
+        """Close the connection, and drop the bytes the ASGI server still has to send, if it can."""
         transport = getattr(getattr(self._send, "__self__", None), "transport", None)  # of uvicorn
         if (abort := getattr(transport, "abort", None)) is not None:
             abort()
             await asyncio.sleep(0)  # by then the ASGI server knows
 
     async def refuse(self, error: HttpError) -> None:
-        """Sends an error as the whole response. Raises ClientGone."""
+        """Send an error as the whole response. Raises ClientGone."""
         await self.reply(error.status, error.body, (JSON, _NOT_KEPT, *error.headers))
 
     async def start(self, status: int, headers: Iterable[Header]) -> None:
-        """Starts a response that is sent in parts. Raises ClientGone."""
+        """Start a response sent in parts. Raises ClientGone."""
         first = {"type": "http.response.start", "status": status, "headers": [*headers]}
         await self._deliver(first)
 
     async def send_part(self, data: bytes) -> None:
-        """Sends a part of a response that was started. Raises ClientGone."""
+        """Send a part of a started response. Raises ClientGone."""
         if len(data) > _BUFFERED:
             await self._send_large(data)
         else:
             await self._deliver({"type": "http.response.body", "body": data, "more_body": True})
 
     async def end(self) -> None:
-        """Ends a response that was sent in parts. Raises ClientGone."""
+        """End a response sent in parts. Raises ClientGone."""
         await self._deliver({"type": "http.response.body", "body": b""})
 
 
 def _busy(crossed: str) -> HttpError:
-    """The answer to a body that there is no room for."""
+    """Return the answer to a body for which there is no room."""
     why = f"busy: too much is not answered yet ({crossed})"
     return HttpError(503, why, headers=retry_after(1))
 
@@ -353,18 +359,18 @@ def _too_large(limit: int) -> HttpError:
 
 
 def _below(root: str, path: str) -> str:
-    """The path below the place where the application is mounted."""
+    """Return the path below the place where the application is mounted."""
     below = path.removeprefix(root.rstrip("/"))
     return below if below[:1] in ("", "/") else path
 
 
 def plain_path(path: str) -> str:
-    """The path without a slash at its end, which makes no difference here."""
+    """Return the path without a slash at its end, which makes no difference here."""
     return path.rstrip("/") or "/"
 
 
 def _joined(raw: Iterable[Header]) -> dict[str, str]:
-    """Headers by name; those that are repeated are joined to one list."""
+    """Return headers by name; repeated headers are joined to one list."""
     headers: dict[str, str] = {}
     for raw_name, raw_value in raw:
         name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
@@ -373,5 +379,5 @@ def _joined(raw: Iterable[Header]) -> dict[str, str]:
 
 
 def retry_after(seconds: int) -> tuple[Header, ...]:
-    """The header that says when a client may try again."""
+    """Return the header with the time after which a client may try again."""
     return ((b"retry-after", str(seconds).encode()),)

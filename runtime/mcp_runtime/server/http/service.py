@@ -1,4 +1,6 @@
-"""What the endpoints of one HTTP application share: the server, its limits, who the client is."""
+"""Shared by the endpoints of one HTTP application: the server, its limits, the client's
+identity.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ class OpenSession(Protocol):
 
 
 class HttpService:
-    """What the endpoints of one application share."""
+    """The objects the endpoints of one application share."""
 
     def __init__(
         self,
@@ -55,17 +57,17 @@ class HttpService:
         self.trace: Final = trace
         self.protection: Final = protection
         self.is_anonymous: Final = protection is None and principal is None
-        """Whether all clients are anonymous."""
+        """True if all clients are anonymous."""
         if inspect.iscoroutinefunction(principal):
             raise TypeError("principal is called and not awaited; give a function without `async`")
         self._principal = principal
         self._held = WeakValueDictionary[str, HeldBytes]()
         self._shares: dict[tuple[str, str], Share] = {}
-        """Shares of clients that were here, by principal and network; the oldest is forgotten."""
+        """Shares of earlier clients, by principal and network; the oldest is forgotten."""
         self._sessions: list[Mapping[str, OpenSession]] = []
 
     def count(self, sessions: Mapping[str, OpenSession]) -> None:
-        """Has these sessions counted, too."""
+        """Count these sessions, too."""
         self._sessions.append(sessions)
 
     @property
@@ -74,7 +76,9 @@ class HttpService:
         return (one for sessions in self._sessions for one in sessions.values())
 
     def require_room(self, principal: str) -> None:
-        """Raises HttpError if as many sessions are open as there may be, or of that principal."""
+        """Raise HttpError if the limit of open sessions is reached, for all or for this
+        principal.
+        """
         count = sum(map(len, self._sessions))
         if count >= self.limits.sessions:
             why = f"{self.limits.sessions} sessions are open (Limits.sessions)"
@@ -85,7 +89,7 @@ class HttpService:
                 raise self.no_share("sessions", 60)
 
     def no_share(self, what: str, seconds: int) -> HttpError:
-        """The answer to a principal that has as many open as it may have."""
+        """Return the answer to a principal with as many open as it may have."""
         why = f"you have {self.limits.principal_sessions} {what} open (Limits.principal_sessions)"
         return HttpError(429, why, headers=retry_after(seconds))
 
@@ -96,7 +100,9 @@ class HttpService:
         return "" if self._principal is None else self._principal(request.scope)
 
     def share_of(self, request: HttpRequest, principal: str) -> Share:
-        """The share of the client in the account of bytes: by its principal, or by its address."""
+        """Return the share of the client in the account of bytes: by its principal, or by its
+        address.
+        """
         client = None if principal else request.scope.get("client")
         key = principal, network_of(client[0]) if client else ""
         share = self._shares.get(key)
@@ -108,7 +114,9 @@ class HttpService:
         return share
 
     def held_by(self, request: HttpRequest) -> HeldBytes:
-        """What counts the bodies that a principal is sending; anonymous ones count alone."""
+        """Return the account of the bodies a principal is sending; anonymous clients have one
+        account each.
+        """
         principal = "" if self.is_anonymous else self.principal(request)
         share = self.share_of(request, principal)
         if not principal:
@@ -124,7 +132,7 @@ class HttpService:
 
 @lru_cache(1024)
 def network_of(host: str) -> str:
-    """The network that one client is taken for: an IPv4 address, or 64 bits of an IPv6 address."""
+    """Return the network taken for one client: an IPv4 address, or 64 bits of an IPv6 address."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -133,5 +141,5 @@ def network_of(host: str) -> str:
 
 
 def new_session_id() -> str:
-    """An id that nobody can guess."""
+    """Return an id nobody can guess."""
     return secrets.token_urlsafe(32)

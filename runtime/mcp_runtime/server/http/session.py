@@ -58,7 +58,7 @@ class HttpSession(StreamingConnection):
         self._current: Outbox | None = None
 
     def receive(self, body: bytes) -> Outbox:
-        """Starts to work on the body of a POST; the stream of its answers. Raises HttpError."""
+        """Start to work on the body of a POST; the stream of its answers. Raises HttpError."""
         frame = self.read(body)
         return self._answered_on(self._new_stream(), frame)
 
@@ -66,7 +66,7 @@ class HttpSession(StreamingConnection):
         return Outbox(str(next(self._names)), self.server.limits, self.session.held)
 
     def _answered_on(self, stream: Outbox, frame: Frame) -> Outbox:
-        """The stream, on which a message is answered from now on."""
+        """Return the stream, on which a message is answered from now on."""
         self._current = stream
         try:
             events = self.session.handle(frame, self.loop.time())
@@ -97,7 +97,7 @@ class HttpSession(StreamingConnection):
         return was_running
 
     def _release(self, id: Id) -> None:
-        """Finishes a stream when the last of its requests is answered."""
+        """Finish a stream when the last of its requests is answered."""
         stream = self._by_request.pop(id, None)
         if stream is not None:
             stream.owed -= 1
@@ -105,7 +105,7 @@ class HttpSession(StreamingConnection):
                 stream.finish()
 
     def cancel(self, stream: Outbox, why: str) -> None:
-        """Cancels the requests that are answered on a stream, as if the client had."""
+        """Cancel the requests that are answered on a stream, as if the client had."""
         for id in [id for id, own in self._by_request.items() if own is stream]:
             params = msgspec.json.encode({"requestId": id, "reason": why})
             self.receive(jsonrpc.notification("notifications/cancelled", params))
@@ -120,12 +120,12 @@ class HttpSession(StreamingConnection):
 
     @property
     def primes(self) -> bool:
-        """Whether a stream begins with an event without data, so that it can be resumed."""
+        """True if a stream begins with an event without data, so it can be resumed."""
         agreed = self.session.agreed
         return agreed is not None and agreed.translation.revision.primed_streams
 
     def hold_open(self) -> None:
-        """Keeps the session from being idle, until `release_hold`: it has an open response."""
+        """Keep the session from being idle, until `release_hold`: it has an open response."""
         self.responses += 1
 
     def release_hold(self) -> None:
@@ -133,11 +133,11 @@ class HttpSession(StreamingConnection):
         self.used = self.loop.time()
 
     def begin_standalone(self) -> Outbox:
-        """The stream of a GET."""
+        """Return the stream of a GET."""
         return self.stream
 
     def stream_of(self, name: str) -> Outbox:
-        """The stream of that name; a finished one if the session no longer has it."""
+        """Return the stream of this name; a finished one if the session no longer has it."""
         if name.startswith(STANDALONE):
             return self.stream
         if name not in self.streams:
@@ -147,13 +147,13 @@ class HttpSession(StreamingConnection):
         return self.streams[name]
 
     def forget(self, stream: Outbox) -> None:
-        """Drops a stream that was sent to its end."""
+        """Drop a stream that was sent to its end."""
         self.streams.pop(stream.name, None)
 
     # ---- resumption
 
     async def events(self, stream: Outbox, messages: Sequence[bytes]) -> bytes:
-        """The events for messages, stored under their ids unless the session has ended."""
+        """Return the events for messages, stored under their ids unless the session has ended."""
         if self.session.state is State.CLOSED:
             return await super().events(stream, messages)
         try:
@@ -168,7 +168,7 @@ class HttpSession(StreamingConnection):
         return encoded(name, count, messages)
 
     def response_ended(self, stream: Outbox) -> None:
-        """Stores what is still to come on the stream, until the client resumes it."""
+        """Store the rest of the stream, until the client resumes it."""
         self.release_hold()
         if stream.is_over:
             self.forget(stream)
@@ -176,7 +176,9 @@ class HttpSession(StreamingConnection):
             self.spawn(self._store_rest(stream, stream.attach()))
 
     def _note(self, stream: Outbox) -> bytes:
-        """What is stored with its events, for a process that sends the stream on."""
+        """Return the note to store with the stream's events, for a process that continues the
+        stream.
+        """
         return b""
 
     async def _store_rest(self, stream: Outbox, reader: int) -> None:
@@ -188,12 +190,12 @@ class HttpSession(StreamingConnection):
             self.forget(stream)
 
     async def _store(self, stream: Outbox, data: bytes) -> None:
-        """Stores an event that nobody waits for."""
+        """Store an event nobody waits for."""
         await self.events(stream, [data])
 
     @property
     def can_leave(self) -> bool:
-        """Whether nothing is open here that the end of the session would cut off."""
+        """True if nothing is open here the end of the session would cut off."""
         return not (self.responses or self.streams)
 
     def close(self) -> None:

@@ -22,7 +22,7 @@ from mcp_runtime.stores import NoSuchEvent
 
 _SESSION_ID: Final = "mcp-session-id"
 _QUIET: Final = 0.5
-"""Seconds before a response without news begins as a stream, where that can be resumed."""
+"""Seconds before a response without news begins as a stream, if the client could resume it."""
 
 
 class SessionEndpoint:
@@ -35,7 +35,7 @@ class SessionEndpoint:
     # ---- POST
 
     async def post(self, request: HttpRequest) -> EventResponse | None:
-        """Source: 2025-11-25 basic/transports, "Sending Messages to the Server"."""
+        """Handle a POST. Source: 2025-11-25 basic/transports, "Sending Messages to the Server"."""
         self._require_version(request)
         if _SESSION_ID not in request.headers:
             await self._begin(request, request.pop_content())
@@ -66,7 +66,9 @@ class SessionEndpoint:
     async def _single_answer(
         self, request: HttpRequest, session: HttpSession, stream: Outbox
     ) -> bytes:
-        """Raises HttpError, after which nothing works on the request any more, and ClientGone."""
+        """Wait for the only answer. Raise HttpError, after which nothing works on the request, and
+        ClientGone.
+        """
         try:
             return await single_answer(stream, request)
         except HttpError:
@@ -78,7 +80,7 @@ class SessionEndpoint:
             raise
 
     async def _begin(self, request: HttpRequest, body: bytes) -> None:
-        """Source: 2025-11-25 basic/transports, "Session Management"."""
+        """Begin a session. Source: 2025-11-25 basic/transports, "Session Management"."""
         principal = self._service.principal(request)
         session = self._table.new(principal, self._service.share_of(request, principal))
         request.held = session.session.held
@@ -94,7 +96,9 @@ class SessionEndpoint:
         await request.reply(200, answer, (JSON, (b"mcp-session-id", session.id.encode())))
 
     def _require_version(self, request: HttpRequest) -> None:
-        """Source: 2025-11-25 basic/transports, "Protocol Version Header"."""
+        """Require the session's version. Source: 2025-11-25 basic/transports, "Protocol Version
+        Header".
+        """
         version = request.headers.get(http_rules.VERSION)
         offer = self._service.server.offer()
         if version is None or version in offer.handshake:
@@ -107,7 +111,7 @@ class SessionEndpoint:
         raise HttpError(400, why)
 
     async def _session(self, request: HttpRequest) -> HttpSession:
-        """The session that the request names, if it belongs to the request's principal."""
+        """Return the session the request names, if it belongs to the request's principal."""
         if _SESSION_ID not in request.headers:
             raise HttpError(400, "Mcp-Session-Id is missing")
         principal = self._service.principal(request)
@@ -122,7 +126,9 @@ class SessionEndpoint:
     # ---- GET
 
     async def get(self, request: HttpRequest) -> EventResponse | None:
-        """Source: 2025-11-25 basic/transports, "Listening for Messages from the Server"."""
+        """Send a stream. Source: 2025-11-25 basic/transports, "Listening for Messages from the
+        Server".
+        """
         if not http_rules.accepts(request.headers.get("accept"), http_rules.EVENT_STREAM):
             raise HttpError(406, f"Accept must have {http_rules.EVENT_STREAM}")
         self._require_version(request)
@@ -136,7 +142,7 @@ class SessionEndpoint:
         return self._response(request, session, stream, stream.attach())
 
     async def _resume(self, request: HttpRequest, session: HttpSession, last: str) -> EventResponse:
-        """Source: 2025-11-25 basic/transports, "Resumability and Redelivery"."""
+        """Resume a stream. Source: 2025-11-25 basic/transports, "Resumability and Redelivery"."""
         session.hold_open()
         try:
             name, number = place(last)
@@ -157,7 +163,9 @@ class SessionEndpoint:
     async def _missed(
         self, session: HttpSession, stream: Outbox, reader: int, name: str, number: int
     ) -> Sequence[bytes]:
-        """The events after a certain one. Raises NoSuchEvent; then the reader has left."""
+        """Return the events after event `number`. On any error, detach the reader. Raises
+        NoSuchEvent.
+        """
         try:
             async with stream.storing:  # by then, what the last reader took is stored
                 missed = (await self._table.events.after(session.id, name, number)).events
@@ -175,7 +183,7 @@ class SessionEndpoint:
         reader: int,
         missed: Sequence[bytes] | None = None,
     ) -> EventResponse:
-        """Sends a stream, or the rest of one after the events that the client has missed."""
+        """Send a stream, or the rest of one after the events the client has missed."""
         session.hold_open()
         if stream is session.stream:
             stream.until = self._service.expires()

@@ -1,4 +1,4 @@
-"""The record that a store keeps of a session, so that another process can go on with it."""
+"""The record of a session in a store, by which another process can continue the session."""
 
 from __future__ import annotations
 
@@ -8,24 +8,26 @@ import msgspec
 
 
 class SessionRecord(msgspec.Struct, frozen=True):
-    """What the handshake agreed on, and what the client has asked for since."""
+    """The outcome of a handshake, and the client's requests since that change the session."""
 
     principal: str
     begun: str
     """The client's `initialize`."""
     is_open: bool
-    """Whether the client has sent `notifications/initialized`."""
+    """True if the client has sent `notifications/initialized`."""
     log_level: str | None
     watched: tuple[str, ...]
-    """The URIs that the client is subscribed to."""
+    """The URIs the client is subscribed to."""
     lists: Mapping[str, str] = {}
-    """Digests of the lists that the client has heard of: as they were when the session began, or
+    """Digests of the lists the client has heard of: as they were when the session began, or
     when a change of them was announced to it by a process that had other ones.
     """
 
 
 def merged(before: SessionRecord, ours: SessionRecord, theirs: SessionRecord) -> SessionRecord:
-    """What both processes have changed since `before`; ours counts where they changed the same."""
+    """Merge the changes of two processes since `before`; where both changed the same, `ours`
+    counts.
+    """
     added, removed = {*ours.watched} - {*before.watched}, {*before.watched} - {*ours.watched}
     return msgspec.structs.replace(
         theirs,

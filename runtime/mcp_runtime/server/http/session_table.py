@@ -31,11 +31,11 @@ _SWEEP_EVERY: Final = 60.0
 class SessionTable(Generic[_S]):
     """The sessions that `make` makes of an id, a principal and its share in the account of bytes.
 
-    They end with this process. A new one takes the place of one that nobody uses.
+    They end with this process. A new one takes the place of one nobody uses.
     """
 
     is_shared = False
-    """Whether other processes have these sessions too."""
+    """True if other processes have these sessions too."""
 
     def __init__(
         self,
@@ -57,11 +57,11 @@ class SessionTable(Generic[_S]):
         return self._make(new_session_id(), principal, share)
 
     def make_room(self, principal: str, share: Share | None = None) -> None:
-        """Close idle sessions if there is no room: of the peer with most, those never used first.
+        """Close idle sessions if there is no room: of the peer with most, never used ones first.
 
-        A peer that has more than all others together loses sessions with an open response before
-        others lose any. Where the principal has its share of them, they are of that principal.
-        Raises HttpError if there are none that this peer may push out.
+        A peer with more sessions than all others together loses sessions with an open response
+        before others lose any. A principal that has used up its own share loses sessions of its
+        own. Raises HttpError if no session may be closed for this peer.
         """
         try:
             self._service.require_room(principal)
@@ -103,7 +103,7 @@ class SessionTable(Generic[_S]):
         session.spawn(self.events.forget(session.id))
 
     async def begin(self, session: _S, body: bytes) -> None:
-        """Makes a session known to `find`; `body` is the client's `initialize`."""
+        """Make a session known to `find`; `body` is the client's `initialize`."""
         self._add(session)
 
     def _add(self, session: _S) -> None:
@@ -112,7 +112,7 @@ class SessionTable(Generic[_S]):
         self._sweep_later()
 
     async def find(self, id: str, share: Share | None = None) -> _S | None:
-        """The session with that id; None if there is none. Raises HttpError."""
+        """Return the session with this id; None if there is none. Raises HttpError."""
         return self.open.get(id)
 
     async def end(self, session: _S) -> None:
@@ -126,19 +126,19 @@ class SessionTable(Generic[_S]):
     # ---- what only processes do that share a store
 
     async def keep(self, session: _S) -> None:
-        """Stores what the client's last message has changed. Raises HttpError."""
+        """Store the changes by the client's last message. Raises HttpError."""
 
     async def catch_up(self, session: _S) -> None:
-        """Announces what has changed while the session was not open here."""
+        """Announce the changes made while the session was not open here."""
 
     def followed(self, session: _S, name: str, last: int) -> FollowedStream | None:
-        """The stream of another process that still works on it, from the event `last` on."""
+        """Return the stream of another process that still works on it, from the event `last` on."""
         return None
 
     # ---- idle sessions, and shutdown
 
     async def release(self) -> None:
-        """On shutdown: closes all sessions here."""
+        """Close all sessions here, on shutdown."""
         self.stop_sweeping()
         for session in [*self.open.values()]:
             await self._release(session)
@@ -157,7 +157,7 @@ class SessionTable(Generic[_S]):
             self._sweeper = asyncio.get_running_loop().call_later(wait, self._sweep)
 
     def _sweep(self) -> None:
-        """Closes sessions that have been idle for too long."""
+        """Close sessions that have been idle for too long."""
         self._sweeper = None
         since = asyncio.get_running_loop().time() - self._service.limits.session_idle
         for session in [*self.open.values()]:
@@ -169,12 +169,12 @@ class SessionTable(Generic[_S]):
 
 
 def _use(session: HttpSession) -> tuple[bool, float]:
-    """Sorts sessions by whether they were used after `notifications/initialized`, and when."""
+    """Sort sessions by whether they were used after `notifications/initialized`, and when."""
     return session.uses > 1, session.used
 
 
 def own_sessions(service: HttpService) -> SessionTable[HttpSession]:
-    """The sessions of a process that has no store."""
+    """Return the sessions of a process that has no store."""
     events = MemoryEvents(service.limits)
     table = SessionTable(service, events, partial(HttpSession, service, events=events))
     events.held_by = lambda id: table.open[id].session.held if id in table.open else HeldBytes()

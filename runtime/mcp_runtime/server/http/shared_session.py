@@ -1,4 +1,4 @@
-"""A session of Streamable HTTP that several processes serve, each going on with what others began.
+"""A session of Streamable HTTP served by several processes, which continue each other's work.
 
 Source: 2025-11-25 basic/transports, "Resumability and Redelivery".
 """
@@ -32,14 +32,14 @@ from mcp_runtime.server.http.streaming import STANDALONE
 from mcp_runtime.stores import StoreUnavailable
 
 _RETRY: Final = 0.5
-"""Seconds until an event that nobody waits for is stored again after a failure."""
+"""Seconds until an event without a waiting reader is stored again after a failure."""
 _INITIALIZED: Final = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
 
 
 class SharedSession(HttpSession):
-    """A session that other processes of a cluster may serve at the same time.
+    """A session other processes of a cluster may serve at the same time.
 
-    Requests to the client and streams are numbered so that no two processes choose the same.
+    Requests to the client and streams are numbered so no two processes choose the same.
     """
 
     initialize = b""
@@ -51,9 +51,9 @@ class SharedSession(HttpSession):
     synced = 0.0
     """When the record was read or stored."""
     lists: Mapping[str, str] = {}
-    """Digests of the lists that the client has heard of."""
+    """Digests of the lists the client has heard of."""
     is_late = False
-    """Whether changes may have been announced before the session was open in this process."""
+    """True if changes may have been announced before the session was open in this process."""
 
     def __init__(
         self, service: HttpService, id: str, principal: str, share: Share | None, cluster: Cluster
@@ -63,13 +63,13 @@ class SharedSession(HttpSession):
 
     @property
     def can_leave(self) -> bool:
-        """Whether nothing is open or waits here that another process could not go on with."""
+        """True if another process could continue everything that is open or waits here."""
         return super().can_leave and not self.stream.has_news
 
     def receive(
         self, body: bytes, *, forwards: bool = True, stream: Outbox | None = None
     ) -> Outbox:
-        """Starts to work on a body, and forwards what another process may wait for."""
+        """Start to work on a body, and forward messages another process may wait for."""
         frame = self.read(body)
         if forwards:
             self._cluster.forward(self.id, frame)
@@ -90,14 +90,14 @@ class SharedSession(HttpSession):
                 self.spawn(self._store(stream, b""))  # and its note with it
 
     def begin_standalone(self) -> Outbox:
-        """The stream of a GET, under a new name: any process may go on with it."""
+        """Return the stream of a GET, under a new name: any process may go on with it."""
         self.stream.resume(f"{STANDALONE}-{next(self._names)}", 0, ())
         return self.stream
 
     def catch_up(self) -> None:
-        """Announces what has changed while the session was not open here, as far as that is known.
+        """Announce the known changes made while the session was not open here.
 
-        A list is compared with the one that the client heard of; a resource may have changed.
+        A list is compared with the list the client heard of; a resource may have changed.
         """
         if self.is_late:
             self.is_late = False
@@ -111,7 +111,7 @@ class SharedSession(HttpSession):
     # ---- resumption
 
     def let_go(self, name: str) -> None:
-        """Another process sends that stream on from now on, from the store."""
+        """Leave the stream to another process, which sends it on from the store."""
         if name in self.streams:
             stream = self.streams[name]
             self.spawn(self._store_rest(stream, stream.attach()))
@@ -126,7 +126,7 @@ class SharedSession(HttpSession):
     # ---- requests that may be run again
 
     def _rerun(self, frame: Frame, body: bytes, owed: tuple[Id, ...]) -> Rerun | None:
-        """What another process needs to run these requests again; None if it may not."""
+        """Return the note another process needs to run these requests again; None if it may not."""
         frames = frames_of(frame)
         if len(body) > self.server.limits.rerun_bytes or len(owed) < len(frames):
             return None
@@ -145,7 +145,7 @@ class SharedSession(HttpSession):
         return stream.rerun.written
 
     def take_over(self, name: str, note: Rerun, last: int) -> bool:
-        """Runs the requests of a stream again unless another process is faster.
+        """Run the requests of a stream again unless another process is faster.
 
         `last` is the number of its last event. Returns whether they may be run here.
         """
@@ -171,7 +171,7 @@ class SharedSession(HttpSession):
         super().fail_running()
 
     def _leave(self, stream: Outbox, note: Rerun) -> None:
-        """Cancels requests, and has the client come back to the process that runs them again."""
+        """Cancel requests, and tell the client to reconnect to the process running them again."""
         if stream.stored:
             for id in note.owed:
                 super(HttpSession, self)._drop(id)  # the stream does not end with it
@@ -180,7 +180,7 @@ class SharedSession(HttpSession):
             stream.interrupt(COME_BACK)
 
     async def _claim(self, name: str, note: Rerun, last: int) -> None:
-        """Stores an event without data, which one process alone can store under its number."""
+        """Store an event without data under the next number, which only one process can do."""
         stored = None
         while stored is None and self.session.state is not State.CLOSED:
             try:
@@ -219,12 +219,12 @@ class SharedSession(HttpSession):
         )
 
     def restore(self, record: SessionRecord) -> None:
-        """Begins a session that was just made as the recorded one was begun."""
+        """Open a new session as the recorded session was opened."""
         self.initialize = record.begun.encode()
         self.receive(self.initialize, forwards=False)
 
     def update(self, record: SessionRecord) -> None:
-        """Applies what the client has told other processes since."""
+        """Apply the client's messages to other processes since."""
         session = self.server_session
         if record.is_open and session.state is State.AGREED:
             self.receive(_INITIALIZED, forwards=False)

@@ -61,7 +61,7 @@ class SharedTable(SessionTable[SharedSession]):
         return None
 
     async def _kept(self, id: str) -> tuple[SessionRecord, int] | None:
-        """The record of a session and its version. One that cannot be read is lost."""
+        """Return the record of a session and its version. A record nobody can read is lost."""
         if (kept := await self._cluster.store.sessions.get(id)) is None:
             return None
         try:
@@ -88,7 +88,7 @@ class SharedTable(SessionTable[SharedSession]):
         return session
 
     def _restore(self, session: SharedSession, record: SessionRecord) -> None:
-        """Raises HttpError 404 for a record that does not begin a session."""
+        """Raise HttpError 404 for a record that does not begin a session."""
         with suppress(HttpError):
             session.restore(record)
         if session.session.state is State.NEW:
@@ -96,7 +96,7 @@ class SharedTable(SessionTable[SharedSession]):
             raise HttpError(404, "there is no such session")
 
     def _give_up(self, session: SharedSession) -> None:
-        """The store keeps it."""
+        """Close the session here; the store keeps it."""
         self._remove(session)
 
     def _apply(self, session: SharedSession, record: SessionRecord, version: int) -> None:
@@ -105,7 +105,7 @@ class SharedTable(SessionTable[SharedSession]):
         session.synced = asyncio.get_running_loop().time()
 
     async def keep(self, session: SharedSession) -> None:
-        """Raises HttpError if the session was deleted meanwhile."""
+        """Store the session. Raise HttpError if it was deleted meanwhile."""
         if (record := session.record()) == session.stored:
             return
         before, version = session.stored or record, session.version
@@ -136,18 +136,18 @@ class SharedTable(SessionTable[SharedSession]):
         return FollowedStream(cluster, limits, session.id, name, process, last, take_over, held)
 
     async def end(self, session: SharedSession) -> None:
-        """Ends a session in all processes."""
+        """End a session in all processes."""
         self._remove(session)
         await self._cluster.store.sessions.delete(session.id)
         self._cluster.ended(session.id)
         await self.events.forget(session.id)
 
     async def _release(self, session: SharedSession) -> None:
-        """Other processes go on with it."""
+        """Close the session here on shutdown; other processes continue it."""
         self._remove(session)
 
     def receive(self, message: Forwarded) -> None:
-        """Does what another process forwards, if the session is open here."""
+        """Handle a message forwarded by another process, if the session is open here."""
         session = self.open.get(message.session)
         if session is None:
             return
@@ -161,7 +161,9 @@ class SharedTable(SessionTable[SharedSession]):
             session.receive(message.body.encode(), forwards=False)
 
     def _sweep(self) -> None:
-        """The store must not give up those that have an open response and ask for nothing else."""
+        """Close idle sessions. Renew those with only an open response, or the store would drop
+        them.
+        """
         half = asyncio.get_running_loop().time() - self._service.limits.session_idle / 2
         for session in [*self.open.values()]:
             if session.responses and session.synced <= half:

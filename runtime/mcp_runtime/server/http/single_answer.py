@@ -1,7 +1,7 @@
-"""Answers clients that accept JSON and no event stream: with the one message that they wait for.
+"""Answers clients that accept JSON and no event stream, with the one message they wait for.
 
-Progress, logs and changes are dropped: such a client has no place for them. What cannot be left
-out, a request of the server or a subscription, needs a stream.
+Progress, logs and changes are dropped: such a client has no place for them. A request of the server
+or a subscription cannot be dropped and needs a stream.
 Source: 2025-11-25 basic/transports, "Sending Messages to the Server"; RFC 9110 section 15.5.7.
 """
 
@@ -16,17 +16,17 @@ from mcp_runtime.server.http.request import ClientGone, HttpError, HttpRequest
 
 
 def takes_streams(request: HttpRequest) -> bool:
-    """Whether the client accepts an event stream."""
+    """Return True if the client accepts an event stream."""
     return http_rules.accepts(request.headers.get("accept"), http_rules.EVENT_STREAM)
 
 
 def stream_needed(why: str) -> HttpError:
-    """The refusal of an answer that is more than one JSON message."""
+    """Return the refusal of an answer that is more than one JSON message."""
     return HttpError(406, f"Accept must have {http_rules.EVENT_STREAM}: {why}")
 
 
 async def single_answer(stream: Outbox, request: HttpRequest) -> bytes:
-    """Waits for the answer on a stream, however long it takes.
+    """Wait for the answer on a stream, however long it takes.
 
     Raises HttpError where the server asks the client something, ClientGone.
     """

@@ -1,4 +1,4 @@
-"""The note on a stream: the requests that it owes an answer, and what running them again needs."""
+"""The note on a stream: its unanswered requests, and the data for running them again."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Rerun(msgspec.Struct, frozen=True, omit_defaults=True):
     process: int
     """The process that runs them."""
     token: str = ""
-    """What the token of the message says, as JSON; empty without authorization."""
+    """The content of the message's token, as JSON; empty without authorization."""
     progress: tuple[float | None, ...] = ()
-    """What was reported last on each of `owed`; it must not go back."""
+    """The last progress of each request in `owed`; progress must not go back."""
     count: int = 0
     """How often they were run again."""
     claim: str = ""
-    """A random text of the last time, so that each attempt to run them again has a note of its
+    """A random text of the last time, so each attempt to run them again has a note of its
     own."""
 
     @property
@@ -42,22 +42,22 @@ _notes: Final[msgspec.json.Decoder[Rerun | tuple[Id, ...]]] = msgspec.json.Decod
 
 
 def note_of(owed: Collection[Id]) -> bytes:
-    """The note on a stream whose requests are run once."""
+    """Return the note on a stream whose requests are run once."""
     return _dump(owed)
 
 
 def read_note(note: bytes) -> Rerun | tuple[Id, ...]:
-    """What `note_of` or `Rerun.written` has written."""
+    """Read a note written by `note_of` or `Rerun.written`."""
     return _notes.decode(note)
 
 
 def frames_of(frame: Frame) -> tuple[Frame, ...]:
-    """The messages of a batch, or the one message."""
+    """Return the messages of a batch, or the one message."""
     return frame.frames if isinstance(frame, Batch) else (frame,)
 
 
 def is_call_of(frame: Frame, tools: Collection[str]) -> bool:
-    """Whether a message that was read before calls one of these tools."""
+    """Return True if a message that was read before calls one of these tools."""
     if not isinstance(frame, Request) or frame.method != "tools/call":
         return False
     name = peek.request_params(frame.params).name

@@ -38,7 +38,7 @@ class StreamingConnection(ServerConnection):
         await self.stream.drain()
 
     def read(self, body: bytes) -> Frame:
-        """The message in a body. Raises HttpError if there is none."""
+        """Return the message in a body. Raises HttpError if there is none."""
         frame = self.session.read(body)
         if isinstance(frame, Malformed):
             raise malformed(frame)
@@ -53,32 +53,32 @@ class StreamingConnection(ServerConnection):
             super().notify_change(change)
 
     async def events(self, stream: Outbox, messages: Sequence[bytes]) -> bytes:
-        """The events for messages that were taken from a stream."""
+        """Return the events for messages that were taken from a stream."""
         return b"".join(sse.encode(sse.Event(data=data)) for data in messages)
 
     @abstractmethod
     def response_ended(self, stream: Outbox) -> None:
-        """Called when a response that sent `stream` has ended."""
+        """Handle the end of a response that sent `stream`."""
 
     @abstractmethod
     def close(self) -> None:
-        """Ends the connection: running requests are cancelled, streams end."""
+        """Close the connection: cancel running requests, end streams."""
 
     def disconnect(self, why: str) -> None:
-        """Cancels running requests, and notifies the client of no more changes."""
+        """Cancel running requests, and notify the client of no more changes."""
         self.server.connections.discard(self)
         self.end(why)
 
     def stop_listening(self) -> None:
-        """On shutdown: ends streams that only carry changes; running requests may still end."""
+        """End the streams that only carry changes, on shutdown; running requests may still end."""
 
 
 def malformed(frame: Malformed) -> HttpError:
-    """The answer to a body that is not a message."""
+    """Return the answer to a body that is not a message."""
     id = None if frame.is_response else frame.id
     return HttpError(400, frame.message, jsonrpc.error_response(id, frame.code, frame.message))
 
 
 def _is_unanswerable(frame: Frame) -> bool:
-    """Whether it is not a message, and has no id to answer to."""
+    """Return True if a body is not a message, and has no id to answer to."""
     return isinstance(frame, Malformed) and (frame.id is None or frame.is_response)

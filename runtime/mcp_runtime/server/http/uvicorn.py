@@ -20,7 +20,7 @@ _PORT_DIGITS: Final = 9
 
 
 class DrainableApp(Protocol):
-    """An ASGI application that can end its streams in good order."""
+    """An ASGI application with an orderly end of its streams."""
 
     path: str
     limits: Limits
@@ -33,9 +33,10 @@ class DrainableApp(Protocol):
 
 
 def address(text: str) -> tuple[str, int]:
-    """Host and port of "127.0.0.1:8000", "[::1]:8000", ":8000" or "http://127.0.0.1:8000/".
+    """Parse the host and port of "127.0.0.1:8000", "[::1]:8000", ":8000" or
+    "http://127.0.0.1:8000/".
 
-    Raises ValueError, which says what is wrong.
+    Raises ValueError with the fault.
     """
     text = str(text)
     if text[:8].lower() == "https://":
@@ -59,7 +60,7 @@ def address(text: str) -> tuple[str, int]:
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
-    """An event loop of uvloop where that is installed, else one of asyncio."""
+    """Return an event loop of uvloop where that is installed, else one of asyncio."""
     try:
         import uvloop
     except ModuleNotFoundError:
@@ -73,18 +74,18 @@ async def serve(
     started: Callable[[str], object] = lambda url: None,
     root_path: str = "",
 ) -> None:
-    """Serves at an address, or on a listening socket, until SIGINT or SIGTERM.
+    """Serve at an address, or on a listening socket, until SIGINT or SIGTERM.
 
     A second signal does not wait for requests.
 
     Web pages of the application's `origins`, and on its `hosts`, may read the answers.
 
     `started` is called with each URL of the endpoint as soon as it is served. `root_path` is the
-    prefix of the path that a proxy cuts off.
+    prefix of the path a proxy cuts off.
 
-    Raises NotInstalled without the extra `http`, ValueError for a malformed address, what leaving
-    the server's lifespan raises, and SystemExit if the address cannot be served, after uvicorn has
-    logged why.
+    Raises NotInstalled without the extra `http`, ValueError for a malformed address, the exceptions
+    of leaving the server's lifespan, and SystemExit if the address cannot be served, after uvicorn
+    has logged the reason.
     """
     from mcp_runtime.server.http.draining_server import DrainingServer
 
