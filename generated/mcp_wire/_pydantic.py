@@ -247,7 +247,9 @@ def _core(T: Any) -> Any:
 def _keyed(cls: "type[KeyedModel]") -> tuple[tuple[Any, int | None, Any], ...]:
     """By pattern what reads a value: it raises ValidationError."""
     rows = cls.keyed_()
-    return tuple((p, longest, validator(T).validate_python) for _, p, longest, T in rows)
+    return tuple(
+        (p, longest, validator(T).validate_python) for _, p, longest, T in rows
+    )
 
 
 def _is_name(pattern: str, longest: int | None, name: str) -> bool:

@@ -342,7 +342,9 @@ def name_unions(module: dict[str, Any], tags: Mapping[str, str]) -> None:
     """
     for name, tag in tags.items():
         alias = module[name]
-        if get_origin(alias) is Annotated:  # its type takes less than its annotation says
+        if (
+            get_origin(alias) is Annotated
+        ):  # its type takes less than its annotation says
             alias = alias.__origin__
         arms = get_args(alias)
         union = module[name] = _Union(name, arms, _marked(arms, tag))
