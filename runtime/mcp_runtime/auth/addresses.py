@@ -32,8 +32,9 @@ _PLACES: Final[dict[Place, tuple[str, ...]]] = {
         *("5f00::/16", "fe80::/10", "ff00::/8"),
     ),
 }
-"""The networks that are not of the internet. Of IPv6 only 2000::/3 is, so the rows outside it say
-why an address is refused, and to which kind it belongs."""
+"""The networks outside the public internet. Only 2000::/3 of IPv6 is public; the IPv6 rows outside
+it give the reason for a refusal, and the kind of place.
+"""
 _INTERNET: Final = ip_network("2000::/3")
 _MAX_URL: Final = 4096
 _PORTS: Final = {"http": 80, "https": 443}
@@ -43,9 +44,9 @@ _NETWORKS: Final[tuple[tuple[IPv4Network | IPv6Network, Place], ...]] = tuple(
 
 
 def require_secure(url: str, what: str) -> str:
-    """Return the URL, if it is https, or http on a loopback host, with nothing that misleads.
+    """Return the URL, if it is https, or http on a loopback host, without misleading parts.
 
-    Raises DiscoveryFailed, which says what the URL is for.
+    Raises DiscoveryFailed; its text names the purpose of the URL, `what`.
     """
     parts = _split(url, what)
     if "@" in parts.netloc or parts.fragment or not parts.hostname:
@@ -67,9 +68,9 @@ def _split(url: str, what: str) -> SplitResult:
 
 
 def origin(url: str) -> str:
-    """Scheme, host and port of a URL, as `https://host:port` without a port that goes without.
+    """Return scheme, host and port of a URL, as `https://host:port`, without the usual port.
 
-    Raises DiscoveryFailed for what is not a URL.
+    Raises DiscoveryFailed for a malformed URL.
     """
     parts = _split(url, "an address")
     host = parts.hostname or ""
@@ -109,9 +110,10 @@ _CARRIERS: Final[tuple[tuple[IPv6Network, Callable[[int], tuple[int, ...]]], ...
 
 
 def place_of(address: str) -> Place:
-    """Where packets to an IP address go. A mapped IPv4 address is this address.
+    """Return the kind of network an IP address belongs to. A mapped IPv4 address counts as the IPv4
+    address.
 
-    Raises ValueError for what is no address.
+    Raises ValueError for a malformed address.
     """
     plain = ip_address(address)
     if isinstance(plain, IPv6Address):
@@ -138,7 +140,7 @@ def is_public(address: str) -> bool:
     """Return True if an IP address is one of the public internet.
 
     Private, loopback, link-local (cloud metadata among them), multicast, reserved and shared
-    addresses are not, nor IPv6 addresses that carry such an IPv4 address.
+    addresses are not, nor IPv6 addresses containing such an IPv4 address.
     """
     try:
         return place_of(address) == "public"
@@ -147,9 +149,10 @@ def is_public(address: str) -> bool:
 
 
 def require_near_page(url: str, server: str) -> None:
-    """Judge a page a person is sent to by its URL alone, as far as that is an address.
+    """Refuse a page in a network of the person's, judged by the URL alone: a name is not resolved.
 
-    Raises DiscoveryFailed if it is on the loopback or in a private network, and `server` is not.
+    Raises DiscoveryFailed if the page is on the loopback or in a private network, and `server` is
+    not.
     """
     host, ours = urlsplit(url).hostname or "", urlsplit(server).hostname or ""
     place = _place_of_host(host)
@@ -158,7 +161,7 @@ def require_near_page(url: str, server: str) -> None:
 
 
 def _place_of_host(host: str) -> Place | None:
-    """Where a host is, None for a name that is to be resolved."""
+    """Return the kind of network a host is in; None for a name that must be resolved first."""
     if is_loopback(host):
         return "loopback"
     try:
@@ -182,10 +185,10 @@ def same_issuer(one: str, other: str) -> bool:
 
 
 def plain_issuer(issuer: str) -> str:
-    """Return an issuer in the form in which it is compared, and stored under.
+    """Return an issuer in the form used to compare and to store it.
 
-    Scheme and host in lower case, without the usual port, and without a path that is `/` alone. A
-    slash after a longer path stays. What is not a URL is returned as it is.
+    Scheme and host in lower case, without the usual port, and without a path of `/` alone. A slash
+    after a longer path stays. A text other than a URL is returned unchanged.
     Source: RFC 3986 sections 6.2.2.1 and 6.2.3.
     """
     try:

@@ -45,7 +45,7 @@ class Challenge:
 
 
 def challenges(header: str | None) -> tuple[Challenge, ...]:
-    """Return the challenges of a header, in their order; what cannot be read ends the list.
+    """Parse the challenges of a header, in their order, up to the first unreadable one.
 
     >>> challenges('Bearer scope="a b", error=invalid_token')[0].scopes
     ('a', 'b')
@@ -66,7 +66,9 @@ def _unquoted(value: str) -> str:
 
 
 def write_challenge(scheme: str, parameters: Mapping[str, str]) -> str:
-    """A challenge as a header's value. Raises ValueError for what no header can hold."""
+    """Return a challenge as a header's value. Raises ValueError for characters no header can
+    hold.
+    """
     for value in parameters.values():
         if not all(" " <= character <= "~" for character in value):
             raise ValueError(f"a challenge holds visible ASCII only, not {value!r}")

@@ -1,4 +1,4 @@
-"""What goes wrong in authorization, by who must act. Messages never hold a secret.
+"""The errors of authorization, grouped by who must act. Messages never hold a secret.
 
 LocalError
   LoginNeeded            a person must sign in, and no handler was given that can ask them
@@ -98,7 +98,7 @@ class RegistrationRefused(AuthorizationError):
 
 
 class RedirectRefused(AuthorizationError):
-    """The redirect that came back does not belong to our request; its code was not used."""
+    """The redirect does not belong to our request; its code was not used."""
 
 
 class OAuthError(AuthorizationError):

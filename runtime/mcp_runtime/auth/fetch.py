@@ -1,7 +1,7 @@
 """Sends the requests of authorization; into private networks only where the server is in them too.
 
-Each name is resolved here, every address of it is judged, and the connection goes to an address
-that was judged, so a name cannot change its address between the two.
+Each name is resolved here, every address of it is judged, and the connection goes to a judged
+address, so a name cannot change its address between the two.
 Source: 2026-07-28 docs/tutorials/security/security_best_practices, "Server-Side Request Forgery".
 """
 
@@ -115,14 +115,16 @@ class GuardedFetch:
         return self._pools[proxy]
 
     async def require_page(self, url: str, /) -> None:
-        """Judge the page by the same rule as what is fetched; a name without address passes.
+        """Judge the page by the rule for requests; a name without an address passes.
 
         Raises DiscoveryFailed.
         """
         await self._require_near(url, private_page)
 
     async def _require_near(self, url: str, refusal: Callable[[str, str], DiscoveryFailed]) -> None:
-        """Judge a place that others connect to, by what its name is here, if it is known here."""
+        """Judge a place others connect to, by the addresses its name has here, if the name is known
+        here.
+        """
         host = urlsplit(url).hostname or ""
         try:
             addresses = await _resolved(host, 0)
@@ -153,7 +155,7 @@ _BROKEN: Final = (
 
 
 class _Guard(httpcore2.AsyncNetworkBackend):
-    """Connects to addresses that are public, or of the same kind as the MCP server's own."""
+    """Connects to public addresses, or to addresses of the same kind as the MCP server's own."""
 
     def __init__(self, server: str | None) -> None:
         self._server = server
@@ -190,8 +192,8 @@ class _Guard(httpcore2.AsyncNetworkBackend):
     async def _is_near(self, host: str, address: str) -> bool:
         """Return True if the MCP server is itself at this address, or in such a place.
 
-        A name of the loopback is near no server but one that has such a name too: the addresses of
-        any other name are what its owner says now.
+        A loopback name is near only if the server's name is one, too: the owner of any other name
+        may point it to any address.
         """
         if self._server is None or (is_loopback(host) and not is_loopback(self._server)):
             return False
@@ -220,7 +222,7 @@ async def _resolved(host: str, port: int) -> list[str]:
 
 
 def _joined(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Headers by name in lower case; one that stands several times is a list."""
+    """Return headers by name in lower case; repeated headers are joined to one list."""
     joined: dict[str, str] = {}
     for name, value in raw:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")

@@ -14,12 +14,12 @@ from mcp_runtime.core.text_repairs import without_mark
 
 _T = TypeVar("_T")
 _FAULTS: Final = ("server_error", "temporarily_unavailable")
-"""Codes of OAuth by which an authorization server says that it cannot answer now."""
+"""Error codes of OAuth for an authorization server that cannot answer now."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuthRequest:
-    """One request to send. `purpose` says in words what it is for; the body may hold secrets."""
+    """One request to send. `purpose` names its use in words; the body may hold secrets."""
 
     method: str
     url: str
@@ -46,9 +46,7 @@ class AuthResponse:
         return without_mark(self.body)
 
     def members(self) -> dict[str, Any] | None:
-        """Return the body as a JSON object, without members that are null; None for anything
-        else.
-        """
+        """Return the body as a JSON object, without null members; None for any other body."""
         try:
             body = msgspec.json.decode(self.text, type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -71,8 +69,9 @@ class Authorize:
 
 
 Flow: TypeAlias = Generator[AuthRequest | Authorize, Any, _T]
-"""Steps of authorization without I/O: yields what is to be done, and is sent what came of it:
-an AuthResponse for an AuthRequest, the redirect URL (str) for an Authorize."""
+"""Steps of authorization without I/O: a flow yields a request, and is sent the outcome: an
+AuthResponse for an AuthRequest, the redirect URL (str) for an Authorize.
+"""
 
 
 class Fetch(Protocol):
@@ -89,7 +88,7 @@ class Fetch(Protocol):
 
 @runtime_checkable
 class PageGuard(Protocol):
-    """A `Fetch` that also knows where pages are a person is sent to."""
+    """A `Fetch` that can also judge the pages a person is sent to."""
 
     async def require_page(self, url: str, /) -> None:
         """Raise DiscoveryFailed for a page in a private network the server is not in."""
@@ -115,8 +114,8 @@ def form(
 def oauth_error(
     what: str, response: AuthResponse, secrets: Iterable[str | None] = ()
 ) -> OAuthError:
-    """Return the error of an endpoint of OAuth, as far as its body says one, without what we sent
-    it.
+    """Return the error of an endpoint of OAuth, as far as its body has one, with our secrets
+    masked.
 
     Source: RFC 6749 section 5.2.
     """

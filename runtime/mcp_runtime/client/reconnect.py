@@ -204,7 +204,7 @@ class Reconnector:
 
     @asynccontextmanager
     async def subscribed(self, subscription: Subscription) -> AsyncGenerator[Subscription]:
-        """Has the server send these changes while it is entered."""
+        """Ask the server to send these changes, as long as the context is entered."""
         await self.ensure()
         subscriptions = self.connection.subscriptions
         subscriptions.append(subscription)

@@ -168,7 +168,7 @@ class Context:
 
     @property
     def principal(self) -> str:
-        """Whom your authentication has found; empty for an anonymous client.
+        """The user or service found by your authentication; empty for an anonymous client.
 
         With `auth` it names the subject of the token and its issuer, in one text.
         """

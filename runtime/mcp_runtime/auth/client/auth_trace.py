@@ -32,19 +32,19 @@ _OPEN: Final = frozenset(
         *("issued_token_type", "iss", "token_endpoint_auth_methods_supported"),
     }
 )
-"""What may be shown; anything else is masked, so a secret with a new name stays one."""
+"""Fields that may be shown; all others are masked, so an unknown secret stays masked."""
 _MAX_SHOWN: Final = 200
 
 
 def request_line(request: AuthRequest) -> str:
-    """A request as one line: what for, where to, and its fields."""
+    """Return a request as one line: its purpose, URL and fields."""
     fields = masked(dict(_fields(request)))
     said = f" {fields}" if fields else ""
     return f"{request.purpose}: {request.method} {masked_url(request.url)}{said}"
 
 
 def response_line(response: AuthResponse) -> str:
-    """A response as one line: its status, and what it says."""
+    """Return a response as one line: its status and fields."""
     challenge = response.headers.get("www-authenticate", "")
     if (members := response.members()) is not None:
         body = masked(members)
@@ -62,7 +62,7 @@ def masked(values: Mapping[str, Any]) -> str:
 
 
 def masked_url(url: str) -> str:
-    """A URL whose query shows only what is harmless, without a user."""
+    """Return a URL with all but harmless query values masked, and without a user."""
     parts = urlsplit(url)
     query = [(n, v if n in _OPEN else _MASK) for n, v in parse_qsl(parts.query)]
     host = parts.netloc.rpartition("@")[2]

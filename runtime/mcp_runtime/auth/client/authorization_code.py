@@ -1,4 +1,4 @@
-"""The authorization code flow with PKCE: the request, and the redirect that answers it.
+"""The authorization code flow with PKCE: the request, and the redirect answering it.
 
 Source: 2026-07-28 basic/authorization, "Authorization Response Validation"; RFC 7636; RFC 9207.
 """
@@ -20,7 +20,7 @@ from mcp_runtime.auth.messages import Authorize, Flow
 
 @dataclass(frozen=True, slots=True)
 class CodeRequest:
-    """What is remembered of one authorization request until its redirect comes back."""
+    """The state of one authorization request until its redirect comes back."""
 
     url: str = field(repr=False)
     state: str = field(repr=False)
@@ -37,10 +37,10 @@ def code_request(
     scopes: Sequence[str],
     draw: Callable[[], str],
 ) -> CodeRequest:
-    """Return the request a person is sent with.
+    """Make the authorization request with which a person is sent to the sign-in page.
 
-    `draw` gives unguessable text of 43 to 128 characters a URL can hold. Raises
-    DiscoveryFailed for an authorization server without PKCE, or without the endpoint.
+    `draw` gives unguessable text of 43 to 128 characters a URL can hold. Raises DiscoveryFailed for
+    an authorization server without PKCE, or without the endpoint.
     """
     server = discovery.server
     if server.authorization_endpoint is None:
@@ -69,10 +69,10 @@ def code_request(
 
 
 def read_redirect(request: CodeRequest, redirected: str) -> str:
-    """Return the code of the redirect that came back.
+    """Return the code of a redirect.
 
-    Raises RedirectRefused for another's redirect, OAuthError for a refusal. `iss` is compared
-    before anything else of the redirect is believed.
+    Raises RedirectRefused for another request's redirect, OAuthError for a refusal. `iss` is
+    compared before anything else of the redirect is trusted.
     """
     try:
         query = parse_qs(urlsplit(redirected).query, keep_blank_values=True)
@@ -126,7 +126,7 @@ def code_flow(
 
 
 def _with_query(url: str, fields: dict[str, str]) -> str:
-    """Return the endpoint's own parameters stay, unless we say the same."""
+    """Add fields to the query of `url`. They replace its own parameters of the same names."""
     parts = urlsplit(url)
     own = [(name, value) for name, value in parse_qsl(parts.query) if name not in fields]
     return urlunsplit(parts._replace(query=urlencode([*own, *fields.items()])))

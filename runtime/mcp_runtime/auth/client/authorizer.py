@@ -28,7 +28,7 @@ from mcp_runtime.auth.messages import AuthResponse, Fetch
 from mcp_runtime.errors import Disconnected
 
 _BRIEFLY: Final = 0.1
-"""Seconds to wait for another client that renews the tokens, while those of now last."""
+"""Seconds to wait for another client to renew the tokens, while the present ones are valid."""
 _LEEWAY: Final = 30.0
 """Seconds before its end at which a token counts as expired."""
 _STEP_UPS: Final = 2
@@ -85,15 +85,15 @@ class Authorizer:
         return headers
 
     def accepted(self, sent: Mapping[str, str]) -> None:
-        """The server let a request in that had these headers of ours."""
+        """Note that the server accepted a request with these headers of ours."""
         if self._unproved and self._unproved == _token_of(sent):
             self._unproved = ""
             self._step_ups = {asked for asked in self._step_ups if not asked <= self._granted}
 
     async def recover(self, response: AuthResponse, url: str, sent: Mapping[str, str]) -> bool:
-        """Return True if a request that was refused may be sent once more, with new headers.
+        """Handle a refused request; return True if it may be sent once more, with new headers.
 
-        `sent` are the headers of ours it had. Raises SessionError that says what to do.
+        `sent` are the refused request's authorization headers. Raises SessionError with the remedy.
         """
         if response.status not in (401, 403):
             return False
@@ -113,7 +113,7 @@ class Authorizer:
         return True
 
     async def close(self) -> None:
-        """End a renewal that is under way, and close the connections of authorization."""
+        """End a running renewal, and close the connections of authorization."""
         if self._renewal is not None:
             self._renewal.cancel()
             await asyncio.wait((self._renewal,))
@@ -169,7 +169,7 @@ class Authorizer:
     # ---- renewing them
 
     async def _renewed(self, renewal: Coroutine[Any, Any, None]) -> None:
-        """Return when the tokens were renewed: by this renewal, or by one that was under way."""
+        """Run `renewal`, or wait for the one under way, until the tokens are renewed."""
         if self._renewal is not None:
             renewal.close()
         else:
@@ -183,7 +183,9 @@ class Authorizer:
             renewal.exception()  # each waiter has it; without this asyncio would complain
 
     async def _before_expiry(self, tokens: TokenSet) -> None:
-        """Where it fails, the old token is sent, and the server says what it wants."""
+        """Renew the tokens early. On failure the old token is sent, and the server's answer
+        decides.
+        """
         if tokens.refresh_token is None and self._settings.grant is None:
             return
         try:
@@ -199,9 +201,9 @@ class Authorizer:
         return any(challenge.error == "use_dpop_nonce" for challenge in named)
 
     async def _sign_in(self, challenge: Challenge, differs: str) -> None:
-        """Answer a 401. Raises TokenRefused for a token that was just issued.
+        """Answer a 401. Raises TokenRefused if the server refuses a token just issued.
 
-        `differs` says whether the server's clock differs from ours.
+        `differs` says if the server's clock differs from ours.
         """
         if await self._adopted():
             return
@@ -219,7 +221,7 @@ class Authorizer:
         await self._obtain(discovery, (*(challenge.scopes or discovery.scopes or ()),))
 
     async def _step_up(self, challenge: Challenge) -> None:
-        """Answer a 403 that names missing scopes, each set of them once until it is granted.
+        """Answer a 403 with missing scopes, each set of them once until it is granted.
 
         Source: 2026-07-28 basic/authorization, "Step-Up Authorization Flow".
         """
@@ -241,10 +243,11 @@ class Authorizer:
         more: frozenset[str] = frozenset(),
         waits: float | None = None,
     ) -> None:
-        """New tokens: refreshed from those of now unless more scopes are needed, else asked for.
+        """Get new tokens: refresh the present ones, unless more scopes are needed; else ask for new
+        ones.
 
-        Those another client of the storage gets meanwhile do too; after `waits` seconds for it
-        nothing is done.
+        Sufficient tokens another client of the storage gets meanwhile are used. If the turn takes
+        longer than `waits` seconds, nothing is done.
         """
         self._asked = tuple(dict.fromkeys((*scopes, *self._settings.scopes)))
         since = self._settings.now()
@@ -273,9 +276,9 @@ class Authorizer:
 
     @property
     def _shared_storage(self) -> SharedStorage | None:
-        """The storage of several clients that wait for each other.
+        """Return the storage whose clients wait for each other; None if there is none.
 
-        Tokens that are bound to a key are in no storage.
+        Tokens bound to a key are in no storage.
         """
         storage = self._settings.storage
         if self._source.key is None and isinstance(storage, SharedStorage):
@@ -300,7 +303,7 @@ class Authorizer:
 
 
 def tokens_key(url: str) -> str:
-    """Under what the tokens for the server at `url` are stored."""
+    """Return the storage key of the tokens for the server at `url`."""
     return f"tokens {canonical(url)}"
 
 

@@ -14,9 +14,9 @@ _OPENERS: Final = {"darwin": "open", "linux": "xdg-open"}
 
 
 def browser_command(url: str) -> list[str] | None:
-    """Return the program and the arguments that open a URL, None where there is no such program.
+    """Return the program and the arguments to open a URL; None if no such program exists.
 
-    Raises DiscoveryFailed for a URL that is neither https nor http on the loopback.
+    Raises DiscoveryFailed for a URL other than https, or http on the loopback.
     """
     require_secure(url, "the sign-in page")
     program = shutil.which(_OPENERS.get(sys.platform, ""))

@@ -19,8 +19,8 @@ def client_document(
 ) -> bytes:
     """Return the document to serve at `url`, as JSON.
 
-    Raises ValueError for a URL that is not a client id, DiscoveryFailed for a redirect URI that is
-    neither https nor on the loopback.
+    Raises ValueError for a URL unfit as a client id, DiscoveryFailed for a redirect URI neither
+    https nor on the loopback.
     """
     require_document_url(url)
     uris = [require_secure(uri, "a redirect URI") for uri in redirect_uris]
@@ -31,7 +31,7 @@ def client_document(
 
 
 def require_document_url(url: str) -> None:
-    """Raise ValueError, DiscoveryFailed for a URL that cannot be a client id."""
+    """Raise ValueError, DiscoveryFailed for a URL unfit as a client id."""
     require_secure(url, "the URL of the client's document")
     parts = urlsplit(url)
     steps = parts.path.split("/")

@@ -1,6 +1,7 @@
-"""Says where the clock of a host that has refused us differs from ours.
+"""Measures the clock difference to a host that has refused us.
 
-Proofs, assertions and expiry are judged by the other side's clock, whose refusal seldom says so.
+The other side judges proofs, assertions and expiry by its own clock, and its refusal seldom says
+so.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 _SAME: Final = 30.0
-"""Seconds by which clocks may differ that are set right, with the time an answer takes."""
+"""Seconds of difference at which clocks count as equal; it includes the time of an answer."""
 
 
 def clock_difference(headers: Mapping[str, str], now: float) -> str:

@@ -26,7 +26,7 @@ _OPENID: Final = "/.well-known/openid-configuration"
 
 
 class ProtectedResource(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server says of itself. Source: RFC 9728 section 2."""
+    """A server's metadata about itself. Source: RFC 9728 section 2."""
 
     resource: str
     authorization_servers: list[str] = []
@@ -35,7 +35,7 @@ class ProtectedResource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AuthorizationServer(msgspec.Struct, frozen=True, kw_only=True):
-    """What an authorization server says of itself. Source: RFC 8414 section 2."""
+    """An authorization server's metadata about itself. Source: RFC 8414 section 2."""
 
     issuer: str
     token_endpoint: str
@@ -54,8 +54,9 @@ class AuthorizationServer(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """`resource` is the URI that tokens are asked for; `scopes` are those the server's
-    metadata names, None where it names none. The metadata of `server` came from `asked`."""
+    """`resource` is the URI to ask tokens for; `scopes` are those of the server's metadata, None
+    where it names none. The metadata of `server` came from `asked`.
+    """
 
     resource: str
     scopes: tuple[str, ...] | None
@@ -65,9 +66,9 @@ class Discovered:
 
     @property
     def issuer(self) -> str:
-        """The authorization server that tokens, secrets and registrations belong to.
+        """The authorization server to which tokens, secrets and registrations belong.
 
-        It is the address that was asked: any server can state another's issuer.
+        It is the address asked, since any server can state another's issuer.
         """
         stated = self.server.issuer
         return self.asked if self.asked and not same_issuer(self.asked, stated) else stated
@@ -76,10 +77,10 @@ class Discovered:
 def discover(
     url: str, metadata_url: str | None = None, *, allow_issuer_mismatch: bool = False
 ) -> Flow[Discovered]:
-    """Who issues tokens for the server at `url`.
+    """Find the issuer of tokens for the server at `url`.
 
-    `metadata_url` is what its challenge named. A server without metadata of its own is asked as
-    2025-03-26 says: the authorization server is at its origin, perhaps on fixed paths.
+    `metadata_url` is the address in the server's challenge. A server without metadata of its own is
+    asked as in 2025-03-26: the authorization server is at its origin, perhaps on fixed paths.
     Raises DiscoveryFailed, IssuerMismatch, ResourceMismatch.
     """
     metadata = yield from _protected_resource(url, metadata_url)
@@ -119,7 +120,7 @@ def canonical(url: str) -> str:
 
 
 def resource_urls(url: str, named: str | None = None) -> Iterator[str]:
-    """Where the metadata of a server may be, in the order in which they are tried."""
+    """Yield the possible URLs of a server's metadata, in the order in which they are tried."""
     if named is not None:
         yield named
     path = urlsplit(url).path.rstrip("/")
@@ -158,7 +159,7 @@ def _fitting(metadata: ProtectedResource, url: str) -> ProtectedResource:
 
 
 def authorization_server_urls(issuer: str) -> tuple[str, ...]:
-    """Where the metadata of an issuer may be, in the order in which they are tried."""
+    """Return the possible URLs of an issuer's metadata, in the order in which they are tried."""
     root, path = origin(issuer), urlsplit(issuer).path.rstrip("/")
     if not path:
         return f"{root}{_OAUTH}", f"{root}{_OPENID}"
@@ -193,7 +194,7 @@ def _checked(server: AuthorizationServer, named: str | None) -> AuthorizationSer
 
 
 def _at_origin(base: str, lenient: bool) -> Flow[AuthorizationServer]:
-    """Return the authorization server at the origin of a server that names none.
+    """Find the authorization server at the origin of a server without metadata.
 
     Source: 2025-03-26 basic/authorization, "Fallbacks for Servers without Metadata".
     """
@@ -212,7 +213,8 @@ def _at_origin(base: str, lenient: bool) -> Flow[AuthorizationServer]:
 
 
 def _is_there(response: AuthResponse, place: str) -> bool:
-    """Return True if metadata came; a place that answers otherwise, or with a page, is passed over.
+    """Return True if a response is metadata; False for an error, or a page, so the next place is
+    tried.
 
     Raises DiscoveryFailed where the server itself is in trouble.
     """

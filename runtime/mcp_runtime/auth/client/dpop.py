@@ -22,7 +22,7 @@ _MAX_NONCES = 64
 
 
 class DpopKey:
-    """A key pair of ES256 that lives as long as this object, and the nonces seen, by origin.
+    """A key pair of ES256 with the life of this object, and the nonces seen, by origin.
 
     `now` gives seconds since 1970, `draw` unguessable text. Raises NotInstalled.
     """
@@ -45,7 +45,7 @@ class DpopKey:
 
     @property
     def thumbprint(self) -> str:
-        """Of the public key."""
+        """The thumbprint of the public key."""
         return thumbprint(self._jwk)
 
     def remember(self, url: str, nonce: str | None) -> bool:
@@ -59,7 +59,7 @@ class DpopKey:
         return True
 
     def proof(self, method: str, url: str, nonce: str | None = None, token: str = "") -> str:
-        """Return the value of the header DPoP. `token` is the access token that goes with it, if
+        """Return the value of the header DPoP. `token` is the access token of the request, if
         any.
         """
         claims: dict[str, Any] = {
@@ -82,7 +82,9 @@ def proof_url(url: str) -> str:
 
 
 def thumbprint(jwk: Mapping[str, Any]) -> str:
-    """Of a public key that has only the members it needs. Source: RFC 7638 section 3."""
+    """Return the thumbprint of a public key with only its required members. Source: RFC 7638
+    section 3.
+    """
     return sha256_base64url(msgspec.json.encode(jwk, order="sorted"))
 
 

@@ -1,4 +1,4 @@
-"""Grants that need no person: client credentials, an employer's sign-on, a workload's own JWT.
+"""Grants without a person: client credentials, an employer's sign-on, a workload's own JWT.
 
 Source: the extensions "OAuth Client Credentials" (draft), "Enterprise-Managed Authorization"
 (stable) and "Workload Identity Federation" (draft).
@@ -39,7 +39,7 @@ class Grant(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientCredentials:
-    """A machine by itself: by a secret, or by a private key that signs.
+    """Credentials of a machine: a secret, or a private key to sign with.
 
     >>> ClientCredentials(client_id="job", client_secret="...")
     """
@@ -111,7 +111,7 @@ class EnterpriseManaged:
         return (yield from request.send(grant, purpose=purpose, asked=scopes))
 
     def _assertion(self, request: TokenRequest, scopes: tuple[str, ...]) -> Flow[str]:
-        """Return the identity provider's grant for that authorization server and this server."""
+        """Return the identity provider's grant for the authorization server and the MCP server."""
         place = require_secure(self.idp_token_endpoint, "the identity provider's token endpoint")
         fields = {
             "grant_type": _EXCHANGE,

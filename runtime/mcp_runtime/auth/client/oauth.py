@@ -33,19 +33,19 @@ def _draw() -> str:
 class OAuth:
     """How a client is authorized. Nothing is asked for before a server demands it.
 
-    `redirect` asks a person (LoopbackRedirect, PastedRedirect); `grant` is a way without one.
+    `redirect` asks a person (LoopbackRedirect, PastedRedirect); `grant` works without a person.
 
-    `client_id` is what the authorization server `client_issuer` gave you beforehand. A secret, and
-    what a `grant` shows, go to that issuer alone: without it nothing of the kind is sent, unless
-    tokens of an earlier sign-in of that client are stored, and then to their issuer.
+    `client_id` is the id the authorization server `client_issuer` gave you beforehand. A secret,
+    and the credentials of a `grant`, go to this issuer alone. Without it they are not sent, unless
+    tokens of an earlier sign-in of the client are stored, and then to their issuer.
     `client_metadata_url` is the https URL of your client's metadata document. Without both, the
     client registers itself under `client_name`.
 
-    `scopes` are asked for beside those the server names. `dpop` binds tokens to a key: True
-    always, None where the server asks for it, False never. Such tokens are not stored, for their
-    key is not. `allow_issuer_mismatch` accepts metadata that names another issuer than was asked,
-    at your own risk. `allow_private_sign_in` lets a server that is not in a private network itself
-    send people to a sign-in page in one. `report` gets a line for each step, with secrets masked.
+    `scopes` are asked for beside those the server names. `dpop` binds tokens to a key: True always,
+    None where the server asks for it, False never. Such tokens are not stored, for their key is
+    not. `allow_issuer_mismatch` accepts metadata naming another issuer than was asked, at your own
+    risk. `allow_private_sign_in` lets a server outside a private network send people to a sign-in
+    page in one. `report` gets a line for each step, with secrets masked.
     """
 
     redirect: Redirect | None = field(default=None, repr=False)
@@ -67,7 +67,7 @@ class OAuth:
 
     @property
     def shown(self) -> str:
-        """What is sent to prove who the client is, in words; empty for nothing secret."""
+        """The secret sent to prove the client's identity, in words; empty if there is none."""
         if self.grant is not None:
             return f"what {type(self.grant).__name__} shows"
         is_secret = self.client_secret is not None or self.client_auth_method == "private_key_jwt"

@@ -37,7 +37,7 @@ class Visit(Protocol):
 
 
 class Redirect(Protocol):
-    """Opens a way back; `preferred` is the redirect URI that is registered already, if any."""
+    """Opens a way back; `preferred` is the redirect URI registered before, if any."""
 
     def __call__(self, preferred: str | None, /) -> AbstractAsyncContextManager[Visit]: ...
 
@@ -106,7 +106,7 @@ class _LoopbackVisit:
 
 @dataclass(slots=True, repr=False)
 class _Listener:
-    """Takes the query of the first request of the path that has our state in it, and shows a page.
+    """Takes the query of the first request to the path with our state, and shows a page.
 
     Other web pages may ask here too, and a browser opens again the page of an earlier sign-in.
     """

@@ -33,7 +33,7 @@ async def asking_once(
     since: float,
     now: Callable[[], float],
 ) -> AsyncGenerator[None]:
-    """Entered while a person is asked for these scopes, by a client that has waited since `since`.
+    """Hold the turn to ask a person for these scopes, as a client waiting since `since`.
 
     A refusal is kept under `key`. Raises OAuthError if the person has refused the same scopes to
     another client of the storage while this one waited.

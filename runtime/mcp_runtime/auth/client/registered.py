@@ -12,9 +12,10 @@ AuthMethod: TypeAlias = Literal[
 
 
 class ClientRegistration(msgspec.Struct, frozen=True, kw_only=True):
-    """A client as one authorization server knows it. `redirect_uri` is the one registered;
-    `expires_at` is in seconds since 1970, 0 for never. `is_doubted` after a sign-in that ended on
-    a page of the authorization server, which may not know the client any more."""
+    """A client as one authorization server knows it. `redirect_uri` is the registered one;
+    `expires_at` is in seconds since 1970, 0 for never. `is_doubted` is set after a sign-in that
+    ended on a page of the authorization server, which may have forgotten the client.
+    """
 
     client_id: str
     client_secret: str | None = None

@@ -1,7 +1,7 @@
-"""Registers a client with an authorization server, and says what clients state of themselves.
+"""Registers a client with an authorization server, and writes the metadata of clients.
 
-Source: 2026-07-28 basic/authorization/client-registration; RFC 7591; OpenID Connect Dynamic
-Client Registration 1.0.
+Source: 2026-07-28 basic/authorization/client-registration; RFC 7591; OpenID Connect Dynamic Client
+Registration 1.0.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mcp_runtime.auth.messages import AuthRequest, Flow, oauth_error
 
 _PREFERRED: Final[tuple[AuthMethod, ...]] = ("none", "client_secret_basic", "client_secret_post")
 _DEFAULT: Final = ("client_secret_basic",)
-"""What an authorization server supports that does not say it. Source: RFC 8414 section 2."""
+"""The methods of an authorization server whose metadata has none. Source: RFC 8414 section 2."""
 
 
 class _Registered(msgspec.Struct, frozen=True):
@@ -33,9 +33,9 @@ class _Registered(msgspec.Struct, frozen=True):
 def register(
     server: AuthorizationServer, *, client_name: str, redirect_uri: str
 ) -> Flow[ClientRegistration]:
-    """Register the client anew, without scopes: they would bound what it may ask for later.
+    """Register the client anew, without scopes: they would bound its later requests.
 
-    Raises RegistrationRefused, which says what may help.
+    Raises RegistrationRefused with a possible remedy.
     """
     if server.registration_endpoint is None:
         raise RegistrationRefused(
@@ -63,7 +63,7 @@ def register(
 def client_metadata(
     name: str, redirect_uris: Sequence[str], method: AuthMethod
 ) -> dict[str, object]:
-    """What a client says of itself: where it registers, or in a document of its own."""
+    """Return the metadata of a client, for its registration or for a document of its own."""
     return {
         "client_name": name,
         "redirect_uris": redirect_uris,
@@ -95,7 +95,7 @@ def _registered(answer: dict[str, Any], asked: AuthMethod, uri: str) -> ClientRe
 
 
 def chosen_method(server: AuthorizationServer) -> AuthMethod:
-    """How a client without a key authenticates itself, of the ways the server accepts.
+    """Choose the authentication method of a client without a key, of those the server accepts.
 
     Raises DiscoveryFailed if it accepts none of ours.
     """

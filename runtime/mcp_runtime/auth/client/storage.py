@@ -1,8 +1,7 @@
-"""Where a client keeps tokens and registrations between calls and between runs.
+"""Storage of tokens and registrations, kept between calls and between runs.
 
-Keys are text, values are bytes: `tokens <server>`, `client <issuer>`, and `refused <server>` for
-what a person has refused last. An adapter stores them
-so no other user of the machine can read them.
+Keys are text, values are bytes: `tokens <server>`, `client <issuer>`, and `refused <server>` for a
+person's last refusal. An adapter stores them so no other user of the machine can read them.
 Source: 2026-07-28 basic/authorization/security-considerations, "Token Theft".
 """
 
@@ -33,10 +32,10 @@ from mcp_runtime.errors import NotInstalled, TooMuch
 _MAX_FILE = 4 * 1024 * 1024
 _POLL: Final = 0.05
 _LONGEST_WAIT: Final = 660.0
-"""Seconds a client waits for another one that renews the same tokens; then it does so too.
+"""Seconds a client waits for another one renewing the same tokens; then it renews them, too.
 
-It is longer than a person may take (`LoopbackRedirect.seconds`) with what machines take beside
-(`Limits.total`): they would be sent to a second page, and come back to the first.
+A wait must be longer than a person may take (`LoopbackRedirect.seconds`) with the time of machines
+(`Limits.total`): otherwise the person is sent to a second page, and comes back to the first.
 """
 
 
@@ -54,15 +53,15 @@ class TokenStorage(Protocol):
 class SharedStorage(TokenStorage, Protocol):
     """A storage of several clients, of which one at a time renews the tokens under `key`.
 
-    So one of them uses a refresh token up, or has the person sign in, and the others use what it
-    got. The others go on when the first one has ended, and after a while in any case.
+    So one client uses up a refresh token, or has the person sign in, and the others use its new
+    tokens. The others continue when the first one has ended, and after a while in any case.
     """
 
     def renewing(self, key: str, /) -> AbstractAsyncContextManager[None]: ...
 
 
 class MemoryStorage:
-    """As long as this object lives."""
+    """A storage in memory, with the life of this object."""
 
     def __init__(self) -> None:
         self._values: dict[str, bytes] = {}
@@ -89,11 +88,11 @@ class MemoryStorage:
 
 
 class FileStorage:
-    """One file of JSON that only its owner may read (mode 0600), locked while it is changed.
+    """One file of JSON only its owner may read (mode 0600), locked while it is changed.
 
-    Several processes may share it, and one at a time renews the tokens of a server, by a file
-    beside it. It is replaced whole, so a reader never sees half of it.
-    Raises TooMuch for a file over 4 MiB, ValueError for one that is not ours, OSError.
+    Several processes may share it, and one at a time renews the tokens of a server, by a lock file
+    beside it. The file is replaced whole, so a reader never sees half of it. Raises TooMuch for a
+    file over 4 MiB, ValueError for a foreign file, OSError.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -128,7 +127,7 @@ class FileStorage:
             self._replace(msgspec.json.encode(change(self._read())))
 
     def _replace(self, data: bytes) -> None:
-        """By a new file beside it, which is private from its first byte."""
+        """Replace the file by a new one, which is private from its first byte."""
         handle, new = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
@@ -153,7 +152,9 @@ class FileStorage:
 
 @asynccontextmanager
 async def _renewing(path: Path, key: str) -> AsyncGenerator[None]:
-    """The turn of one of all that renew the tokens under `key`, by a file beside `path`."""
+    """Hold the turn of one process among those renewing the tokens under `key`, by a file beside
+    `path`.
+    """
     with ExitStack() as stack:
         # where there is no home, or no file can be written, there still are tokens to use
         with suppress(OSError, RuntimeError):
@@ -200,7 +201,7 @@ async def _acquired(acquire: Callable[[], bool]) -> bool:
 class KeyringStorage:
     """The keyring of the system, by the library `keyring`. Raises NotInstalled.
 
-    A keyring has no locks: processes that renew the tokens of one server wait for each other by an
+    A keyring has no locks: processes renewing the tokens of one server wait for each other by an
     empty file in the folder `locks`.
     """
 

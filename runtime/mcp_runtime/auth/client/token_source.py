@@ -1,4 +1,4 @@
-"""Gets tokens for one server: discovers who issues them, registers, and runs the flow that fits."""
+"""Gets tokens for one server: discovers their issuer, registers, and runs the right flow."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ _T = TypeVar("_T")
 
 
 class TokenSource:
-    """Of the server at `url`. What it sends goes through `fetch`, one flow at a time.
+    """Gets tokens for the server at `url`. Its requests go through `fetch`, one flow at a time.
 
-    `paused` stops the clocks of requests while a person is at a sign-in page.
-    `key` is the key of DPoP, None as long as nobody wants proofs.
+    `paused` stops the clocks of requests while a person is at a sign-in page. `key` is the key of
+    DPoP, None as long as nobody wants proofs.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class TokenSource:
         return self._settings.redirect is not None or self._settings.grant is not None
 
     async def discovered(self, challenge: Challenge, before: TokenSet | None) -> Discovered:
-        """Who issues tokens for the server now; `before` are the tokens we have.
+        """Discover the present issuer of tokens for the server; `before` are the old tokens.
 
         Raises DiscoveryFailed, RegistrationRefused, IssuerNeeded.
         """
@@ -169,9 +169,9 @@ class TokenSource:
     # ---- who the client is
 
     def _require_issuer(self, discovery: Discovered, before: TokenSet | None) -> None:
-        """Raise RegistrationRefused where another one gave us what we would show.
+        """Raise RegistrationRefused if our credentials come from another issuer than this one.
 
-        Raises IssuerNeeded where nobody has said which one did.
+        Raises IssuerNeeded if their issuer is unknown.
         """
         settings, issuer = self._settings, discovery.issuer
         ours = settings.client_issuer
@@ -224,7 +224,7 @@ class TokenSource:
     # ---- doing what a flow asks for
 
     async def _run(self, flow: Flow[_T], visit: Visit | None = None) -> _T:
-        """Do what the flow yields, and give it what came of it."""
+        """Run a flow: send its requests, and give it the outcomes."""
         reply: AuthResponse | str | None = None
         while True:
             try:
@@ -270,15 +270,15 @@ class TokenSource:
 
 
 def _client_key(issuer: str) -> str:
-    """Under what the registration at an issuer is stored."""
+    """Return the storage key of the registration at an issuer."""
     return f"client {plain_issuer(issuer)}"
 
 
 def _is_issuer(ours: str, discovery: Discovered) -> bool:
-    """Return True if an issuer we were given is the one that was discovered.
+    """Return True if the issuer given to us is the discovered one.
 
-    One that states another issuer than its address (`allow_issuer_mismatch`) may be known by what
-    it states, but not to a server at another origin that states the same.
+    A server stating another issuer than its address (`allow_issuer_mismatch`) may be known by the
+    stated name, unless a server at another origin states the same.
     """
     if same_issuer(ours, discovery.issuer):
         return True
@@ -296,7 +296,7 @@ def _with_offline_access(discovery: Discovered, scopes: Sequence[str]) -> tuple[
 
 
 def decoded(kept: bytes, kind: type[_T]) -> _T | None:
-    """What was stored, None for what cannot be read any more."""
+    """Decode a stored value; None if it is unreadable."""
     try:
         return msgspec.json.decode(kept, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""Tokens, and the requests that get them.
+"""Tokens, and the requests for them.
 
 Source: RFC 6749 sections 4 to 6; RFC 8707; RFC 7523 section 2.1; RFC 8693.
 """
@@ -27,8 +27,8 @@ _SECRETS: Final = ("code", "code_verifier", "refresh_token", "assertion")
 class TokenSet(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens for one server. `expires_at` is in seconds since 1970, None where it is not known.
 
-    `client_id` is of the client they were issued to: what it shows goes to `issuer` alone from
-    then on. None in what older versions have stored.
+    `client_id` is the client they were issued to, whose credentials go to `issuer` alone from then
+    on. None in values stored by older versions.
     """
 
     access_token: str
@@ -62,7 +62,7 @@ ProofMaker = Callable[[str, str, str | None], str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenRequest:
-    """What every request to a token endpoint needs beside its grant.
+    """The parts of a request to a token endpoint, beside its grant.
 
     `assertion` signs as the client; `proof` makes DPoP proofs, `nonce` is the last the
     authorization server gave. `now` is in seconds since 1970.
@@ -128,10 +128,10 @@ class TokenRequest:
 
 
 def refreshed(request: TokenRequest, tokens: TokenSet) -> Flow[TokenSet]:
-    """Newer tokens for older ones, with the scopes that were granted.
+    """Refresh tokens, with the granted scopes.
 
-    Without them some authorization servers grant others. Where they are refused all the same, the
-    token is refreshed without. A refresh token that is not replaced stays.
+    Without scopes some authorization servers grant others. If the scopes are refused all the same,
+    the tokens are refreshed without. If no new refresh token comes, the old one stays.
 
     Raises OAuthError: the authorization server wants the person again, unless it is
     IssuerUnavailable.

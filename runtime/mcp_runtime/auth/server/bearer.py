@@ -51,18 +51,18 @@ class AccessDenied(Exception):
 
 
 class BearerAuth:
-    """Lets requests in whose token `verifier` accepts, and that have all of `scopes`.
+    """Lets in requests whose token `verifier` accepts, with all of `scopes`.
 
-    `resource` is the URI of this server, which tokens must be issued for. `issuer` names the
-    authorization servers that issue them. `scopes_supported` are those the metadata names,
-    by default `scopes`. `includes` says which narrow scopes a broad one stands for, as in
-    `{"files": ["files:read", "files:write"]}`.
+    `resource` is the URI of this server, for which tokens must be issued. `issuer` names the
+    authorization servers issuing them. `scopes_supported` are those the metadata names, by default
+    `scopes`. `includes` gives the narrow scopes of a broad one, as in `{"files": ["files:read",
+    "files:write"]}`.
 
-    `dpop` refuses tokens that are not bound to a key; one that is bound is accepted only with a
-    proof, whatever `dpop` says. `now` gives seconds since 1970. `limits` bound the tokens
-    (`token_chars`), the memory of refused ones (`refused_age`), and the proofs (`proofs`).
+    `dpop` refuses tokens without a key; a token bound to a key is accepted only with a proof,
+    whatever `dpop` says. `now` gives seconds since 1970. `limits` bound the tokens (`token_chars`),
+    the memory of refused ones (`refused_age`), and the proofs (`proofs`).
 
-    Raises DiscoveryFailed for addresses that are neither https nor on the loopback, ValueError for
+    Raises DiscoveryFailed for addresses neither https nor on the loopback, ValueError for
     `offline_access` among the scopes, which is between a client and its authorization server.
     """
 
@@ -123,17 +123,17 @@ class BearerAuth:
     # ---- requests
 
     def seconds_left(self, verified: VerifiedToken) -> float:
-        """How long a token is still valid; infinity for ever."""
+        """Return the seconds for which a token is still valid; infinity for ever."""
         return math.inf if verified.expires_at is None else verified.expires_at - self._now()
 
     async def authenticate(
         self, headers: Mapping[str, str], *, method: str, path: str
     ) -> VerifiedToken:
-        """Who sent a request. Names of `headers` are in lower case.
+        """Authenticate a request by its token. Names of `headers` are in lower case.
 
-        `path` is the path the client asked for, on the host of `resource`: a header does not
-        say which host that is. Raises AccessDenied; SessionError where nobody can say now whether
-        the token is valid.
+        `path` is the path the client asked for, on the host of `resource`: the request's own
+        headers are no proof of the host. Raises AccessDenied; SessionError where nobody can say now
+        whether the token is valid.
         """
         scheme, _, token = headers.get("authorization", "").partition(" ")
         scheme, token = scheme.lower(), token.strip()
@@ -151,7 +151,7 @@ class BearerAuth:
         return verified
 
     def require_scopes(self, verified: VerifiedToken, scopes: Iterable[str]) -> None:
-        """Raise AccessDenied that names all of `scopes` if one of them is missing.
+        """Raise AccessDenied naming all of `scopes` if one of them is missing.
 
         Source: 2026-07-28 basic/authorization, "Runtime Insufficient Scope Errors".
         """
@@ -170,7 +170,7 @@ class BearerAuth:
         return replace(verified, scopes=verified.scopes.union(*narrow))
 
     def refuse_proof(self, why: str) -> AccessDenied:
-        """Return the answer to a proof that does not show who holds the token's key."""
+        """Return the answer to a proof by someone who may not hold the token's key."""
         return self._unauthorized(why, "invalid_dpop_proof")
 
     def _require_proof(
@@ -182,7 +182,9 @@ class BearerAuth:
         method: str,
         path: str,
     ) -> None:
-        """A bound token comes by the scheme DPoP with a proof; any other comes as Bearer."""
+        """Require the scheme DPoP and a proof for a token bound to a key, and Bearer for any
+        other.
+        """
         if verified.key_thumbprint is None:
             raise self._unauthorized("the token is not bound to a key", "invalid_token")
         if scheme != "dpop" or "dpop" not in headers:
@@ -226,7 +228,7 @@ class BearerAuth:
 
 
 def _printable(text: str) -> str:
-    """What a header can hold of a text."""
+    """Replace the characters of a text a header cannot hold, and shorten it."""
     return "".join(character if " " <= character <= "~" else "?" for character in text)[:_MAX_SHOWN]
 
 

@@ -14,7 +14,7 @@ import msgspec
 from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
 
 _YEAR_10_000: Final = 253_402_300_800.0
-"""The first second no calendar of ours has: a token that is valid for longer never ends."""
+"""The first second after the last year of our calendars: a token valid for longer never ends."""
 
 
 class _Confirmation(msgspec.Struct, frozen=True):
@@ -22,8 +22,9 @@ class _Confirmation(msgspec.Struct, frozen=True):
 
 
 class Claims(msgspec.Struct, frozen=True):
-    """Times are in seconds since 1970. `scp` and `azp` are other names that issuers use for
-    `scope` and `client_id`. `cnf` binds the token to a key."""
+    """Times are in seconds since 1970. `scp` and `azp` are other names issuers use for `scope` and
+    `client_id`. `cnf` binds the token to a key.
+    """
 
     sub: str
     iss: str | None = None
@@ -47,7 +48,7 @@ class Claims(msgspec.Struct, frozen=True):
         return frozenset(said.split() if isinstance(said, str) else said)
 
     def verified(self, issuer: str, whole: Mapping[str, Any], leeway: float = 0.0) -> VerifiedToken:
-        """Once all was checked: what the token says."""
+        """Return the verified token, after all checks."""
         return VerifiedToken(
             subject=self.sub,
             issuer=issuer,
@@ -60,8 +61,9 @@ class Claims(msgspec.Struct, frozen=True):
 
 
 def read_claims(whole: Mapping[str, Any]) -> Claims:
-    """Raise InvalidToken for claims of other types, for times that are none, also where a token is
-    bound to a key in a way that is not known here."""
+    """Read claims. Raise InvalidToken for claims of other types, for impossible times, and for a
+    token bound to a key in an unknown way.
+    """
     try:
         claims = msgspec.convert(whole, Claims)
     except (msgspec.ValidationError, OverflowError) as error:

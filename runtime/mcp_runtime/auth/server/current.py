@@ -1,4 +1,4 @@
-"""The token of the HTTP request that started the handler which runs now."""
+"""The token of the HTTP request whose handler is running now."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ current_token: Final[ContextVar[VerifiedToken | None]] = ContextVar("current_tok
 
 
 def written_token() -> str:
-    """What the token of this request says, as JSON; empty for none."""
+    """Return the content of this request's token, as JSON; empty for none."""
     token = current_token.get()
     return "" if token is None else msgspec.json.encode(token).decode()
 
 
 def run_with_token(text: str, work: Callable[[], _T]) -> _T:
-    """Run `work` for a request with the token that `written_token` has written."""
+    """Run `work` for a request with the token written by `written_token`."""
     context = copy_context()
     context.run(current_token.set, _read(text) if text else None)
     return context.run(work)

@@ -25,17 +25,17 @@ from mcp_runtime.limits import DEFAULT, Limits
 
 _MOST_SECONDS: Final = 60.0
 _CONFIRMED: Final = 10_000
-"""Tokens that are remembered as once valid, by their SHA-256."""
+"""Tokens remembered as valid once, by their SHA-256."""
 
 
 class IntrospectionVerifier:
     """Asks the endpoint at `url` as `client_id`, and accepts tokens of `issuer` for `audience`.
 
-    A verdict is kept for `keeps` seconds, at most 60: so long may a token that was revoked be
-    accepted. Raises ValueError for more.
+    A verdict is kept for `keeps` seconds, at most 60: so long may a revoked token be accepted.
+    Raises ValueError for more.
 
-    `Limits.token_checks` questions are asked at one time about tokens that were valid before, and
-    as many about all others, so made-up tokens keep no known client waiting.
+    `Limits.token_checks` questions are asked at one time about tokens known as valid before, and as
+    many about all others, so made-up tokens keep no known client waiting.
     """
 
     def __init__(
@@ -94,10 +94,10 @@ class IntrospectionVerifier:
 
 
 class _Slots:
-    """Lets in `Limits.token_checks` at one time; of those that wait, the newest goes next.
+    """Lets in `Limits.token_checks` at one time; of those waiting, the newest goes next.
 
-    So a flood makes the requests of the flood wait, and not whoever comes after it. Above
-    `Limits.token_queue` the one that has waited longest is refused.
+    So a flood makes the requests of the flood wait, and not later ones. Above `Limits.token_queue`
+    the one waiting longest is refused.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -107,7 +107,7 @@ class _Slots:
 
     @asynccontextmanager
     async def slot(self) -> AsyncGenerator[None]:
-        """Raise TooMuch for the one that has waited longest when too many wait."""
+        """Hold a slot. Raises TooMuch for the caller waiting longest when too many wait."""
         if self._taken >= self._limits.token_checks:
             await self._wait()  # whoever leaves hands its slot over
         else:

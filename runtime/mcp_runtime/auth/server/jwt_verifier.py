@@ -1,4 +1,4 @@
-"""Verifies access tokens that are signed JWTs.
+"""Verifies access tokens in the form of signed JWTs.
 
 Source: RFC 9068; RFC 8725; 2026-07-28 basic/authorization/security-considerations, "Access Token
 Privilege Restriction".
@@ -28,13 +28,13 @@ _DAY: Final = 86_400.0
 
 
 class JwtVerifier:
-    """Tokens of `issuer` for `audience`, which is the URI of this server as a resource.
+    """Tokens of `issuer` for `audience`, the URI of this server as a resource.
 
-    The keys come from `jwks_uri` by `fetch`, or are given as `keys` (JWKs). `leeway` is in
-    seconds. Only asymmetric `algorithms` are accepted, whatever a token's header says. `now` gives
-    seconds since 1970. One token costs at most `Limits.key_checks` checks of a signature.
+    The keys come from `jwks_uri` by `fetch`, or are given as `keys` (JWKs). `leeway` is in seconds.
+    Only asymmetric `algorithms` are accepted, whatever a token's header says. `now` gives seconds
+    since 1970. One token costs at most `Limits.key_checks` checks of a signature.
 
-    Raises ValueError for settings that would check nothing.
+    Raises ValueError for settings without any check.
     """
 
     keeps: float = _DAY

@@ -20,8 +20,9 @@ _FRESH: Final = 3600.0
 """Seconds for which fetched keys are used before they are fetched anew."""
 _MOST_KEYS: Final = 64
 _PAUSE: Final = 30.0
-"""Seconds from the end of one fetch to the next: unknown ids, and an issuer that is silent, cost
-nobody anything meanwhile."""
+"""Seconds from the end of one fetch to the next, so unknown ids, and a silent issuer, cost nobody
+anything meanwhile.
+"""
 _CURVES: Final = {"ES256": "P-256", "ES384": "P-384", "ES512": "P-521"}
 _TYPES: Final = {"ES": "EC", "Ed": "OKP", "PS": "RSA", "RS": "RSA"}
 """Types of keys, by the first letters of the algorithms they sign with."""
@@ -32,8 +33,7 @@ class _Document(msgspec.Struct):
 
 
 def usable_keys(keys: Iterable[Mapping[str, Any]], algorithm: str) -> list[Mapping[str, Any]]:
-    """Return the keys that may verify signatures by an algorithm: `use`, `alg` and `key_ops` allow
-    it.
+    """Return the keys usable with an algorithm: `use`, `alg` and `key_ops` must allow it.
 
     Source: RFC 7517 sections 4.1 to 4.4; RFC 7518 section 6.1.
     """
@@ -49,7 +49,9 @@ def usable_keys(keys: Iterable[Mapping[str, Any]], algorithm: str) -> list[Mappi
 
 
 def _operations(key: Mapping[str, Any]) -> Sequence[Any]:
-    """What a key says it is for; everything if it does not say so, nothing if that is no list."""
+    """Return the operations a key allows: all if it names none, no operation if the member is no
+    list.
+    """
     operations = key.get("key_ops", ("verify",))
     return cast("Sequence[Any]", operations) if isinstance(operations, list | tuple) else ()
 
@@ -64,7 +66,7 @@ class KeySet:
         self._keys: tuple[Mapping[str, Any], ...] = ()
         self._fetched_at: float | None = None
         self._tried_at = -_PAUSE
-        """When the last fetch ended."""
+        """The time when the last fetch ended."""
         self._withdrawals = 0
         self._failure = ""
         """Why the last fetch failed."""
@@ -72,22 +74,21 @@ class KeySet:
 
     @property
     def _renewal(self) -> asyncio.Task[None] | None:
-        """The fetch that is under way; one of an event loop that has ended never ends."""
+        """The fetch under way; None if its event loop has ended, since it would never end."""
         task = self._task
         is_ours = task is not None and task.get_loop() is asyncio.get_running_loop()
         return task if is_ours else None
 
     def revision(self) -> int:
-        """How often a key was withdrawn. Old keys are fetched anew behind it."""
+        """Return how often a key was withdrawn. Fetch old keys anew in the background."""
         self._refresh_behind()
         return self._withdrawals
 
     async def candidates(self, key_id: str | None, algorithm: str) -> list[Mapping[str, Any]]:
-        """Return the keys that may have signed. A key that is known is used while keys are fetched
-        anew.
+        """Return the keys that may have signed. A known key is used while keys are fetched anew.
 
-        Raises InvalidToken for none; DiscoveryFailed where there is none, but might be if keys
-        could be fetched.
+        Raises InvalidToken if there is none; DiscoveryFailed if there is none because keys could
+        not be fetched.
         """
         self._refresh_behind()
         matching = self._matching(key_id, algorithm)
@@ -112,7 +113,7 @@ class KeySet:
             self._begin()
 
     def _may_try(self) -> bool:
-        """Where there are no keys at all, each token that comes may try."""
+        """Return True if a fetch may start now. Without any keys, each token may start one."""
         return not self._keys or self._now() - self._tried_at >= _PAUSE
 
     async def _renew(self) -> None:
@@ -124,7 +125,7 @@ class KeySet:
         return self._task
 
     async def _replace(self) -> None:
-        """Fetch the keys; old ones stay where that fails."""
+        """Fetch the keys; on failure the old ones stay."""
         try:
             keys = await self._read()
             if any(key not in keys for key in self._keys):

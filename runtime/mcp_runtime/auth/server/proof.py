@@ -1,4 +1,4 @@
-"""Verifies DPoP proofs: that whoever presents a token holds the key it is bound to.
+"""Verifies DPoP proofs: the sender of a token must hold the key the token is bound to.
 
 Source: RFC 9449 section 4.3; the extension "DPoP Profile for MCP" (draft, the version without a
 digest of the body).
@@ -35,7 +35,7 @@ _MEMBERS: Final = {
     "OKP": ("crv", "kty", "x"),
     "RSA": ("e", "kty", "n"),
 }
-"""What a thumbprint is made of. Source: RFC 7638 section 3.2; RFC 8037 section 2."""
+"""The members of a key in its thumbprint. Source: RFC 7638 section 3.2; RFC 8037 section 2."""
 _PRIVATE: Final = frozenset(("d", "p", "q", "dp", "dq", "qi", "k"))
 
 
@@ -47,7 +47,7 @@ class ProofVerifier:
         self._used = UsedProofs(limits.proofs)
 
     def verify(self, proof: str, *, method: str, url: str, token: str, thumbprint: str) -> None:
-        """Raise InvalidProof. `thumbprint` is that of the key which the token is bound to."""
+        """Verify a proof. Raise InvalidProof. `thumbprint` is of the key the token is bound to."""
         header = _header(proof)
         key = header["jwk"]
         claims = _claims(proof, key, str(header["alg"]))
@@ -75,7 +75,7 @@ _LAST_TIME: Final = 1e12
 
 
 def _apart(made_at: Any, now: float) -> str:
-    """How far a proof is from our clock, if it has a time."""
+    """Say how far the time of a proof is from our clock; empty for a proof without a time."""
     if not _is_number(made_at) or not abs(made_at) < _LAST_TIME:
         return ""
     how = "ahead of" if made_at > now else "behind"
@@ -105,8 +105,8 @@ class _KeyProofs:
 class UsedProofs:
     """Remembers at most `most` proofs, in a list for each key. Times are seconds since 1970.
 
-    Nothing that was forgotten early is accepted again: the key it was of, or any key that is
-    remembered no more, has to bring a proof that was made later.
+    A proof forgotten early is not accepted again: its key, or any forgotten key, has to bring a
+    later proof.
     """
 
     def __init__(self, most: int) -> None:
@@ -114,10 +114,10 @@ class UsedProofs:
         self._keys: OrderedDict[str, _KeyProofs] = OrderedDict()
         self._count = 0
         self._forgotten = -math.inf
-        """When the last proof was made of a key that was forgotten early."""
+        """The time of the latest proof forgotten early, whose key was forgotten."""
 
     def add(self, thumbprint: str, name: str, made_at: float, now: float) -> None:
-        """Raise InvalidProof for a proof that was used, or may have been."""
+        """Remember a proof. Raise InvalidProof if it was used, or may have been."""
         self._drop_old(now)
         proofs = self._keys.get(thumbprint)
         if made_at <= (self._forgotten if proofs is None else proofs.forgotten):

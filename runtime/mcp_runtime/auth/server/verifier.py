@@ -1,4 +1,4 @@
-"""What a token says once it was verified, and who verifies it.
+"""The content of a verified token, and its verifiers.
 
 Source: 2026-07-28 basic/authorization/security-considerations, "Token Audience Binding and
 Validation"; OAuth 2.1 section 5.2.
@@ -22,7 +22,7 @@ from mcp_runtime.limits import DEFAULT, Limits
 PROOF_AGE: Final = 300.0
 """Seconds by which the time of a proof may differ from ours."""
 _CACHED: Final = 10_000
-"""Verdicts that are kept at one time, and as many refusals."""
+"""Verdicts kept at one time, and as many refusals."""
 
 
 class InvalidToken(Exception):
@@ -35,11 +35,11 @@ class InvalidProof(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedToken:
-    """Who asks, and what they may do. `claims` is all the token or its issuer says.
+    """The sender of a request and its rights. `claims` are all claims of the token or its issuer.
 
-    `expires_at` is in seconds since 1970, None for never. `key_thumbprint` is that of the key
-    which the token is bound to, None for a bearer token. Raises ValueError if `scopes` is one text,
-    or if `expires_at` is NaN.
+    `expires_at` is in seconds since 1970, None for never. `key_thumbprint` is of the key the token
+    is bound to, None for a bearer token. Raises ValueError if `scopes` is one text, or if
+    `expires_at` is NaN.
     """
 
     subject: str
@@ -57,7 +57,7 @@ class VerifiedToken:
 
     @property
     def principal(self) -> str:
-        """Who asks, as one text no other subject and no other issuer has."""
+        """The subject and its issuer in one text, which no other subject or issuer has."""
         return f"{len(self.issuer)}:{self.issuer}:{self.subject}"
 
 
@@ -74,12 +74,12 @@ class TokenVerifier(Protocol):
 
 @runtime_checkable
 class RevisingVerifier(TokenVerifier, Protocol):
-    """A verifier that may take verdicts back before they end."""
+    """A verifier able to take verdicts back before they end."""
 
     def revision(self) -> int:
-        """A number that changes when a key was withdrawn: earlier verdicts need a new check.
+        """Return a number that changes when a key is withdrawn: earlier verdicts need a new check.
 
-        It is asked for at each use of a verdict, so it must not wait.
+        Every use of a verdict reads this number, so it must not wait.
         """
         ...
 
@@ -114,7 +114,9 @@ _Said = TypeVar("_Said", VerifiedToken, InvalidToken)
 
 @dataclass(frozen=True, slots=True)
 class _Verdict(Generic[_Said]):
-    """What was said of a token: who sent it, or why it was refused. It holds `until` a time."""
+    """The verdict on a token: its verified content, or the reason of a refusal; valid `until` a
+    time.
+    """
 
     said: _Said
     until: float
@@ -124,9 +126,9 @@ class _Verdict(Generic[_Said]):
 class CachedVerifier:
     """Remembers verdicts: a token's until it expires, at most for as long as its verifier says.
 
-    A refusal is remembered for `Limits.refused_age`. Requests that bring one token at the same time
-    wait for one check of it. Tokens themselves are not kept, only their SHA-256. `now` gives
-    seconds since 1970.
+    A refusal is remembered for `Limits.refused_age`. Simultaneous requests with the same token wait
+    for one check of it. Tokens themselves are not kept, only their SHA-256. `now` gives seconds
+    since 1970.
     """
 
     def __init__(
@@ -165,7 +167,7 @@ class CachedVerifier:
         return await asyncio.shield(check)
 
     async def _check(self, name: bytes, token: str) -> VerifiedToken:
-        """Ask the verifier, and keep what it says. A check outlives a caller that gives up."""
+        """Ask the verifier, and keep the verdict. A check outlives a caller that gives up."""
         now, revision = self._now(), self._revision()
         try:
             verified = await self._verifier.verify(token)

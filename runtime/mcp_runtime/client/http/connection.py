@@ -32,7 +32,9 @@ _CLOSED: Final = "the client was closed"
 
 
 class _Renewal:
-    """Of one subscription whose stream broke: when it was asked for again, and the next time."""
+    """The renewal of a subscription whose stream broke: the times of the last and the next
+    attempt.
+    """
 
     def __init__(self, limits: Limits) -> None:
         self.backoff = Backoff("a subscription", limits)

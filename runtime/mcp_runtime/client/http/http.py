@@ -247,7 +247,7 @@ def _url(text: str) -> httpx2.URL:
 
 
 def _redirect(response: httpx2.Response) -> httpx2.URL | None:
-    """Where a redirect leads; None for another response."""
+    """Return the target of a redirect; None for another response."""
     if response.status_code not in _REDIRECTS or "Location" not in response.headers:
         return None
     return _within(response.url, response.headers["Location"])

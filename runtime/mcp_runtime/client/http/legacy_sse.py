@@ -31,7 +31,7 @@ class LegacySse:
     is_named: bool = False
 
     async def listen(self) -> str:
-        """Read the stream to its end, and returns why it has ended."""
+        """Read the stream to its end, and return the reason of the end."""
         why = "the stream has ended"
         error: SessionError = Disconnected("the stream has named no endpoint")
         try:

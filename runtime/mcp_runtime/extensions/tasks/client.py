@@ -45,7 +45,9 @@ class TaskHandle:
         self._answered: set[str] = set()
 
     async def state(self) -> m.GetTaskResult:
-        """How the task stands. Raises RemoteError for a task the server does not know."""
+        """Return the present state of the task. Raises RemoteError for a task the server does not
+        know.
+        """
         params = m.GetTaskRequestParams(task_id=self.id, meta=self._client.meta())
         state: m.GetTaskResult = await self._client.request("tasks/get", params)
         return state
@@ -99,7 +101,9 @@ class TaskHandle:
         await self._client.request("tasks/cancel", params)
 
     def _pause(self, interval: object) -> float:
-        """How many seconds to wait for the next poll; `interval` is the server's wish, in ms."""
+        """Return the seconds to wait for the next poll; `interval` is the server's wish, in
+        milliseconds.
+        """
         if (seconds := in_seconds(interval)) is not None:
             return min(max(seconds, _SHORTEST), _LONGEST)
         doubled: float = _FIRST_POLL * 2 ** min(self._polls, 16)

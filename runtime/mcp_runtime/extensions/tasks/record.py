@@ -34,7 +34,7 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
     progress: float = -math.inf
     """The last progress; it must not go back."""
     count: int = 0
-    """How often it was run again."""
+    """How often the task was run again."""
 
 
 class Record(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -45,9 +45,9 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     """The process running the task."""
     created: float
     updated: float
-    """When its status has changed last."""
+    """The time when the status changed last."""
     ttl: float
-    """How long it is kept after its creation, in seconds."""
+    """The seconds for which the task is kept after its creation."""
     status: Status = "working"
     message: str = ""
     """A text about the status, for a person."""
@@ -70,7 +70,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.status in _OVER
 
     def left(self, now: float) -> float:
-        """How long it is still kept, in seconds."""
+        """Return the seconds for which the task is still kept."""
         return self.created + self.ttl - now
 
 
@@ -79,7 +79,7 @@ def cancelled(record: Record, now: float) -> Record:
 
 
 def asked(record: Record, now: float, key: str, request: Mapping[str, Any]) -> Record:
-    """Return the handler asks the client something."""
+    """Return the record with a new question of the handler to the client."""
     if record.is_over or key in record.answers:
         return record
     requests = {**record.requests, key: request}
@@ -98,12 +98,12 @@ def answered(record: Record, now: float, responses: Mapping[str, Any]) -> Record
 
 
 def withdrawn(record: Record, now: float, key: str) -> Record:
-    """Return the handler no longer waits for an answer."""
+    """Return the record without the question, as the handler no longer waits for an answer."""
     return answered(record, now, {key: None})
 
 
 def reported(record: Record, now: float, message: str, progress: float) -> Record:
-    """Return the handler says how far it is."""
+    """Return the record with the handler's progress."""
     if record.is_over:
         return record
     call = None if record.call is None else replace(record.call, progress=progress)

@@ -31,7 +31,9 @@ _AT_ONCE: Final = 8
 """The part of an owner's ended tasks that makes room at one time, as a divisor: finding the oldest
 takes reading all."""
 _RENEWALS: Final = 3
-"""How often a lease is renewed within its time, and a task read again nobody reports."""
+"""How often within its time a lease is renewed, and how often a watched task is read again in case
+no change was reported.
+"""
 _ID_CHARS: Final = 64
 """A longer id is not one of ours."""
 _LOST: Final = "the process that ran the task is gone"
@@ -182,7 +184,7 @@ class TaskTable:
             await self.change(owner, id, cancelled)
 
     async def apply(self, owner: str, id: str, step: Callable[[Record, float], Record]) -> Record:
-        """As `change`, for a request. Raises RpcError."""
+        """Change a task by `step`, for a request, as `change` does. Raises RpcError."""
         with _reaching():
             record = await self.change(owner, id, step)
         if record is None:

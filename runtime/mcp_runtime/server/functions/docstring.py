@@ -51,9 +51,9 @@ def _is_apart(block: list[str]) -> bool:
 
 
 def _in_sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """The entries under `Args:`; a line that is indented deeper continues the entry above it.
+    """Yield the entries under `Args:`; a line indented deeper continues the entry above it.
 
-    So does an item of a list, unless the entries themselves are one.
+    A list item continues the entry, too, unless the entries themselves are list items.
     """
     within, depth, are_items = False, -1, False
     words: list[str] = []

@@ -115,7 +115,7 @@ class Cluster:
 
     @property
     def first_id(self) -> int:
-        """Where this process begins to number requests and streams of a session."""
+        """Return the first number for requests and streams of a session in this process."""
         return self.number << _NUMBER_BITS
 
     def shared_by(

@@ -22,7 +22,9 @@ from mcp_runtime.stores import NoSuchEvent, Stored, StoreUnavailable
 _DIGITS: Final = 15
 """The number of an event has fewer."""
 _LOOKS: Final = 3
-"""How often within the time of a lease we look whether the owner lives, and for missed news."""
+"""How often within the time of a lease this process looks for missed news, and for the owner's
+lease.
+"""
 
 TakeOver: TypeAlias = Callable[[str, Rerun, int], bool]
 """Begins to run the requests of a stream again, by its name, its note and the number of its last

@@ -35,7 +35,7 @@ class Outbox:
     readers: int = 0
     """How many readers there have been."""
     until: float = math.inf
-    """When the token expires its reader has shown, by the clock of the event loop."""
+    """The time when the token of the stream's reader expires, by the clock of the event loop."""
     retry: int | None = None
     """Milliseconds after which the client is to reconnect; None while the response goes on."""
     _storing: asyncio.Lock | None = None
@@ -107,7 +107,7 @@ class Outbox:
         return self._size > self.limits.outgoing_bytes
 
     async def drain(self) -> None:
-        """Return when there is room for more, or the stream is finished."""
+        """Wait until there is room for more, or the stream is finished."""
         while self.is_full and not self.finished:
             if self._room is None:
                 self._room = asyncio.Event()

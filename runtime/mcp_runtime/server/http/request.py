@@ -255,7 +255,7 @@ class HttpRequest:
                 return
 
     async def gone(self) -> None:
-        """Return when the client is gone."""
+        """Wait until the client is gone."""
         while (await self._receive())["type"] != "http.disconnect":
             pass
 

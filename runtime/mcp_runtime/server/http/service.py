@@ -94,7 +94,7 @@ class HttpService:
         return HttpError(429, why, headers=retry_after(seconds))
 
     def principal(self, request: HttpRequest) -> str:
-        """Whom the request belongs to; empty for an anonymous one."""
+        """Return the principal of a request; empty for an anonymous one."""
         if self.protection is not None:
             return self.protection.principal()
         return "" if self._principal is None else self._principal(request.scope)
@@ -124,7 +124,9 @@ class HttpService:
         return self._held.setdefault(principal, HeldBytes(share))
 
     def expires(self) -> float:
-        """When the token of this request expires, by the clock of the event loop."""
+        """Return the time when the token of this request expires, by the clock of the event
+        loop.
+        """
         if self.protection is None:
             return math.inf
         return asyncio.get_running_loop().time() + self.protection.seconds_left()

@@ -49,7 +49,7 @@ class SharedSession(HttpSession):
     version = 0
     """The version of that record."""
     synced = 0.0
-    """When the record was read or stored."""
+    """The time when the record was last read or stored."""
     lists: Mapping[str, str] = {}
     """Digests of the lists the client has heard of."""
     is_late = False

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mcp_runtime.server.http.protection import Protection
 
 STANDALONE: Final = "0"
-"""How the names of streams begin that belong to no request."""
+"""The start of the names of streams that belong to no request."""
 
 
 class StreamingConnection(ServerConnection):
