@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _CONNECTIONS: Final = 8
 _OWN: Final = ("loopback", "private")
-"""Places a server may name if it is in such a place itself."""
+"""Kinds of networks a server may name only if it is in such a network itself."""
 
 
 class GuardedFetch:

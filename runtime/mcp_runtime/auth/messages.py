@@ -91,7 +91,7 @@ class PageGuard(Protocol):
     """A `Fetch` that can also judge the pages a person is sent to."""
 
     async def require_page(self, url: str, /) -> None:
-        """Raise DiscoveryFailed for a page in a private network the server is not in."""
+        """Raise DiscoveryFailed for a page in a private network, unless the server is in it."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""The answers of one server, kept for as long as it said they hold.
+"""The answers of one server, kept for as long as the server allowed.
 
 A cache belongs to one client, which always uses the same authorization, so private answers are
 kept too. Each page of a list is an entry of its own. A notification of a change drops what it

@@ -35,7 +35,7 @@ from mcp_runtime.transports.wire import Wire
 log: Final = logging.getLogger("mcp_runtime.client")
 
 _BESIDE: Final = ("subscriptions/listen", "ping")
-"""Requests of ours no question of a server belongs to."""
+"""Requests to which no question of a server can belong."""
 
 
 class ConnectionOwner(Protocol):
@@ -189,10 +189,10 @@ class ClientConnection(Connection):
         return self._refuse(called, refusal)
 
     def _fail_call(self, error: CallbackError) -> None:
-        """End our call the server has asked for with the error, if there is only one call.
+        """End the only call with the error of our callback; leave several calls running.
 
-        Of several nobody can say which one a request of the server belongs to; the server's answer
-        to it decides.
+        A request of the server does not name the call it belongs to, so with several calls the
+        server decides by our error.
         """
         calls = [sent for sent in self.session.pending.waited if sent.method not in _BESIDE]
         if len(calls) == 1:

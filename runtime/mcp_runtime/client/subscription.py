@@ -1,4 +1,4 @@
-"""A subscription: the changes on the server a client listens for, in order, each once."""
+"""A subscription to changes on the server; each change comes once, in order."""
 
 from __future__ import annotations
 

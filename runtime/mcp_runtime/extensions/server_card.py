@@ -37,7 +37,7 @@ def card(
     repository: Repository | None = None,
     meta: Mapping[str, Any] | None = None,
 ) -> ServerCard:
-    """Return the card of a server clients reach at `remotes`.
+    """Return the card of a server whose clients reach it at `remotes`.
 
     A remote is the URL of the endpoint, or a `Remote` with more: headers, variables, another
     transport. `name` is a reversed domain, a slash and a name, such as "com.example/weather", and

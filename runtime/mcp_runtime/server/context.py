@@ -263,7 +263,7 @@ class Context:
     async def require_urls(
         self, *pages: tuple[str, str] | tuple[str, str, str]
     ) -> list[Elicited[None]]:
-        """Require the user visits web pages, each given as a message, a URL and maybe an id.
+        """Require that the user visits web pages, each given as a message, a URL and maybe an id.
 
         In the handshake era this refuses the request with the list of pages, and the client may
         repeat the request after the visits; call it only while a visit is still missing. In the

@@ -45,11 +45,11 @@ def around(middleware: Middleware, method: str, handler: Handler) -> Handler:
 class ProtocolMethods:
     """Handlers by method; `hints` tell clients how long they may cache a result.
 
-    `hides_forbidden` leaves tools out of a list the client's token may not call.
+    `hides_forbidden` leaves tools out of lists if the client's token may not call them.
     """
 
     show_errors = False
-    """True if the model gets the text of an exception a tool did not mean for it."""
+    """True if the model gets the text of unexpected exceptions."""
 
     def __init__(
         self,

@@ -194,9 +194,9 @@ class Server(Decorators):
             self._broadcaster.broadcast(Change(list=name))
 
     def resource_updated(self, uri: str, *, principal: str | None = None) -> None:
-        """Notify subscribers of a resource it has changed; of one principal, if it is given.
+        """Notify the subscribers of a changed resource; only those of `principal`, if it is given.
 
-        Anyone may subscribe to a URI the server has: who may read it is up to its handler.
+        Anyone may subscribe to a URI of the server: its handler decides who may read the resource.
         """
         self._broadcaster.broadcast(Change(uri=uri, principal=principal))
 

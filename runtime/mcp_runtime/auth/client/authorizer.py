@@ -32,7 +32,7 @@ _BRIEFLY: Final = 0.1
 _LEEWAY: Final = 30.0
 """Seconds before its end at which a token counts as expired."""
 _STEP_UPS: Final = 2
-"""How often one client asks for more scopes the authorization server has not granted."""
+"""How often one client asks for more scopes than the authorization server has granted."""
 _NO_CHALLENGE: Final = Challenge("bearer", {})
 
 

@@ -16,7 +16,7 @@ from mcp_runtime.errors import NotInstalled
 
 ASSERTION_TYPE: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _LIFETIME: Final = 300
-"""Seconds an assertion of a client is valid."""
+"""Seconds for which an assertion of a client is valid."""
 
 
 @dataclass(frozen=True, slots=True)

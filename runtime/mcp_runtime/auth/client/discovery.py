@@ -140,7 +140,7 @@ def _protected_resource(url: str, named: str | None) -> Flow[ProtectedResource |
 
 
 def _fitting(metadata: ProtectedResource, url: str) -> ProtectedResource:
-    """Its resource is the server's URL, or a part of the server's host the URL is in.
+    """Its resource is the server's URL, or a parent of it on the same host.
 
     A slash at the end makes no other resource: SDKs write and compare it either way.
     """

@@ -49,7 +49,7 @@ class DpopKey:
         return thumbprint(self._jwk)
 
     def remember(self, url: str, nonce: str | None) -> bool:
-        """Keep the nonce the host of `url` gave; whether it is a new one."""
+        """Keep the nonce of the host of `url`; return True if it is a new one."""
         place = origin(url)
         if not nonce or self._nonces.get(place) == nonce:
             return False

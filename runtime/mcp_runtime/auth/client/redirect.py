@@ -32,7 +32,7 @@ class Visit(Protocol):
     def uri(self) -> str: ...
 
     async def __call__(self, url: str, host: str, /) -> str:
-        """Send a person to `url`; the URL they are redirected to. Raises LoginAbandoned."""
+        """Send a person to `url`; return the URL of their redirect. Raises LoginAbandoned."""
         ...
 
 

@@ -247,7 +247,7 @@ class TokenSource:
                 raise LoginNeeded(step.host)
 
     async def _require_page(self, url: str) -> None:
-        """Raise DiscoveryFailed for a page in a private network the server is not in."""
+        """Raise DiscoveryFailed for a page in a private network, unless the server is in it."""
         if self._settings.allow_private_sign_in:
             return
         if isinstance(self._fetch, PageGuard):

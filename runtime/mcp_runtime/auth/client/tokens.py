@@ -21,7 +21,7 @@ from mcp_runtime.auth.messages import AuthResponse, Flow, form, oauth_error
 _USE_NONCE: Final = "use_dpop_nonce"
 _MAX_TOKEN: Final = 65_536
 _SECRETS: Final = ("code", "code_verifier", "refresh_token", "assertion")
-"""Fields of a grant an error may not repeat."""
+"""Secret fields of a grant, masked in errors."""
 
 
 class TokenSet(msgspec.Struct, frozen=True, kw_only=True):

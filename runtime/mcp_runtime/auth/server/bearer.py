@@ -117,7 +117,7 @@ class BearerAuth:
 
     @property
     def metadata_paths(self) -> tuple[str, ...]:
-        """The paths the metadata is served at: with the path of the resource, and without."""
+        """The paths of the metadata: with the path of the resource, and without."""
         return tuple(dict.fromkeys((urlsplit(self.metadata_url).path, _WELL_KNOWN)))
 
     # ---- requests
@@ -163,7 +163,7 @@ class BearerAuth:
             raise AccessDenied(403, message, challenge)
 
     def _widened(self, verified: VerifiedToken) -> VerifiedToken:
-        """Return the token with the narrow scopes too its broad ones stand for."""
+        """Return the token with all narrow scopes of its broad ones added."""
         if not (broad := verified.scopes & self._includes.keys()):
             return verified
         narrow = (self._includes[scope] for scope in broad)

@@ -1,4 +1,4 @@
-"""The claims of a token a server reads, from a JWT or from an introspection.
+"""The claims a server reads of a token, from a JWT or from an introspection.
 
 Source: RFC 9068 section 2.2; RFC 7662 section 2.2; RFC 9449 section 6.
 """

@@ -30,7 +30,7 @@ class InvalidToken(Exception):
 
 
 class InvalidProof(Exception):
-    """A proof does not show the sender holds the key the token is bound to."""
+    """A proof does not show possession of the key the token is bound to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,7 @@ class RevisingVerifier(TokenVerifier, Protocol):
 class StaticVerifier:
     """Fixed tokens, for development: whoever knows one is its subject.
 
-    Says on standard error it is no protection.
+    Warns on standard error, since it is no protection.
     """
 
     keeps: float = 0.0

@@ -113,7 +113,7 @@ class HttpConnection(Exchanges):
         self._stream, self._listening, self._gave_up_listening = None, None, False
 
     def _cancel_abandoned(self) -> None:
-        """Cancel the exchanges nobody waits for."""
+        """Cancel the exchanges for which nobody waits."""
         for id, exchange in self._exchanges.items():
             if id not in self.session.pending:
                 exchange.cancel()

@@ -1,4 +1,4 @@
-"""Lets a client read the answer a server gives before it has read a large request.
+"""Lets a client read an answer sent before the server has read the whole of a large request.
 
 A server that refuses a body may answer at once, and read no more of it. A client that writes the
 whole body first then waits for ever, or gets a reset instead of the answer.

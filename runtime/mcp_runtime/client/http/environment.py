@@ -79,7 +79,7 @@ def require_proxy(proxy: str, what: str) -> str:
 
 
 def trusted() -> ssl.SSLContext | None:
-    """Check certificates against those the environment names; None where it names none.
+    """Return a context with the certificates the environment names; None if it names none.
 
     Raises ValueError for a file or folder that cannot be read, which names the variable.
     """

@@ -20,7 +20,7 @@ Status: TypeAlias = Literal["working", "input_required", "completed", "failed", 
 NAMES: Final[Mapping[str, str]] = dict.fromkeys(
     ("tasks/get", "tasks/update", "tasks/cancel"), "taskId"
 )
-"""The member of params the header Mcp-Name repeats."""
+"""The member of params that the header Mcp-Name repeats."""
 _OVER: Final = frozenset({"completed", "failed", "cancelled"})
 
 

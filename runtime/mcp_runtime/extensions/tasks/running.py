@@ -35,7 +35,7 @@ log: Final = logging.getLogger("mcp_runtime.tasks")
 
 Handler: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
 _AGAIN: Final = 1.0
-"""Seconds until an outcome is stored again the store did not take."""
+"""Seconds until an outcome is stored again after the store refused it."""
 
 
 class RunningTask:

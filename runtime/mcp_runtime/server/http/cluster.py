@@ -63,7 +63,7 @@ class Forwarded(msgspec.Struct, frozen=True, omit_defaults=True):
     token: str = ""
     """The content of the request's token, as JSON; empty without authorization."""
     resumed: str = ""
-    """The name of a stream the client reads from the sender now."""
+    """The name of a stream that the client now reads from the sender."""
     changed: bool = False
     """True if the record of the session was changed."""
     ended: bool = False
@@ -212,7 +212,7 @@ class Cluster:
         self._publish(_topic(number), session, body=body.decode(), principal=principal, token=token)
 
     def resume(self, number: int, session: str, stream: str) -> None:
-        """Tell the owner of a stream the client reads it here now."""
+        """Tell the owner of a stream that the client now reads it here."""
         self._publish(_topic(number), session, resumed=stream)
 
     def changed(self, session: str) -> None:

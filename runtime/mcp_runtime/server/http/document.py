@@ -40,7 +40,7 @@ class Document:
             await request.reply(200, self.content, (media_type, *headers))
 
     async def preflight(self, request: HttpRequest) -> None:
-        """Tell a web page it may ask. Raises ClientGone."""
+        """Answer the preflight of a web page, which may read the document. Raises ClientGone."""
         await request.start(204, _PUBLIC)
         await request.end()
 

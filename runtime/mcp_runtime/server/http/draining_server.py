@@ -94,7 +94,7 @@ class DrainingServer(uvicorn.Server):
             self.should_exit = True
 
     def _abort_unread(self) -> None:
-        """End the responses their clients have not read while the application drained."""
+        """End the responses left unread by their clients while the application drained."""
         for connection in [*self.server_state.connections]:
             cycle: Any = getattr(connection, "cycle", None)
             if cycle is not None and not cycle.response_complete:

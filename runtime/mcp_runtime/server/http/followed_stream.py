@@ -32,7 +32,7 @@ event; whether that may be done here."""
 
 
 def news_topic(session: str, stream: str) -> str:
-    """Return the topic on which the owner of a stream reports it has stored an event."""
+    """Return the topic for the news that the owner of a stream has stored an event."""
     return f"stream:{session}:{stream}"
 
 
@@ -55,8 +55,8 @@ def encoded(name: str, count: int, messages: Sequence[bytes]) -> bytes:
 class FollowedStream:
     """Puts stored events into an outbox as they come; ends with the stream.
 
-    If the owner dies, the requests the stream still owes an answer are run again if they may
-    be; else each is answered with an error. That is done once, whoever follows.
+    If the owner dies, its unanswered requests are run again, or answered with an error if they may
+    not run again. Of several followers only one does so.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class FollowedStream:
             self.outbox.finish()
 
     def _follow_process(self, number: int) -> None:
-        """Tell the process that works on the stream the client reads it here."""
+        """Tell the stream's owner that the client reads the stream here."""
         self._owner = number
         self._cluster.resume(number, self._session, self.outbox.name)
 

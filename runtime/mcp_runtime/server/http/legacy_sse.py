@@ -65,7 +65,7 @@ class LegacySseSession(StreamingConnection):
         self.handle(self.session.handle(frame, self.loop.time()))
 
     def _renew(self) -> None:
-        """Let the session go on until the token expires the client has shown now."""
+        """Extend the session until the expiry of the token in the present request."""
         self._cancel_expiry()
         if (until := self._service.expires()) < math.inf:
             self._expiry = self.loop.call_at(until, self.stop_listening)
@@ -166,7 +166,7 @@ class LegacySseEndpoint:
         return int(number)
 
     def _forward(self, number: int, id: str, body: bytes, principal: str) -> None:
-        """Raise HttpError for a call of a tool the token is no good for."""
+        """Raise HttpError for a call of a tool if the token lacks its scopes."""
         if (protection := self._service.protection) is not None:
             protection.require_tool_scopes(jsonrpc.read(body, max_batch=self._service.limits.batch))
         if self._cluster is not None:

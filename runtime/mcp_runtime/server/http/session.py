@@ -147,7 +147,7 @@ class HttpSession(StreamingConnection):
         return self.streams[name]
 
     def forget(self, stream: Outbox) -> None:
-        """Drop a stream that was sent to its end."""
+        """Drop a stream sent to its end."""
         self.streams.pop(stream.name, None)
 
     # ---- resumption
@@ -190,12 +190,12 @@ class HttpSession(StreamingConnection):
             self.forget(stream)
 
     async def _store(self, stream: Outbox, data: bytes) -> None:
-        """Store an event nobody waits for."""
+        """Store an event without a waiting reader."""
         await self.events(stream, [data])
 
     @property
     def can_leave(self) -> bool:
-        """True if nothing is open here the end of the session would cut off."""
+        """True if the end of the session would cut off no response or stream."""
         return not (self.responses or self.streams)
 
     def close(self) -> None:

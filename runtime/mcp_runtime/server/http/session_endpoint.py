@@ -183,7 +183,7 @@ class SessionEndpoint:
         reader: int,
         missed: Sequence[bytes] | None = None,
     ) -> EventResponse:
-        """Send a stream, or the rest of one after the events the client has missed."""
+        """Send a stream; a resumed one begins with the events the client has missed."""
         session.hold_open()
         if stream is session.stream:
             stream.until = self._service.expires()

@@ -31,7 +31,7 @@ _SWEEP_EVERY: Final = 60.0
 class SessionTable(Generic[_S]):
     """The sessions that `make` makes of an id, a principal and its share in the account of bytes.
 
-    They end with this process. A new one takes the place of one nobody uses.
+    They end with this process. A new one takes the place of an idle one.
     """
 
     is_shared = False
@@ -174,7 +174,7 @@ def _use(session: HttpSession) -> tuple[bool, float]:
 
 
 def own_sessions(service: HttpService) -> SessionTable[HttpSession]:
-    """Return the sessions of a process that has no store."""
+    """Return the sessions of a process without a store."""
     events = MemoryEvents(service.limits)
     table = SessionTable(service, events, partial(HttpSession, service, events=events))
     events.held_by = lambda id: table.open[id].session.held if id in table.open else HeldBytes()

@@ -34,7 +34,7 @@ _record: Final = msgspec.json.Decoder(SessionRecord)
 
 
 class SharedTable(SessionTable[SharedSession]):
-    """The sessions of all processes that share the store of a cluster."""
+    """The sessions of all processes on the store of a cluster."""
 
     is_shared = True
 
