@@ -72,7 +72,10 @@ class GuardedFetch:
         self._pools: dict[str | None, httpcore2.AsyncConnectionPool] = {}
 
     async def __call__(self, request: AuthRequest, /) -> AuthResponse:
-        """Raise NotReached, Disconnected, TooMuch, DiscoveryFailed for a forbidden address."""
+        """Send a request.
+
+        Raises NotReached, Disconnected, TooMuch, DiscoveryFailed for a forbidden address.
+        """
         host = urlsplit(request.url).netloc.rpartition("@")[2]
         try:
             async with asyncio.timeout(self._seconds):

@@ -225,7 +225,7 @@ def _has_host(url: str, scheme: str) -> bool:
 
 
 def _roots(roots: Sequence[t.Root | str]) -> list[t.Root]:
-    """Raise ValueError, TypeError.
+    """Check roots and return them as models. Raises ValueError, TypeError.
 
     Source: 2025-11-25 client/roots, "Data Types" and "Security Considerations".
     """

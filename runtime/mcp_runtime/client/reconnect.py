@@ -48,7 +48,7 @@ class Reconnector:
 
     @property
     def connection(self) -> ClientConnection:
-        """Raise NotOpen."""
+        """The current connection. Raises NotOpen."""
         if self._connection is None:
             raise NotOpen("the client is not open: use it in `async with`")
         return self._connection

@@ -266,7 +266,10 @@ class Registry(dict[str, _T]):
 
 
 def require_tool_name(name: str) -> str:
-    """Raise ValueError. Source: 2025-11-25 server/tools, "Tool Names"."""
+    """Return a valid name of a tool. Raises ValueError for any other.
+
+    Source: 2025-11-25 server/tools, "Tool Names".
+    """
     if not _TOOL_NAME.fullmatch(name):
         rule = "a name has 1 to 128 of the characters A-Z a-z 0-9 _ - ."
         raise ValueError(f"{name!r} cannot be the name of a tool: {rule}")

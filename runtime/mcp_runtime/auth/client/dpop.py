@@ -82,8 +82,9 @@ def proof_url(url: str) -> str:
 
 
 def thumbprint(jwk: Mapping[str, Any]) -> str:
-    """Return the thumbprint of a public key with only its required members. Source: RFC 7638
-    section 3.
+    """Return the thumbprint of a public key with only its required members.
+
+    Source: RFC 7638 section 3.
     """
     return sha256_base64url(msgspec.json.encode(jwk, order="sorted"))
 

@@ -1,7 +1,7 @@
 """Registers a client with an authorization server, and writes the metadata of clients.
 
-Source: 2026-07-28 basic/authorization/client-registration; RFC 7591; OpenID Connect Dynamic Client
-Registration 1.0.
+Source: 2026-07-28 basic/authorization/client-registration; RFC 7591; OpenID Connect Dynamic
+Client Registration 1.0.
 """
 
 from __future__ import annotations

@@ -154,7 +154,7 @@ class TokenSource:
         )
 
     def _assertion(self, discovery: Discovered, client: ClientRegistration) -> str:
-        """Raise AuthorizationError without a key to sign with."""
+        """Sign an assertion. Raises AuthorizationError without a key to sign with."""
         grant = self._settings.grant
         if grant is None or grant.key is None:
             raise AuthorizationError("private_key_jwt needs a private key: give `key` to the grant")

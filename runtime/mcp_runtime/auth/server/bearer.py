@@ -204,7 +204,7 @@ class BearerAuth:
 
     @cached_property
     def _proofs(self) -> ProofVerifier:
-        """Raise NotInstalled without the extra `auth`."""
+        """Make the verifier of proofs. Raises NotInstalled without the extra `auth`."""
         from mcp_runtime.auth.server.proof import ProofVerifier
 
         return ProofVerifier(self._now, self._limits)

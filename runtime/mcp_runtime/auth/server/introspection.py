@@ -65,7 +65,7 @@ class IntrospectionVerifier:
         self._new_tokens = _Slots(limits)
 
     async def verify(self, token: str, /) -> VerifiedToken:
-        """Raise InvalidToken, SessionError."""
+        """Verify a token by asking the endpoint. Raises InvalidToken, SessionError."""
         name = sha256(token.encode("utf-8", "surrogatepass")).digest()
         slots = self._known_tokens if name in self._confirmed else self._new_tokens
         async with slots.slot():

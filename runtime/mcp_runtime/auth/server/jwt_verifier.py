@@ -71,7 +71,7 @@ class JwtVerifier:
         )
 
     async def verify(self, token: str, /) -> VerifiedToken:
-        """Raise InvalidToken, SessionError."""
+        """Verify a token by its signature and claims. Raises InvalidToken, SessionError."""
         header = self._header(token)
         algorithm = str(header["alg"])
         candidates = await self._candidates(header.get("kid"), algorithm)

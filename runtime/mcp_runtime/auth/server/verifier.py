@@ -145,7 +145,7 @@ class CachedVerifier:
         self._checks: dict[bytes, asyncio.Task[VerifiedToken]] = {}
 
     async def verify(self, token: str) -> VerifiedToken:
-        """Raise InvalidToken, SessionError."""
+        """Return the verdict on a token. Raises InvalidToken, SessionError."""
         if len(token) > self._limits.token_chars:
             limit = f"{self._limits.token_chars} characters (Limits.token_chars)"
             raise InvalidToken(f"the token has over {limit}")

@@ -50,7 +50,10 @@ class AuthorizedHttpClient:
     async def send(
         self, method: str, url: httpx2.URL, headers: Mapping[str, str], content: bytes = b""
     ) -> AsyncGenerator[HttpResponse]:
-        """Raise as HttpClient does, and SessionError where authorization fails."""
+        """Send a request, authorized, and yield the response.
+
+        Raises as HttpClient does, and SessionError where authorization fails.
+        """
         for challenges in range(_CHALLENGES + 1):
             with self._authorizing():
                 ours = await self._authorizer.headers(method, str(url))
@@ -63,7 +66,7 @@ class AuthorizedHttpClient:
 
     @contextmanager
     def _authorizing(self) -> Generator[None]:
-        """Raise LocalError for any exception of the author's storage, redirect or grant."""
+        """Convert any exception of the author's storage, redirect or grant to LocalError."""
         try:
             with self._meeting():
                 yield

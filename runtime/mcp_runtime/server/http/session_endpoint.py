@@ -96,8 +96,9 @@ class SessionEndpoint:
         await request.reply(200, answer, (JSON, (b"mcp-session-id", session.id.encode())))
 
     def _require_version(self, request: HttpRequest) -> None:
-        """Require the session's version. Source: 2025-11-25 basic/transports, "Protocol Version
-        Header".
+        """Require the session's version.
+
+        Source: 2025-11-25 basic/transports, "Protocol Version Header".
         """
         version = request.headers.get(http_rules.VERSION)
         offer = self._service.server.offer()
@@ -126,8 +127,9 @@ class SessionEndpoint:
     # ---- GET
 
     async def get(self, request: HttpRequest) -> EventResponse | None:
-        """Send a stream. Source: 2025-11-25 basic/transports, "Listening for Messages from the
-        Server".
+        """Send a stream.
+
+        Source: 2025-11-25 basic/transports, "Listening for Messages from the Server".
         """
         if not http_rules.accepts(request.headers.get("accept"), http_rules.EVENT_STREAM):
             raise HttpError(406, f"Accept must have {http_rules.EVENT_STREAM}")
