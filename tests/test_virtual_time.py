@@ -239,12 +239,11 @@ def test_what_goes_in_circles_is_ended_and_named(
         run(main)
 
 
-def test_real_time_gives_up_and_says_what_was_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(async_tests, "DEADLINE", WHILE)
+def test_real_time_gives_up_and_says_what_was_awaited() -> None:
     with pytest.raises(
         AssertionError, match=r"gave up(?s:.*)waits_with_others(?s:.*)waits_for_ever"
     ):
-        run_in_real_time(waits_with_others)
+        run_in_real_time(waits_with_others, WHILE)
 
 
 # ---- what is left behind

@@ -289,7 +289,7 @@ def _encode_json(value: Json) -> bytes:
 def _native(T: Any) -> Callable[[Any], Any]:
     """The native decoder of a type, or its codec where it has none."""
     reader = _reader(T)
-    if T in _CODEC_ONLY:
+    if T in _CODEC_ONLY or T in _CODEC.lent:
         _NATIVE[T] = lambda data: reader(parse(data), None)
     else:
         with BUILDING:
@@ -298,7 +298,7 @@ def _native(T: Any) -> Callable[[Any], Any]:
 
 
 _CODEC: Final = bind(codec, globals())
-_READERS: Final = _CODEC.readers
+_READERS: Final[dict[object, Reader]] = {**_CODEC.lent, **_CODEC.readers}
 _WRITERS: Final = _CODEC.writers
 _CHECKED: Final[list[Any]] = []
 _HOOKS: Final[dict[Any, Reader]] = {
