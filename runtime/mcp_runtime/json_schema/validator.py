@@ -11,7 +11,7 @@ from typing import Any, Final, NoReturn, TypeAlias, cast
 
 from mcp_runtime.errors import NotInstalled
 from mcp_runtime.json_schema.to_json import excerpt, place
-from mcp_runtime.json_schema.validation_cost import Unfollowed, worker
+from mcp_runtime.json_schema.validation_cost import Unfollowed, Work, worker
 from mcp_runtime.limits import SCHEMA_VISITS
 
 Check: TypeAlias = Callable[[Any], str | None]
@@ -41,19 +41,7 @@ def checker(schema: Any) -> Check:
     require_installed()
     import jsonschema_rs
 
-    if not isinstance(schema, dict | bool):
-        raise BadSchema(f"a schema is an object or a truth value, not {excerpt(schema)}")
-    if isinstance(schema, dict) and cast("dict[str, Any]", schema).get("$schema") == "":
-        raise BadSchema("the `$schema` of the schema is empty: it names no dialect")
-    try:
-        validator = jsonschema_rs.validator_for(
-            cast("dict[str, Any] | bool", schema),
-            retriever=_refuse,
-            pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS),
-        )
-        work = worker(schema)
-    except (ValueError, TypeError, RecursionError, Unfollowed) as error:
-        raise BadSchema(f"the schema cannot be used: {_short(error)}") from None
+    validator, work = _compile(schema)
 
     def check(value: Any) -> str | None:
         cost = work(value)
@@ -74,6 +62,25 @@ def checker(schema: Any) -> Check:
         raise AssertionError("a value fits and does not fit")
 
     return check
+
+
+def _compile(schema: Any) -> tuple[Any, Callable[[Any], Work]]:
+    """Return the library's validator, and the counter of visits. Raise BadSchema."""
+    import jsonschema_rs
+
+    if not isinstance(schema, dict | bool):
+        raise BadSchema(f"a schema is an object or a truth value, not {excerpt(schema)}")
+    if isinstance(schema, dict) and cast("dict[str, Any]", schema).get("$schema") == "":
+        raise BadSchema("the `$schema` of the schema is empty: it names no dialect")
+    try:
+        validator = jsonschema_rs.validator_for(
+            cast("dict[str, Any] | bool", schema),
+            retriever=_refuse,
+            pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS),
+        )
+        return validator, worker(schema)
+    except (ValueError, TypeError, RecursionError, Unfollowed) as error:
+        raise BadSchema(f"the schema cannot be used: {_short(error)}") from None
 
 
 def require_installed() -> None:

@@ -7,9 +7,10 @@ import json
 import re
 import ssl
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -218,12 +219,30 @@ async def test_a_request_has_what_was_given_and_nothing_of_the_user() -> None:
     assert {"cookie", "referer", "authorization", "origin"}.isdisjoint(asked.headers)
 
 
+def of_http() -> dict[str, ModuleType]:
+    return {
+        name: module
+        for name, module in sys.modules.items()
+        if name.startswith("mcp_runtime.client.http")
+    }
+
+
+@pytest.fixture
+def http_not_imported(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the test import the package `client.http` anew, and put the old one back."""
+    monkeypatch.setattr(mcp_runtime.client, "http", mcp_runtime.client.http)
+    before = of_http()
+    for name in before:
+        del sys.modules[name]
+    yield
+    for name in of_http():  # a module that stayed would be no attribute of the old package
+        del sys.modules[name]
+    sys.modules.update(before)
+
+
+@pytest.mark.usefixtures("http_not_imported")
 def test_without_its_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx2", None)
-    # The package below is imported anew, half: its parent has the whole one again afterwards.
-    monkeypatch.setattr(mcp_runtime.client, "http", mcp_runtime.client.http)
-    for module in [name for name in sys.modules if name.startswith("mcp_runtime.client.http")]:
-        monkeypatch.delitem(sys.modules, module)
     with pytest.raises(
         NotInstalled, match=r"needs httpx2: pip install 'mcp-bindgen-runtime\[http\]'"
     ):
