@@ -43,7 +43,7 @@ class Likeness:
         return (o for t in targets if (o := struct_of(self.target, t)) is not None)
 
     def require_fit_types(self, struct: Struct, targets: tuple[Type, ...]) -> Struct | None:
-        """The arm requiring most of the members of `struct`, and contradicting none."""
+        """The arm which requires most of the members of `struct` and contradicts none of them."""
         others = [other for other in self.structs(targets) if self._fits(struct, other)]
         return max(others, key=lambda other: sum(f.required for f in other.fields), default=None)
 
@@ -72,7 +72,7 @@ class Likeness:
         return t == Prim("object") or is_any(self.target, value_of(t) if isinstance(t, Map) else t)
 
     def as_struct(self, s: Type, like: Struct) -> Struct:
-        """The source's struct; an object without declared members becomes an empty struct."""
+        """The struct of type `s`; an object without declared members becomes an empty struct."""
         if isinstance(s, Ref):
             return self.source.structs[s.name]
         return Struct(like.name, (), value_of(s))

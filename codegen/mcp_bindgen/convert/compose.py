@@ -121,7 +121,9 @@ class _Composition:
         self.reject(f"no type of its items has {marks} and `{name}`, and requires no more")
 
     def _others(self, item: Type, singles: list[dict[str, Any]]) -> Type:
-        """The type of the items which are not a part of their own."""
+        """The type of the items which stay in `items`; arms moved to a member of their own are left
+        out.
+        """
         rest = tuple(arm for arm in arms(self.schema, item) if not self._is_single(arm, singles))
         if not rest:
             self.reject("nothing is left for `items`")

@@ -45,7 +45,9 @@ def _position(struct: Struct) -> str:
 
 
 def with_heritage(schema: Schema) -> Schema:
-    """`schema`, with the JSON-RPC message's members added to each method's params."""
+    """`schema`, where each method's params also have the members which JSON-RPC messages add to
+    params.
+    """
     merged: dict[str, Struct] = {}
     for method in schema.methods:
         base = _base(schema, method)

@@ -98,7 +98,7 @@ class Ways:
         return self.new if self.name == UP else self.old
 
     def required(self, s: Type, t: Type, place: str) -> Way:
-        """The way of params or of a result, which cannot be left out."""
+        """Like `way`, but never None: if there is no way, note a missing row and return CARRY."""
         way = self.way(s, t, place)
         if way is None:
             question = "its types have nothing in common"
@@ -106,7 +106,9 @@ class Ways:
         return CARRY if way is None else way
 
     def way(self, s: Type, t: Type, place: str) -> Way | None:
-        """How values of `s` become values of `t`; None if some do not, and nothing says how."""
+        """The conversion of `s` to `t`; None if some values cannot be converted and no row says
+        how.
+        """
         alias = alias_of(self.source, s)
         s, t = unaliased(self.source, s), unaliased(self.target, t)
         if isinstance(s, Bounded) or isinstance(t, Bounded):
@@ -135,7 +137,9 @@ class Ways:
         return all(self.way(a, b, place) == CARRY for a, b in inside)
 
     def _relax_bounds(self, s: Type, t: Type, place: str) -> Way | None:
-        """Bounds may be lifted; new bounds cannot be met by proof."""
+        """The way if `t` has no bounds, or the bounds of `s`; None for other bounds, which a value
+        of `s` may violate.
+        """
         limits = s.limits if isinstance(s, Bounded) else None
         inner = s.of if isinstance(s, Bounded) else s
         if isinstance(t, Bounded):
@@ -268,7 +272,7 @@ class Ways:
         return compositions(s, t, schemas, self.rows, self.name, self.way)
 
     def _admits(self, s: Struct, t: Struct, f: Field) -> bool:
-        """Whether the target takes a member that it does not declare."""
+        """Return whether `t` accepts the member `f`, although it does not declare it."""
         types = types_of(t, f.wire)
         return all(self.way(f.type, type, f"{t.name}.{f.wire}") == CARRY for type in types)
 
@@ -298,7 +302,7 @@ class Ways:
         yield from self._keep(f, g, way, paths, newer[1].at)
 
     def _alone(self, f: Field, paths: tuple[str, ...]) -> Iterator[Member]:
-        """A member to drop if all it says is one known value."""
+        """Drop an optional object whose only member is the one named by the decision's `alone`."""
         decision = self.rows.peek(self.name, paths, ("drop",))
         struct = struct_of(self.source, f.type)
         if decision is None or "alone" not in decision.values:
@@ -311,7 +315,10 @@ class Ways:
         yield Lost(f.wire, decision, others=others)
 
     def _ahead(self, f: Field, g: Field, paths: tuple[str, ...]) -> Decision | None:
-        """A row which decides for the whole member, instead of one row for each part inside."""
+        """The row which decides for the whole member, if there is one: its parts then need no rows.
+
+        None if there is no such row, or if the member is carried unchanged.
+        """
         actions = _ACTIONS[1:] if g.required else _ACTIONS
         decision = self.rows.peek(self.name, paths, actions)
         if decision is None or {"value", "alone"} & decision.values.keys():
@@ -326,8 +333,8 @@ class Ways:
     def _keep(
         self, f: Field, g: Field, way: Way, paths: tuple[str, ...], at: int
     ) -> Iterator[Member]:
-        """A member of both sides; a value filled in as a default is removed again on the way
-        back.
+        """The steps for a member of both structs. A default value filled in on the way there is
+        dropped on the way back.
         """
         if g.required and not f.required:
             question = "it is required there; what stands for it where it is absent?"
@@ -399,7 +406,7 @@ class Ways:
         return self.required(s.index or Prim("unknown"), t.index, place)
 
     def _require_alike(self, s: Struct, t: Struct) -> None:
-        """Demand a row if members by template need more than to be carried."""
+        """Demand a row if index signatures by template need more than to be carried over."""
         twins = {keyed.pattern: keyed.type for keyed in s.keyed}
         listed = {keyed.pattern for keyed in t.keyed}
         pairs = [
@@ -530,7 +537,9 @@ def _member_fault(s: Struct, t: Struct, decision: Decision) -> str | None:
 
 
 def _default_fault(schema: Schema, type: Type, decision: Decision) -> str | None:
-    """Why the value of a default, or the name of the revision, is none of `type`."""
+    """The reason why a default, or the name of the revision, is not a value of `type`; None if it
+    is.
+    """
     name = {"value": schema.revision} if decision.values.get("context") == "revision" else {}
     known = {**name, **decision.values}
     if "value" not in known or accepts(schema, type, known["value"]):

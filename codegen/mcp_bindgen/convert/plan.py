@@ -150,7 +150,7 @@ class _Walk(Ways):
 
 
 def _manner(method: Method) -> bool:
-    """Return whether it travels by itself, and not inside another message."""
+    """Return whether a method's messages travel by themselves, and not inside other messages."""
     return method.direction in ("client-to-server", "server-to-client", "both")
 
 

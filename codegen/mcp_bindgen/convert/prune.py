@@ -36,7 +36,9 @@ _Acting: TypeAlias = Mapping[str, Way]
 def prune(
     functions: Mapping[str, Function | None], ways: _Ways
 ) -> tuple[dict[str, Function], dict[tuple[str, str], Way]]:
-    """The functions with an effect which are reached, and the ways without the others."""
+    """The functions which have an effect and are called; and the ways, which no longer call any
+    other.
+    """
     known = {name: f for name, f in functions.items() if f is not None}
     acting = {name: _through(known, name) for name in _acting(known)}
     kept = {name: _trim(f, acting) for name, f in known.items() if name in acting}
@@ -46,7 +48,7 @@ def prune(
 
 
 def _acting(functions: Mapping[str, Function]) -> Mapping[str, Way]:
-    """The functions with an effect, their own or of a function they call."""
+    """The functions which have an effect of their own, or call a function with an effect."""
     acting: dict[str, Way] = {}
     grown = True
     while grown:

@@ -66,7 +66,7 @@ class Rows:
         question: str,
         place: tuple[Schema, int],
     ) -> Decision | None:
-        """Like `find`; where there is no such row, it is noted as missing."""
+        """Like `find`; if there is no such row, the question is noted as missing."""
         decision = self.find(direction, paths, actions)
         if decision is None and not self.quiet:
             row = self._missing(direction, paths[-1], actions, question, place)

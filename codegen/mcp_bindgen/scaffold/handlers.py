@@ -1,4 +1,4 @@
-"""Views of a project's tools: of each tool's module and test, and of the module joining them."""
+"""Values for the templates of tool handlers: a module and a test for each tool, and their list."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _ANY_ANSWER = "str"
 
 
 def joined(tools: Sequence[Tool]) -> dict[str, Any]:
-    """The view of the module which joins all tools."""
+    """The values for the template of the module which lists the handlers of all tools."""
     modules = sorted((tool.module for tool in tools), key=_natural)
     return {"modules": modules, "rows": [line for tool in tools for line in _row(tool)]}
 
 
 def _natural(name: str) -> list[tuple[str, int]]:
-    """As names of modules are sorted: a2 before a10."""
+    """The sort key of a module's name: a2 comes before a10."""
     return [(text, int(number or 0)) for text, number in _NUMBERED.findall(name)]
 
 
@@ -37,7 +37,7 @@ def _row(tool: Tool) -> Iterator[str]:
 
 
 def tool_view(tool: Tool) -> Mapping[str, Any]:
-    """The view of a tool's module and test."""
+    """The values for the templates of a tool's module and of its test."""
     types = [*tool.input.types, *(tool.output.types if tool.output else ())]
     body = lines(types)
     return {

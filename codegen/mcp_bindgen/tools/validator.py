@@ -1,8 +1,9 @@
-"""Decides whether a value satisfies a JSON Schema, all keywords included: the check of witnesses.
+"""Decides whether a value satisfies a JSON Schema, with all keywords: it checks example values.
 
-The types of the IR leave keywords out (`pattern`, `not`, `patternProperties`, …), so a value they
-accept may still be refused. An unknown answer is reported and never guessed: a foreign reference, a
-pattern with unbounded cost, a keyword depending on others.
+A comparison of tools proves its findings by example values, made from the types of the IR. These
+leave keywords out (`pattern`, `not`, `patternProperties`, …), so the schema may still refuse such a
+value. Where the answer is uncertain, UndecidedError is raised: for a reference to another document,
+a pattern with unbounded cost, or a keyword such as `unevaluatedProperties`.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class UndecidedError(Exception):
 
 
 class Validator:
-    """Judges values by the schema `root`, within which references lead."""
+    """Checks values against the schema `root`; references are followed inside it only."""
 
     def __init__(self, root: Node) -> None:
         self.root = root

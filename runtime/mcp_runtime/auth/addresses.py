@@ -1,4 +1,5 @@
-"""Which addresses a server may send us to: no private networks, and https but for loopback.
+"""Decides which addresses a server may send us to: none in private networks; https, but for
+loopback.
 
 The list of networks is ours, so every version of Python judges alike.
 
@@ -44,9 +45,10 @@ _NETWORKS: Final[tuple[tuple[IPv4Network | IPv6Network, Place], ...]] = tuple(
 
 
 def require_secure(url: str, what: str) -> str:
-    """Return the URL, if it is https, or http on a loopback host, without misleading parts.
+    """Return `url` unchanged if it is secure: https, or http on a loopback host.
 
-    Raises DiscoveryFailed; its text names the purpose of the URL, `what`.
+    Raises DiscoveryFailed for any other URL, or one with a user, a fragment or no host; the text
+    names the purpose of the URL, `what`.
     """
     parts = _split(url, what)
     if "@" in parts.netloc or parts.fragment or not parts.hostname:

@@ -118,15 +118,16 @@ class GuardedFetch:
         return self._pools[proxy]
 
     async def require_page(self, url: str, /) -> None:
-        """Judge the page by the rule for requests; a name without an address passes.
+        """Check a sign-in page by the same rule as a request. A host without a known address
+        passes.
 
         Raises DiscoveryFailed.
         """
         await self._require_near(url, private_page)
 
     async def _require_near(self, url: str, refusal: Callable[[str, str], DiscoveryFailed]) -> None:
-        """Judge a place others connect to, by the addresses its name has here, if the name is known
-        here.
+        """Check the addresses of a host others connect to, if its name is known here. Raises
+        `refusal`.
         """
         host = urlsplit(url).hostname or ""
         try:

@@ -1,4 +1,4 @@
-"""The declaration of each side in each revision, and the choice of a common revision.
+"""Negotiates a session: name and capabilities of each side, and the choice of a common revision.
 
 Source: 2025-11-25 basic/lifecycle, "Version Negotiation"; 2026-07-28 basic/versioning.
 """
@@ -34,7 +34,7 @@ from mcp_runtime.revisions import (
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """The declaration of one side; `revisions` may have any order.
+    """The name, capabilities and revisions of one side; `revisions` may have any order.
 
     Raises ValueError for an unknown revision, or none.
     """

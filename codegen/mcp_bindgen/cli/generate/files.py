@@ -201,7 +201,7 @@ def _pairs(
 
 
 def folders_to_write(target: Target) -> frozenset[str] | None:
-    """The folders to write, if not all; two revisions with one folder are refused."""
+    """The folders to write; None for all. Raises OutputError if two revisions have one folder."""
     from mcp_bindgen.emit.generate import package
 
     names = [package(revision) for revision in target.schema_files]

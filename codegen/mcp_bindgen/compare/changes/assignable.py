@@ -65,7 +65,7 @@ def named(schema: Schema, type: Type) -> Type:
 
 
 def _arms(schema: Schema, type: Type) -> tuple[Type, ...]:
-    """Like `leaves`, with bounds around a union in each of its arms, where they concern it."""
+    """Like `leaves`, but bounds around a union are repeated in each arm of a kind they apply to."""
     opened = named(schema, type)
     if not isinstance(opened, Bounded):
         return leaves(schema, type)
@@ -81,7 +81,7 @@ def _within(schema: Schema, arm: Type, around: Bounded) -> Type:
 
 
 def apart(old: Schema, a: Type, new: Schema, b: Type) -> bool:
-    """Return whether no value is of both types, seen by their kinds and literals alone."""
+    """Return whether no value belongs to both types, judged by JSON kinds and literals alone."""
     mine, theirs = leaves(old, a), leaves(new, b)
     return not any(_may_meet(old, x, new, y) for x in mine for y in theirs)
 
@@ -206,7 +206,9 @@ class Relation:
         return all(read.rest is not None and self.holds(t, read.rest) for t in beyond)
 
     def _surely(self, index: Type | None, member: Type) -> bool:
-        """Return whether every undeclared member of the writer fits a member of the reader."""
+        """Return whether every member undeclared by the writer fits `member`, which the reader
+        declares.
+        """
         return index is None or is_any(self.writer, index) or self.holds(index, member)
 
     def _objects(self, sent: Type, read: Type) -> bool:
@@ -230,7 +232,8 @@ class Relation:
         )
 
     def _keyed(self, mine: _Members, theirs: _Members, more: dict[str, Type]) -> bool:
-        """Whether what the reader does not list fits, where signatures are by template.
+        """Return whether the writer's members not declared by the reader fit the reader's index
+        signatures. At least one of the sides has signatures by template.
 
         `more` are the members that the writer alone lists.
         """
@@ -272,7 +275,7 @@ _BEGINNING: Final = re.compile(r"\^((?:[^\\\[(]|\\.)*)")
 
 
 def _may_share(a: Keyed, b: Keyed) -> bool:
-    """Whether a name may match both; False where their beginnings differ."""
+    """Return whether one name may match both templates; False only if their beginnings differ."""
     mine, theirs = (_BEGINNING.findall(each.pattern)[0] for each in (a, b))
     return bool(mine.startswith(theirs) or theirs.startswith(mine))
 
@@ -290,7 +293,7 @@ class _Members(NamedTuple):
 
 
 def _members(schema: Schema, type: Type) -> _Members | None:
-    """None for what is not an object type."""
+    """The members of an object type; None for any other type."""
     match type:
         case Ref() if isinstance(struct := schema.types[type.name], Struct):
             return _Members({f.wire: f for f in struct.fields}, struct.index, struct.keyed)

@@ -99,7 +99,7 @@ def _body(declaration: Struct | Alias) -> Type:
 
 
 def _named(at: Place, x: Struct | Alias, y: Struct | Alias) -> Iterator[Change]:
-    """The changes of a declaration's name, and of being a declaration or inline."""
+    """The changes of a declaration's name, and the change if only one side declares it inline."""
     before, after = is_inline(x), is_inline(y)
     if before != after:
         yield at.text_change(("shape", "named" if before else "inlined", ""), at.was, at.path)

@@ -40,7 +40,9 @@ def _signature(change: Change) -> _Signature:
 def _topmost(
     pairing: Pairing, change: Change, by_owner: dict[tuple[Owner | None, _Signature], Change]
 ) -> Change | None:
-    """The same change at the topmost base with it."""
+    """The same change at the topmost base which has it; None if the change is not inside a
+    declaration.
+    """
     if change.owner is None or not change.steps:
         return None
     top, queue, seen = None, [change.owner], {change.owner}

@@ -77,7 +77,9 @@ class Pairing:
 
 
 def same(names: dict[str, str], a: Type | None, b: Type | None) -> bool:
-    """Return whether two types are written alike, paired names and the order of arms set aside."""
+    """Return whether two types are written alike. Paired names count as equal, in any order of
+    arms.
+    """
     match a, b:
         case (None, _) | (_, None):
             return a is b
@@ -96,7 +98,7 @@ def same(names: dict[str, str], a: Type | None, b: Type | None) -> bool:
 def unmatched(
     names: dict[str, str], mine: Sequence[Type], theirs: Sequence[Type]
 ) -> tuple[list[Type], list[Type]]:
-    """The old and the new arms without an arm written alike on the other side."""
+    """The arms of `mine` not written alike in `theirs`, and those of `theirs` not in `mine`."""
     simple = frozenset(filter(_is_simple, mine)), frozenset(filter(_is_simple, theirs))
     rest = [x for x in mine if not _is_simple(x)], [y for y in theirs if not _is_simple(y)]
     gone = [x for x in rest[0] if not any(same(names, x, y) for y in rest[1])]
@@ -110,7 +112,7 @@ def unmatched(
 
 
 def _is_simple(type: Type) -> bool:
-    """Return whether only an equal type is written like it."""
+    """Return whether a type is written like another only if they are equal."""
     return isinstance(type, Lit | Prim)
 
 

@@ -77,7 +77,7 @@ class TypeComparison:
             yield from self._opened(at, unaliased(self.old, a), unaliased(self.new, b))
 
     def _is_arm(self, a: Type, b: Type) -> bool:
-        """Return whether one type is an arm of the other, a union."""
+        """Return whether one of the types is a union and the other is one of its arms."""
         if isinstance(a, Uni):
             return any(self.pairing.same(arm, b) for arm in leaves(self.old, a))
         if isinstance(b, Uni):

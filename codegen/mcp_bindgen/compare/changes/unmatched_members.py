@@ -1,4 +1,4 @@
-"""Members of only one of two shapes, and their meaning for readers of the other side."""
+"""Finds the change for a member declared by only one of two compared structs."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["OneSided", "default_note"]
 
 
 def default_note(field: Field) -> str:
-    """A note about the default of a member which is now required; else empty."""
+    """A note about the default of an added required member; "" for any other member."""
     if not field.required or field.default is None:
         return ""
     return f"it has a default, {field.default}: readers that fill it in still take old messages"
 
 
 class OneSided:
-    """Judges members of the writer's shapes which the reader's shapes lack.
+    """Finds the changes for members declared by the writer's structs and not by the reader's.
 
-    `what` is removed if the writer is the old schema, added if it is the new one.
+    `what` is "removed" if the writer is the old schema, "added" if it is the new one.
     """
 
     def __init__(self, relation: Relation, what: str) -> None:
@@ -32,7 +32,7 @@ class OneSided:
         self.side = relation.writer
 
     def change(self, at: Place, field: Field, other: Struct) -> Change:
-        """The change for a member missing in the shape `other`."""
+        """The change for a member missing in the struct `other`."""
         key = ("member", self.what, self._manner(field, other))
         if self._is_envelope(at, field, other):
             key = ("envelope", self.what, "given" if field.const is None else "const")

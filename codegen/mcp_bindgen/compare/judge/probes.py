@@ -113,7 +113,7 @@ class Messages:
         return None if pair.read is None else stripped(self.reader.schema, pair.read)
 
     def _along_an_arm(self, hole: Hole, of: Uni, steps: tuple[Step, ...]) -> Hole:
-        """By the first arm in which the steps can be made."""
+        """The hole at the end of `steps`, inside the first arm of `of` in which all steps exist."""
         read = hole.pair.read
         choices = leaves(self.reader.schema, read) if read is not None else ()
         for arm in leaves(self.writer.schema, of):
@@ -127,7 +127,7 @@ class Messages:
     # ---- arrays
 
     def _item(self, hole: Hole, of: Arr | Tup, read: Type | None, number: int) -> Hole:
-        """A hole in an array long enough for both sides."""
+        """The hole at item `number` of an array which is long enough for both sides."""
         mine = limits_of(unaliased(self.writer.schema, hole.pair.of))
         theirs = limits_of(unaliased(self.reader.schema, hole.pair.read or of))
         least = max(number + 1, mine.min_items or 0, theirs.min_items or 0, _needs(of))
@@ -182,7 +182,9 @@ class Messages:
         return mine.get(name), theirs.get(name)
 
     def fields(self, of: Ref, read: Type | None) -> tuple[dict[str, Field], dict[str, Field]]:
-        """The members declared by the writer, and those declared by the reader."""
+        """The members of the writer's struct `of`, and those of the reader's struct `read`, by wire
+        name; if `read` is not a struct, it has none.
+        """
         theirs = self.reader.schema.fields[read.name] if isinstance(read, Ref) else {}
         return self.writer.schema.fields[of.name], theirs
 
@@ -258,12 +260,12 @@ class Messages:
 
 
 def _needs(type: Arr | Tup) -> int:
-    """How many places of a tuple must be filled."""
+    """The number of items a tuple must have; 0 for an array."""
     return sum(not place.optional for place in type.of) if isinstance(type, Tup) else 0
 
 
 def _names() -> Iterator[str]:
-    """Names under which an unlisted member may stand."""
+    """Names for an unlisted member."""
     return (_KEY + "_" * number for number in count())
 
 

@@ -60,7 +60,7 @@ def smallest(schema: Schema, type: Type) -> Any:
 
 
 def weight(value: Any) -> int:
-    """How many values a JSON value consists of."""
+    """The number of JSON values inside a value, itself included."""
     values = [value]
     for inner in values:
         if isinstance(inner, (dict, list)):
@@ -116,7 +116,9 @@ class Samples:
                 return [] if "array" in kinds(self.schema, opened) else {}
 
     def _least(self, type: Uni, depth: int) -> Any:
-        """The first literal, which a writer may mean; else the shortest of what the arms give."""
+        """The first literal among the arms; without literals, the shortest of the arms' smallest
+        values.
+        """
         arms = leaves(self.schema, type)
         literals = [arm.value for arm in arms if isinstance(arm, Lit)]
         if literals:
@@ -233,7 +235,7 @@ class Samples:
 
 
 def sample_name(keyed: Keyed) -> str | None:
-    """A name that an index signature by template is about; None where none is easily found."""
+    """A name which matches the template of an index signature; None if none is easily found."""
     return next((name for name in words(keyed.pattern) if takes(keyed, name)), None)
 
 

@@ -78,12 +78,12 @@ class Finding:
 
     @property
     def client(self) -> Verdict:
-        """For an old client with a new server."""
+        """The verdict for an old client with a new server."""
         return self.verdict("client")
 
     @property
     def server(self) -> Verdict:
-        """For an old server with a new client."""
+        """The verdict for an old server with a new client."""
         return self.verdict("server")
 
     @property
@@ -109,7 +109,7 @@ def severity(finding: Finding, audiences: Iterable[Audience]) -> Severity:
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The worst of them; without any, it holds."""
+    """The worst of the verdicts; `holds` if there are none."""
     return _WORST[min(map(_WORST.index, verdicts), default=-1)]
 
 
@@ -185,7 +185,7 @@ _Claims: TypeAlias = dict[tuple[Side, Way], Verdict]
 
 
 def _messages(role: str, roles: Iterable[str]) -> Iterator[tuple[Side, Way]]:
-    """Whose messages an old peer of a role sends and reads."""
+    """The messages an old peer of a role sends and reads: the writing side, and the direction."""
     for other in roles:
         if other != role:
             yield "old", f"{role}-to-{other}"
@@ -215,7 +215,7 @@ def _verdict(refuses: Refuses, surely: bool) -> Verdict:
 
 
 def _peer_verdicts(roles: Iterable[str], claims: _Claims) -> dict[str, Verdict]:
-    """For an old peer of each role, the verdict on the messages it sends and reads."""
+    """For an old peer of each role, the worst verdict on the messages it sends and reads."""
     return {role: worst(claims[each] for each in _messages(role, roles)) for role in roles}
 
 

@@ -70,12 +70,14 @@ class Exact(Protocol):
         ...
 
     def accepts(self, side: Side, witness: Witness) -> bool | None:
-        """Return whether a side accepts the message of a witness, or None if it is not known."""
+        """Return whether a side's schema, with all constraints, accepts a witness's message; None
+        if unknown.
+        """
         ...
 
 
 class ByTypes:
-    """Accepts every value of the types."""
+    """An `Exact` without further knowledge: a value accepted by the types is accepted."""
 
     def leaves_out(self, side: Side, method: str, part: str) -> bool:
         del side, method, part
@@ -202,7 +204,7 @@ class Prover:
     def _whole_message(
         self, messages: Messages, pair: Pair, route: Route, writer: Side, way: Way, fault: Fault
     ) -> _Trial:
-        """A message refused with any content."""
+        """The trial of a message which the reader refuses whatever its content."""
         try:
             message = messages.writer.smallest(pair.of)
         except UnmakeableError:

@@ -128,13 +128,15 @@ def roots(pairing: Pairing) -> Iterator[Route]:
 
 
 def twins(pairing: Pairing) -> Iterator[tuple[Method, Method]]:
-    """The methods in both schemas."""
+    """The methods which both schemas have, in pairs."""
     after = {m.name: m for m in pairing.new.methods}
     return ((m, after[m.name]) for m in pairing.old.methods if m.name in after)
 
 
 def result_route(a: Method, b: Method, asked: Route) -> Iterator[Route]:
-    """The response to the method by this route; an undeclared result may be anything."""
+    """The route to the method's result, from the route of its request; an undeclared result may be
+    any JSON.
+    """
     if a.result or b.result:
         part = "input response" if asked.part == _INPUT else "result"
         types = a.result or _ANYTHING, b.result or _ANYTHING
@@ -142,7 +144,7 @@ def result_route(a: Method, b: Method, asked: Route) -> Iterator[Route]:
 
 
 def back(way: Way) -> Way:
-    """The way of the response."""
+    """The opposite direction: the way of the response."""
     return "-to-".join(reversed(way.split("-to-")))
 
 
@@ -151,7 +153,7 @@ def _back(ways: frozenset[Way]) -> frozenset[Way]:
 
 
 def _envelopes(pairing: Pairing) -> Iterator[Route]:
-    """The shapes around messages: around each method's own, and around any."""
+    """The routes to the envelopes: around the messages of each method, and around any message."""
     yield Route(
         "",
         "envelope",

@@ -144,7 +144,7 @@ def _members(schema: Schema, rows: Rows, core: Schema) -> Iterator[Carried]:
 
 
 def _carriers(core: Schema, owner: str) -> Iterator[tuple[str, Way]]:
-    """The methods whose messages have a type in them, and which way they travel."""
+    """Each method whose message contains the type `owner`, with the direction of the message."""
     for method in core.methods:
         if method.direction.count("-to-") != 1:
             continue
@@ -171,7 +171,7 @@ def _names_inside(schema: Schema, type: Type) -> set[str]:
 
 
 def _tops(schema: Schema) -> list[str]:
-    """The objects without a reference to them."""
+    """The objects to which no other object refers."""
     inner = {n for s in schema.structs.values() for f in s.fields for n in references(f.type)}
     bases = {base for struct in schema.structs.values() for base in struct.bases}
     return [s.name for s in schema.structs.values() if s.name not in inner | bases]

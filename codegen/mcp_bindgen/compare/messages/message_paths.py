@@ -49,7 +49,7 @@ def is_always(schema: Schema, type: Type, steps: tuple[str, ...]) -> bool:
 
 
 def item_at(type: Tup | Arr, number: int) -> Type | None:
-    """The type of the item at a place; None where none may stand."""
+    """The type of item `number` in an array or tuple; None if there can be no such item."""
     if isinstance(type, Arr):
         return type.of
     return type.of[number].type if number < len(type.of) else type.rest
@@ -147,7 +147,9 @@ class _Walk:
         yield from self._unions(a, b, route)
 
     def _may_meet(self, x: Type, y: Type, named: set[str]) -> bool:
-        """Return whether two arms are walked together: pairs, and arms without a pair."""
+        """Return whether to compare two arms: they are a pair, or no arm of the other union is the
+        pair of `x`. Literals and primitive types are never compared.
+        """
         if isinstance(x, Lit | Prim) or isinstance(y, Lit | Prim):
             return False
         if not (isinstance(x, Ref) and isinstance(y, Ref)):
@@ -155,7 +157,9 @@ class _Walk:
         return self.pairing.same(x, y) or self.pairing.names.get(x.name) not in named
 
     def _cover(self, route: Route, x: Type, y: Type, a: Type, b: Type) -> Route:
-        """Mark the route as covered if other arms of a union accept all values of these two."""
+        """Mark the route to the arms `x` of `a` and `y` of `b` as covered in each direction in
+        which another arm of the reader's union accepts all values of the arm.
+        """
         key = x, y, a, b
         if key not in self.covering:
             mine, theirs = leaves(self.old, a), leaves(self.new, b)

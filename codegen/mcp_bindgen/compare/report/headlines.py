@@ -72,7 +72,7 @@ def _demands(report: Report) -> list[str]:
 
 
 def _whose(findings: Sequence[Finding]) -> str:
-    """The path of a member; for several declarations, the member's name and theirs."""
+    """The path of a member; if several declarations have it, its name and their names."""
     paths = list(dict.fromkeys(finding.change.path for finding in findings))
     if len(paths) == 1:
         return paths[0]
@@ -82,7 +82,7 @@ def _whose(findings: Sequence[Finding]) -> str:
 
 
 def _count(findings: Iterable[Finding]) -> int:
-    """How many methods are concerned."""
+    """The number of methods whose messages have the findings."""
     return len({name for finding in findings for name in finding.methods})
 
 

@@ -113,7 +113,7 @@ def _card(
 
 
 def _slug(finding: Finding) -> str:
-    """The same in every page in which the finding is."""
+    """The id of a finding in a page. It is the same in every page which has the finding."""
     change = finding.change
     parts = (finding.rule.id, change.path, change.old.text, change.new.text)
     short = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:6]
@@ -124,7 +124,7 @@ def _slug(finding: Finding) -> str:
 
 
 def _everybody(report: Report) -> tuple[Audience, ...]:
-    """Whom the findings judge, asked for or not."""
+    """All audiences for which the findings have verdicts, requested or not."""
     roles = dict.fromkeys(role for finding in report.findings for role in finding.peers)
     return (*roles, "bindings")
 

@@ -84,7 +84,7 @@ def _item(report: Report, item: Item) -> Iterator[str]:
 
 
 def _code(text: str) -> str:
-    """Inline code, whatever is in it."""
+    """A text as inline code, even if it contains backticks."""
     flat = " ".join(text.split())
     runs = {len(run) for run in _TICKS.findall(flat)}
     fence = next("`" * n for n in range(1, len(flat) + 2) if n not in runs)
@@ -93,5 +93,5 @@ def _code(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text in which nothing is markup."""
+    """A text on one line, with the special characters of Markdown escaped."""
     return re.sub(r"([\\`*_{}\[\]<>#|])", r"\\\1", " ".join(text.split()))

@@ -123,7 +123,9 @@ def _merge(old: Side, *both: Finding) -> Finding:
 
 
 def _distance(side: Side, change: Change) -> int:
-    """How far before the place of a change its owner begins: least where the owner writes it."""
+    """The number of bytes from the start of a change's owner to its place. It is least for the
+    owner which writes the member itself.
+    """
     at = None if change.owner is None else side.schema.types[change.owner[0]].at
     return 1 << 60 if at is None or (change.old.at or 0) < at else (change.old.at or 0) - at
 

@@ -28,7 +28,7 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def _place(report: Report, finding: Finding) -> str:
-    """The place in the new file, or in the old one for removals."""
+    """The place of a finding in the new file; of a removal, in the old file."""
     change = finding.change
     place = report.new.place(change.new.at) or report.old.place(change.old.at)
     return f"{place}: " if place else ""

@@ -46,7 +46,7 @@ _BY_VERDICT: Final[dict[Verdict, Severity]] = {
 
 
 def summary(report: Report) -> Iterator[tuple[Audience, str, dict[Severity, int]]]:
-    """For each audience asked for: its question, and how many findings are how bad for it."""
+    """For each requested audience: its question, and the number of findings of each severity."""
     for audience in report.audiences:
         counts = dict.fromkeys(SEVERITIES, 0)
         for finding in report.findings:
@@ -55,7 +55,7 @@ def summary(report: Report) -> Iterator[tuple[Audience, str, dict[Severity, int]
 
 
 def question(audience: Audience) -> tuple[str, str]:
-    """Whose question a verdict answers, and who meets whom."""
+    """The question which a verdict answers for an audience, and the pair of peers it is about."""
     return _QUESTIONS.get(audience) or (f"My {audience}", f"an old {audience} with new peers")
 
 
@@ -79,7 +79,9 @@ def _changes(count: int) -> str:
 
 
 def breaks(report: Report, finding: Finding) -> str:
-    """The peers which the change breaks: first in any case, then if they use the feature."""
+    """The peers which the change breaks: first those it always breaks, then those using the
+    feature.
+    """
     by_verdict: dict[Verdict, list[str]] = {}
     for audience in report.audiences:
         by_verdict.setdefault(finding.verdict(audience), []).append(_who(audience))
@@ -142,7 +144,7 @@ def paths(findings: Iterable[Finding], most: int = 3) -> str:
 
 
 def few(names: Iterable[str], most: int) -> str:
-    """The first of some names, and how many more there are."""
+    """The first names, at most `most`, and the number of the others, as text."""
     distinct = list(dict.fromkeys(names))
     more = len(distinct) - most
     return ", ".join(distinct[:most]) + (f" and {more} more" if more > 0 else "")
@@ -152,7 +154,7 @@ def few(names: Iterable[str], most: int) -> str:
 
 
 def travels(witness: Witness) -> str:
-    """Who writes the message, and who reads it."""
+    """The writer and the reader of a witness's message, in words."""
     writer, _, reader = witness.way.partition("-to-")
     other = "old" if witness.writer == "new" else "new"
     return f"{witness.writer} {writer} → {other} {reader}"

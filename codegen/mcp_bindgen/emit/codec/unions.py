@@ -113,7 +113,7 @@ class UnionReaders(Checks):
         yield Line(0, "raise ", fault)
 
     def _name_of_table(self, group: list[Type]) -> list[Type]:
-        """Arms in the order of their declarations."""
+        """The arms, sorted by the place of their declarations."""
         return sorted(group, key=lambda leaf: self.struct(leaf).at)
 
     def _tried(self, group: list[Type], place: str, wanted: str) -> Iterator[Line]:

@@ -1,4 +1,7 @@
-"""A plan's functions as lines of Python: structs, unions, params, error responses."""
+"""Generates the functions which convert a message to the adjacent revision.
+
+There is one for each struct or union, for params, and for error responses.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +39,10 @@ _OBJECT: Final[frozenset[Kind]] = frozenset(("object",))
 
 
 class Writer(Members):
-    """Writes the functions of one direction."""
+    """Generates the functions of one direction: up or down."""
 
     def functions(self) -> list[list[str]]:
-        """The functions in an order with callees first, as far as possible."""
+        """The lines of each function, callees before their callers as far as possible."""
         return [list(self._function(f)) for f in reversed(list(self.direction.functions.values()))]
 
     def _function(self, function: Function) -> Iterator[str]:

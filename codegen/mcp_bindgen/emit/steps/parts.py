@@ -65,7 +65,7 @@ class Parts:
         return self.use(DEGRADES[decision.values["as"]][0])
 
     def lose(self, indent: str, at: str, what: str, decision: Decision) -> Iterator[str]:
-        """Notes a loss; `at` is the code of its place."""
+        """The line which records a loss on the trip; `at` is the code of its place."""
         yield from lay(indent, "", call("trip.lose", at, literal(what), literal(decision.why)))
 
     def squat(self, indent: str, wire: str) -> Iterator[str]:

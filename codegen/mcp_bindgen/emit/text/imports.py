@@ -54,7 +54,9 @@ class Imports:
         self._used: set[tuple[str, str]] = set()
 
     def use(self, module: str, name: str) -> str:
-        """`name` as code; `Annotated as With` is called With."""
+        """Import `name` from `module` and return the name to write in code: `With` for the name
+        `Annotated as With`.
+        """
         self._used.add((module, name))
         return name.rpartition(" ")[2] if " " in name else name
 

@@ -1,6 +1,6 @@
-"""Reads an extension: rows complete its types, and types of the core are imported.
+"""Reads an extension: its types, completed by rows of decisions.toml and by types of the core.
 
-A version of an extension is called `name@version`. Rows give its identifier and its roles, the
+A version of an extension is called `name@version`. The rows give its identifier and its roles, the
 direction and the result of each method, the methods of the core it may answer, and its additions to
 types. If prose and types disagree the types win, and the row says so.
 """

@@ -55,7 +55,7 @@ def response_line(response: AuthResponse) -> str:
 
 
 def masked(values: Mapping[str, Any]) -> str:
-    """Members as `name=value`; the values of those not known to be harmless are masked."""
+    """Return members as `name=value`. Values are masked unless the name is known to be harmless."""
     return " ".join(
         f"{name[:80]}={_shown(value) if name in _OPEN else _MASK}" for name, value in values.items()
     )

@@ -109,7 +109,7 @@ def _require_issuer(request: CodeRequest, stated: str | None) -> None:
 def code_flow(
     request: TokenRequest, redirect_uri: str, scopes: Sequence[str], draw: Callable[[], str]
 ) -> Flow[TokenSet]:
-    """A person signs in, and the code becomes tokens.
+    """Send a person to the sign-in page, and exchange the code in their redirect for tokens.
 
     Raises as `code_request`, `read_redirect` and `TokenRequest.send` do.
     """

@@ -147,8 +147,7 @@ class Authorizer:
         return self._tokens is not None and self._tokens.lasts(self._settings.now(), leeway)
 
     async def _adopted(self) -> bool:
-        """Return True if another client of the storage has renewed the tokens, which are ours from
-        now on.
+        """Take over the tokens if another client of the storage has renewed them; return True then.
 
         Our refresh token is used up then; a second use could revoke theirs too.
         """
@@ -266,7 +265,9 @@ class Authorizer:
             await self._keep(tokens or await self._obtain_anew(discovery, since))
 
     async def _obtain_anew(self, discovery: Discovered, since: float) -> TokenSet:
-        """Tokens by the grant or a person, who may have refused them to another client since."""
+        """Get new tokens by the grant, or from a person. Raises OAuthError if the person has
+        refused the same scopes to another client since `since`.
+        """
         async with AsyncExitStack() as stack:
             if (storage := self._shared_storage) is not None and self._settings.grant is None:
                 key, now = f"refused {canonical(self._url)}", self._settings.now
@@ -287,7 +288,9 @@ class Authorizer:
 
     @asynccontextmanager
     async def _turn(self, waits: float | None) -> AsyncGenerator[bool]:
-        """Return True if it is our turn of all clients of the storage, within `waits` seconds."""
+        """Wait for this client's turn among all clients of the storage, and hold it; yield False if
+        it did not come within `waits` seconds.
+        """
         storage, is_ours = self._shared_storage, True
         async with AsyncExitStack() as stack:
             if storage is not None:

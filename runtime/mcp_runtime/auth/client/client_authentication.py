@@ -57,7 +57,7 @@ def authenticated(
 
 
 def signed(key: KeyPair, *, client_id: str, audience: str, jti: str, now: float) -> str:
-    """Return the assertion by which a client proves who it is. Raises NotInstalled, ValueError.
+    """Return a signed JWT by which a client proves its identity. Raises NotInstalled, ValueError.
 
     Source: RFC 7523 section 3.
     """

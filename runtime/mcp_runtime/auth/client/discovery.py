@@ -140,7 +140,8 @@ def _protected_resource(url: str, named: str | None) -> Flow[ProtectedResource |
 
 
 def _fitting(metadata: ProtectedResource, url: str) -> ProtectedResource:
-    """Its resource is the server's URL, or a parent of it on the same host.
+    """Return the metadata. Raises ResourceMismatch unless its resource is the server's URL, or a
+    parent of the URL on the same host.
 
     A slash at the end makes no other resource: SDKs write and compare it either way.
     """
@@ -167,8 +168,10 @@ def authorization_server_urls(issuer: str) -> tuple[str, ...]:
 
 
 def _authorization_server(issuer: str, named: str | None) -> Flow[AuthorizationServer | None]:
-    """Return the metadata of an issuer, which is `named` there as RFC 3986 compares, or
-    anything.
+    """Return the metadata of an issuer; None if it has none.
+
+    Raises IssuerMismatch if the metadata names another issuer than `named`, compared as in RFC
+    3986. `named=None` allows any name.
     """
     for place in authorization_server_urls(issuer):
         purpose = "asks for the metadata of the authorization server"
@@ -213,8 +216,8 @@ def _at_origin(base: str, lenient: bool) -> Flow[AuthorizationServer]:
 
 
 def _is_there(response: AuthResponse, place: str) -> bool:
-    """Return True if a response is metadata; False for an error, or a page, so the next place is
-    tried.
+    """Return True if a response is metadata; False for an error or a web page, after which the next
+    place is tried.
 
     Raises DiscoveryFailed where the server itself is in trouble.
     """

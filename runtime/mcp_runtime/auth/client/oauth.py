@@ -67,15 +67,17 @@ class OAuth:
 
     @property
     def shown(self) -> str:
-        """The secret sent to prove the client's identity, in words; empty if there is none."""
+        """The words for the secret that proves the client's identity, for an error; empty if it has
+        none.
+        """
         if self.grant is not None:
             return f"what {type(self.grant).__name__} shows"
         is_secret = self.client_secret is not None or self.client_auth_method == "private_key_jwt"
         return f"the secret of client {self.client_id!r}" if is_secret and self.client_id else ""
 
     def __post_init__(self) -> None:
-        """Raise DiscoveryFailed, and ValueError if `client_metadata_url` cannot be a client id, or
-        if `scopes` is one text instead of a list.
+        """Raise ValueError if `client_metadata_url` cannot be a client id, or if `scopes` is one
+        text instead of a list. Raise DiscoveryFailed for an insecure URL.
 
         Source: 2026-07-28 basic/authorization/client-registration, "Client ID Metadata Documents".
         """

@@ -26,7 +26,9 @@ _PAGE: Final = (
 
 
 class Visit(Protocol):
-    """One open way back. `uri` is the redirect URI while it is open."""
+    """Sends a person to a page and waits for their redirect; `uri` is the redirect URI while it
+    waits.
+    """
 
     @property
     def uri(self) -> str: ...
@@ -37,7 +39,7 @@ class Visit(Protocol):
 
 
 class Redirect(Protocol):
-    """Opens a way back; `preferred` is the redirect URI registered before, if any."""
+    """Begins to listen for a redirect; `preferred` is the registered redirect URI, or None."""
 
     def __call__(self, preferred: str | None, /) -> AbstractAsyncContextManager[Visit]: ...
 
@@ -72,7 +74,7 @@ class LoopbackRedirect:
             await server.wait_closed()
 
     async def _listen(self, listener: _Listener, preferred: str | None) -> asyncio.Server:
-        """On the port of the registered redirect URI, if it is free."""
+        """Listen on the port of the registered redirect URI if it is free, else on `port`."""
         parts = urlsplit(preferred or "")
         ports = [self.port]
         if not self.port and is_loopback(parts.hostname or "") and parts.port:

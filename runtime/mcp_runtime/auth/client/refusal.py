@@ -1,4 +1,4 @@
-"""Remembers a person has refused, so clients which waited meanwhile do not ask again."""
+"""Remembers that a person has refused, so clients that waited meanwhile do not ask again."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def asking_once(
     since: float,
     now: Callable[[], float],
 ) -> AsyncGenerator[None]:
-    """Hold the turn to ask a person for these scopes, as a client waiting since `since`.
+    """Hold the turn to ask a person for these scopes. The client has waited for it since `since`.
 
     A refusal is kept under `key`. Raises OAuthError if the person has refused the same scopes to
     another client of the storage while this one waited.

@@ -152,8 +152,8 @@ class FileStorage:
 
 @asynccontextmanager
 async def _renewing(path: Path, key: str) -> AsyncGenerator[None]:
-    """Hold the turn of one process among those renewing the tokens under `key`, by a file beside
-    `path`.
+    """Hold the turn to renew the tokens under `key`, by a lock on a file beside `path`: one process
+    at a time has it.
     """
     with ExitStack() as stack:
         # where there is no home, or no file can be written, there still are tokens to use
@@ -176,7 +176,9 @@ def _opened(path: Path, suffix: str) -> Generator[int]:
 
 
 def _lock(descriptor: int, *, waits: bool = True) -> bool:
-    """Return True if no other process holds it; closing the descriptor gives it back."""
+    """Lock a file; return False if another process holds the lock. Closing the descriptor releases
+    it.
+    """
     try:
         import fcntl
     except ModuleNotFoundError:  # Windows has no such lock; the replacement is still whole
@@ -189,7 +191,7 @@ def _lock(descriptor: int, *, waits: bool = True) -> bool:
 
 
 async def _acquired(acquire: Callable[[], bool]) -> bool:
-    """Return True if a lock could be had in time."""
+    """Call `acquire` until it returns True; return False if that takes too long."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_LONGEST_WAIT):
             while not acquire():

@@ -64,7 +64,7 @@ class TokenSource:
 
     @property
     def can_ask(self) -> bool:
-        """True if there is a person, or a grant, to get new tokens by."""
+        """True if new tokens can be had: by a grant, or from a person."""
         return self._settings.redirect is not None or self._settings.grant is not None
 
     async def discovered(self, challenge: Challenge, before: TokenSet | None) -> Discovered:
@@ -89,7 +89,7 @@ class TokenSource:
         return discovery
 
     async def obtain(self, discovery: Discovered, scopes: tuple[str, ...]) -> TokenSet:
-        """New tokens, by the grant or a person.
+        """Return new tokens, by the grant or from a person.
 
         Raises LoginNeeded, LoginAbandoned, AuthorizationError.
         """
@@ -99,7 +99,8 @@ class TokenSource:
         return await self._by_person(discovery, scopes)
 
     async def refreshed(self, discovery: Discovered, before: TokenSet) -> TokenSet | None:
-        """Newer tokens; None where the issuer is another, or accepts no refresh token of ours.
+        """Return refreshed tokens; None if the issuer has changed, or accepts no refresh token of
+        ours.
 
         Raises IssuerUnavailable, Disconnected: the refresh token may still be good.
         """
@@ -188,7 +189,8 @@ class TokenSource:
             )
 
     async def _known_client(self, discovery: Discovered) -> ClientRegistration | None:
-        """Given beforehand, by a document, or registered earlier with the same issuer.
+        """Return the client given in the settings, identified by its document, or registered
+        earlier with the same issuer; None if there is none.
 
         Source: 2026-07-28 basic/authorization/client-registration, "Authorization Server Binding".
         """

@@ -27,7 +27,7 @@ def written_token() -> str:
 
 
 def run_with_token(text: str, work: Callable[[], _T]) -> _T:
-    """Run `work` for a request with the token written by `written_token`."""
+    """Set the current token from `text`, the result of `written_token()`, and return `work()`."""
     context = copy_context()
     context.run(current_token.set, _read(text) if text else None)
     return context.run(work)

@@ -94,7 +94,8 @@ class IntrospectionVerifier:
 
 
 class _Slots:
-    """Lets in `Limits.token_checks` at one time; of those waiting, the newest goes next.
+    """Lets `Limits.token_checks` callers in at one time; of the waiting callers, the newest goes
+    next.
 
     So a flood makes the requests of the flood wait, and not later ones. Above `Limits.token_queue`
     the one waiting longest is refused.

@@ -83,7 +83,9 @@ class JwtVerifier:
         raise InvalidToken("the signature of the token is wrong")
 
     def revision(self) -> int:
-        """How often the issuer has withdrawn a key; verdicts of before need a new check."""
+        """The number of keys the issuer has withdrawn. Verdicts made at a smaller number need a new
+        check.
+        """
         return 0 if self._key_set is None else self._key_set.revision()
 
     def _header(self, token: str) -> Mapping[str, Any]:

@@ -192,8 +192,8 @@ def _thumbprint(key: Mapping[str, Any]) -> str:
 
 
 def _same_url(stated: Any, ours: str) -> bool:
-    """Return True if both name one place; hosts are compared without case, query and fragment
-    not.
+    """Return True if two URLs have the same scheme, host, port and path. The case of the host is
+    ignored.
     """
     if not isinstance(stated, str):
         return False

@@ -96,7 +96,7 @@ class AuthorizedHttpClient:
 
 
 class Waits(Protocol):
-    """The connection, as far as authorization takes time of its requests."""
+    """The methods of a connection which stop its clocks during authorization."""
 
     def deadlines_paused(self) -> AbstractContextManager[None]: ...
 
@@ -111,10 +111,10 @@ def authorized(
     limits: Limits,
     connection: Callable[[], Waits],
 ) -> AuthorizedHttpClient:
-    """Send by `http`, authorized as `auth` says, for the requests of a connection.
+    """Return an HTTP client that sends by `http` and adds the token obtained as `auth` says.
 
-    Their clocks stand still while a person signs in; the time of machines counts. `proxy_of` gives
-    the proxy for a URL.
+    The deadlines of the connection's requests are paused while a person signs in; time spent on
+    requests to the authorization server counts. `proxy_of` returns the proxy for a URL.
     """
     url = str(http.url)
     fetch = GuardedFetch(

@@ -75,7 +75,9 @@ class HttpConnection(Exchanges):
 
     @contextmanager
     def authorizing(self) -> Generator[None]:
-        """Pause the probe meanwhile: a server that asks for a token has answered."""
+        """Pause the timeout of the probe inside the `with` block: a server that asks for a token
+        has answered.
+        """
         self.session.hold_probe()
         try:
             yield

@@ -297,7 +297,9 @@ def _pair(item: object) -> tuple[Any, object]:
 
 
 def _from_dict(message: dict[str, object]) -> object:
-    """A pair; a dict with other members is content. Raises BadResult."""
+    """Return role and content of a dict with exactly these members, else the dict. Raises
+    BadResult.
+    """
     if message.keys() != _MESSAGE:
         return message
     content = message["content"]

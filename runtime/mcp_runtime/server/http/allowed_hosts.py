@@ -1,4 +1,6 @@
-"""Which hosts and origins a server admits: those of its caller and those of the environment."""
+"""The values of the headers Host and Origin that a server accepts, from its caller and the
+environment.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,10 @@ _ENV_ORIGINS: Final = "MCP_ALLOWED_ORIGINS"
 
 
 def allowed_hosts(hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> http_rules.Hosts:
-    """`hosts` and `origins` with those of the environment; without any host, the loopback names.
+    """Return `hosts` and `origins` with those of the environment; without any host, the loopback
+    names.
+
+    Raises ValueError for a name a header cannot contain, or if one text is given instead of a list.
 
     Raises ValueError for a name no header can contain, and for one text instead of a list.
     """

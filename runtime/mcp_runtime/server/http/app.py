@@ -169,7 +169,7 @@ class HttpApp:
         return {(method, plain_path(path)): handler for (method, path), handler in routes.items()}
 
     def _publish(self, path: str, handlers: Mapping[str, _Handler]) -> None:
-        """Serve a path to everyone. Raises ValueError for one that serves something else."""
+        """Serve a path to everyone. Raises ValueError if the path already serves something else."""
         place = plain_path(path)
         if any(place == taken for _, taken in self._routes):
             raise ValueError(f"{path} is served already: choose another path")

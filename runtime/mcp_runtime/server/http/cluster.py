@@ -121,7 +121,9 @@ class Cluster:
     def shared_by(
         self, sharing: Callable[[Store], AbstractAsyncContextManager[object]]
     ) -> Lifespan:
-        """Open the store, joins, enters `sharing`; the end of the event loop leaves them, too."""
+        """Return the lifespan in which the store is open, this process has joined, and `sharing` is
+        entered. All three are left at its end, or at the end of the event loop.
+        """
 
         @asynccontextmanager
         async def share() -> AsyncGenerator[None]:
@@ -132,8 +134,8 @@ class Cluster:
 
     @asynccontextmanager
     async def joined(self) -> AsyncGenerator[None]:
-        """Join the processes on the store, as long as the context is entered: they see this process
-        live, and reach it.
+        """Join the processes on the store while the context is entered. The others see that this
+        process lives, and can send messages to it.
         """
         self.number = 1 << (_PROCESS_BITS - 1) | secrets.randbits(_PROCESS_BITS - 1)
         name, bus = _topic(self.number), self.store.bus
@@ -171,8 +173,8 @@ class Cluster:
     # ---- forwarding
 
     def forward(self, session: str, frame: Frame) -> None:
-        """Forward a message if another process can use it: a response to its request, or one of few
-        notifications.
+        """Forward a message if another process can use it: a response to a request of that process,
+        or one of the notifications in `_forward_notification`.
         """
         if isinstance(frame, Batch):
             for each in frame.frames:

@@ -32,11 +32,11 @@ _AT_ONCE: Final = 64 * 1024
 
 
 class StreamSession(Protocol):
-    """The session a stream belongs to."""
+    """The session of a stream, as far as a response needs it."""
 
     async def events(self, stream: Outbox, messages: Sequence[bytes]) -> bytes:
-        """Return the events for messages that were taken from the stream; an empty one primes
-        it.
+        """Return the messages taken from the stream as events; without messages, an event without
+        data, from which a client can resume.
         """
         ...
 

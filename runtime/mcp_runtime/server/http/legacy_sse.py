@@ -151,7 +151,9 @@ class LegacySseEndpoint:
     # ---- sessions of other processes of the cluster
 
     def _new_id(self) -> str:
-        """In a cluster the id begins with the number of the process that has the stream."""
+        """Return a new session id; in a cluster it begins with the number of the process that has
+        the stream.
+        """
         if self._cluster is None:
             return new_session_id()
         return f"{self._cluster.number}.{new_session_id()}"
@@ -166,7 +168,9 @@ class LegacySseEndpoint:
         return int(number)
 
     def _forward(self, number: int, id: str, body: bytes, principal: str) -> None:
-        """Raise HttpError for a call of a tool if the token lacks its scopes."""
+        """Forward a body to the process that has the session. Raises HttpError if the body calls a
+        tool and the token lacks its scopes.
+        """
         if (protection := self._service.protection) is not None:
             protection.require_tool_scopes(jsonrpc.read(body, max_batch=self._service.limits.batch))
         if self._cluster is not None:

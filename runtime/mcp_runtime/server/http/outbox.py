@@ -128,7 +128,7 @@ class Outbox:
     # ---- reading
 
     def attach(self) -> int:
-        """Return the number of a new reader; the reader before gets no more messages."""
+        """Attach a new reader and return its number. The previous reader gets nothing more."""
         self.readers += 1
         self._set_reader(self.readers)
         return self.reader

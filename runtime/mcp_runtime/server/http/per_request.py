@@ -130,7 +130,7 @@ class RequestConnection(StreamingConnection):
         self.called = event
 
     async def serve(self, called: Called) -> None:
-        """Run the handler in this task, which goes on when the handler was cancelled."""
+        """Run the handler in this task. If only the handler is cancelled, this task goes on."""
         task = asyncio.current_task(self.loop)
         assert task is not None
         self._tasks[called.id] = task
@@ -161,7 +161,7 @@ class RequestConnection(StreamingConnection):
             self.server.connections.discard(self)
 
     def give_up(self, why: str) -> None:
-        """End the request with an error that says why, or its subscription."""
+        """End the request with an error whose text is `why`, and its subscription if it has one."""
         self._endpoint.remove(self)
         self.stop_listening()
         self.refuse_running(error_codes.BUSY, why)
@@ -222,8 +222,8 @@ class PerRequestEndpoint:
             each.give_up(f"busy: {why}, and you have most of them")
 
     def rates_of(self, principal: str) -> dict[str, Bucket]:
-        """Return the rate limits of all requests of a principal together; so of all anonymous
-        ones.
+        """Return the rate limits that all requests of a principal share. All anonymous requests
+        share one set of limits, too.
         """
         if (rates := self._rates.get(principal)) is not None and len(self._rates) == 1:
             return rates
@@ -260,7 +260,7 @@ class PerRequestEndpoint:
     async def _respond_beside(
         self, serving: Waiting[None] | None, request: HttpRequest, connection: RequestConnection
     ) -> None:
-        """Send the response while the handler goes on, and waits for both."""
+        """Send the response in a task of its own while the handler runs; wait for both."""
         connection.streams = True
         response = connection.loop.create_task(self._respond_whole(request, connection))
         if serving is not None:

@@ -48,7 +48,10 @@ class ClientGone(Exception):
 
 
 class Arriving:
-    """Bytes of a body on their way in, or of a response its client reads, and the wait for them.
+    """Counts the bytes of a body being received, or of a response being read by the client.
+
+    The bytes count for the client. They are given up where room is needed, which ends the wait for
+    them.
 
     They count for the client, and are given up where room is needed.
     """
@@ -66,7 +69,9 @@ class Arriving:
         self._hold.change(by)
 
     def keep(self) -> Hold:
-        """They have arrived, and are needed."""
+        """Keep the bytes, now that all have arrived: they are no longer given up. Return their
+        hold.
+        """
         self._hold.keep()
         return self._hold
 
@@ -154,13 +159,13 @@ class HttpRequest:
         return "transfer-encoding" in self.headers or length.strip("0") != ""
 
     def pop_content(self) -> bytes:
-        """Return the body, which is not kept here any longer."""
+        """Return the body, and drop it from this request."""
         content, self.content, self._arrived = self.content, b"", None
         return content
 
     def _counter(self) -> HeldBytes:
-        """Return the `held` of the request; made late, as a small body and its answer do
-        without.
+        """Return the account of this request's bytes. It is made at first use: a small body needs
+        none.
         """
         if self.held is None:
             self.held = self._held_by(self)
@@ -260,7 +265,9 @@ class HttpRequest:
             pass
 
     async def reply(self, status: int, body: bytes, headers: tuple[Header, ...]) -> None:
-        """Send a whole response. A request body that was not read closes the connection.
+        """Send a whole response. The connection is closed if the request's body was not read.
+
+        The response counts as held until the client reads it. Raises ClientGone.
 
         It counts as held until the client reads it. Raises ClientGone.
         """

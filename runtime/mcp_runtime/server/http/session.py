@@ -58,7 +58,7 @@ class HttpSession(StreamingConnection):
         self._current: Outbox | None = None
 
     def receive(self, body: bytes) -> Outbox:
-        """Start to work on the body of a POST; the stream of its answers. Raises HttpError."""
+        """Start to work on a POST's body; return the stream of its answers. Raises HttpError."""
         frame = self.read(body)
         return self._answered_on(self._new_stream(), frame)
 
@@ -66,7 +66,7 @@ class HttpSession(StreamingConnection):
         return Outbox(str(next(self._names)), self.server.limits, self.session.held)
 
     def _answered_on(self, stream: Outbox, frame: Frame) -> Outbox:
-        """Return the stream, on which a message is answered from now on."""
+        """Handle the messages in `frame`; their answers go to `stream`. Return the stream."""
         self._current = stream
         try:
             events = self.session.handle(frame, self.loop.time())

@@ -66,8 +66,8 @@ class SessionEndpoint:
     async def _single_answer(
         self, request: HttpRequest, session: HttpSession, stream: Outbox
     ) -> bytes:
-        """Wait for the only answer. Raise HttpError, after which nothing works on the request, and
-        ClientGone.
+        """Return the only answer of a stream, when it comes. Raises HttpError, after the request
+        was cancelled, and ClientGone.
         """
         try:
             return await single_answer(stream, request)
@@ -127,7 +127,8 @@ class SessionEndpoint:
     # ---- GET
 
     async def get(self, request: HttpRequest) -> EventResponse | None:
-        """Send a stream.
+        """Return the response with the session's standalone stream, or with the stream the client
+        resumes.
 
         Source: 2025-11-25 basic/transports, "Listening for Messages from the Server".
         """
@@ -185,7 +186,9 @@ class SessionEndpoint:
         reader: int,
         missed: Sequence[bytes] | None = None,
     ) -> EventResponse:
-        """Send a stream; a resumed one begins with the events the client has missed."""
+        """Return the response that sends a stream; if it is resumed, first the events the client
+        missed.
+        """
         session.hold_open()
         if stream is session.stream:
             stream.until = self._service.expires()

@@ -132,7 +132,9 @@ class SessionTable(Generic[_S]):
         """Announce the changes made while the session was not open here."""
 
     def followed(self, session: _S, name: str, last: int) -> FollowedStream | None:
-        """Return the stream of another process that still works on it, from the event `last` on."""
+        """Return a stream whose requests run in another process, from the event `last` on; None if
+        there is none.
+        """
         return None
 
     # ---- idle sessions, and shutdown

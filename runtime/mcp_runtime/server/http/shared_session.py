@@ -145,7 +145,9 @@ class SharedSession(HttpSession):
         return stream.rerun.written
 
     def take_over(self, name: str, note: Rerun, last: int) -> bool:
-        """Run the requests of a stream again unless another process is faster.
+        """Begin to run the requests of a stream again, unless another process is faster.
+
+        `last` is the number of its last event. Return False if they may not be run again here.
 
         `last` is the number of its last event. Returns whether they may be run here.
         """
@@ -171,7 +173,9 @@ class SharedSession(HttpSession):
         super().fail_running()
 
     def _leave(self, stream: Outbox, note: Rerun) -> None:
-        """Cancel requests, and tell the client to reconnect to the process running them again."""
+        """Cancel the stream's requests, and tell the client to reconnect: another process runs them
+        again.
+        """
         if stream.stored:
             for id in note.owed:
                 super(HttpSession, self)._drop(id)  # the stream does not end with it
@@ -180,7 +184,9 @@ class SharedSession(HttpSession):
             stream.interrupt(COME_BACK)
 
     async def _claim(self, name: str, note: Rerun, last: int) -> None:
-        """Store an event without data under the next number, which only one process can do."""
+        """Store an event without data under the next number, which only one process can do; the
+        process that succeeds runs the requests again.
+        """
         stored = None
         while stored is None and self.session.state is not State.CLOSED:
             try:
@@ -224,7 +230,7 @@ class SharedSession(HttpSession):
         self.receive(self.initialize, forwards=False)
 
     def update(self, record: SessionRecord) -> None:
-        """Apply the client's messages to other processes since."""
+        """Apply the changes made by messages the client has since sent to other processes."""
         session = self.server_session
         if record.is_open and session.state is State.AGREED:
             self.receive(_INITIALIZED, forwards=False)

@@ -88,7 +88,7 @@ class SharedTable(SessionTable[SharedSession]):
         return session
 
     def _restore(self, session: SharedSession, record: SessionRecord) -> None:
-        """Raise HttpError 404 for a record that does not begin a session."""
+        """Open a session from its record. Raises HttpError 404 if the record opens none."""
         with suppress(HttpError):
             session.restore(record)
         if session.session.state is State.NEW:
