@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -147,8 +148,33 @@ def test_a_workflow_command_is_one_line_with_its_place(old: str, new: str) -> No
     assert [line for line in lines if not shape.fullmatch(line)] == []
     placed = [item for item in items if item.first.change.old.at or item.first.change.new.at]
     assert sum("file=" in line for line in lines) == len(placed)
-    left = r"\d+ compatible(, \d+ docs)? changes"
+    left = r"\d+ compatible changes?(, \d+ docs changes?)?"
     assert re.fullmatch(rf"::notice::[\d-]+ to [\d-]+: {left}", counts)
+
+
+@pytest.mark.parametrize(
+    ("added", "reworded", "counts"),
+    [
+        (1, 0, "1 compatible change"),
+        (0, 1, "1 docs change"),
+        (1, 2, "1 compatible change, 2 docs changes"),
+        (2, 1, "2 compatible changes, 1 docs change"),
+    ],
+)
+def test_a_count_of_one_is_singular_for_each_kind_in_a_workflow(
+    added: int, reworded: int, counts: str, tmp_path: Path
+) -> None:
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    before = [tool(f"kept{n}", "before") for n in range(2)]
+    after = [tool(f"kept{n}", "after" if n < reworded else "before") for n in range(2)]
+    old.write_text(json.dumps({"tools": before}))
+    new.write_text(json.dumps({"tools": [*after, *(tool(f"new{n}", "") for n in range(added))]}))
+    done = invoke("diff", "--tools", old, new, "--for", "client", "--format", "github")
+    assert done.stdout == f"::notice::{old} to {new}: {counts}\n"
+
+
+def tool(name: str, description: str) -> dict[str, Any]:
+    return {"name": name, "description": description, "inputSchema": {"type": "object"}}
 
 
 def test_files_that_are_brought_along_are_not_named_in_a_workflow() -> None:
