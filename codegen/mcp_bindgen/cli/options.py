@@ -97,7 +97,7 @@ class Network:
             raise InputError(str(error), remedy="For instance: http://127.0.0.1:3128") from None
 
     def of_client(self, url: str) -> dict[str, Any]:
-        """The client options for this URL. Raises InputError."""
+        """The options for an HTTP client that asks this URL. Raises InputError."""
         self.proxy_for(url)
         return {
             "proxy": self.proxy,

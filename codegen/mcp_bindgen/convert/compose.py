@@ -108,8 +108,8 @@ class _Composition:
         return way
 
     def _arm(self, item: Type, name: str, marks: dict[str, Any]) -> Type:
-        """The type of member `name` in the one arm with these constants and no further
-        requirement.
+        """The type of member `name` in the arm with the constants `marks` and no other required
+        member.
         """
         for arm in arms(self.schema, item):
             struct = struct_of(self.schema, arm)

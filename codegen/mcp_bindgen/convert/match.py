@@ -1,10 +1,10 @@
-"""Plans the conversion of each pair of types: proves which values carry over, asks rows for the
-rest.
+"""Plans the conversion of each pair of types: by proof, or else by rows of decisions.toml.
 
 A value carries over if the target's type accepts all values of the source's type. On the way up, a
 member declared only by the source carries over as an unknown member, and the way down restores it.
-On the way down it needs a row, since the older revision cannot mean it. A member declared only by
-the target may already be present as an unknown member; it is kept if the target's type admits it.
+On the way down it needs a row, since the older revision has no such member. A member declared only
+by the target may already be present as an unknown member; it is kept if the target's type admits
+it.
 """
 
 from __future__ import annotations
@@ -202,7 +202,9 @@ class Ways:
         targets: tuple[Type, ...],
         paths: tuple[str, ...],
     ) -> Way | Decision | None:
-        """The way of an arm to its best match; a row takes precedence over likeness of shape."""
+        """The conversion of an arm to its best match; None if there is no match. A row comes before
+        an arm of similar shape, but after an arm of the same name or tag.
+        """
         struct = struct_of(self.source, leaf)
         place = paths[0].rpartition(":")[0]
         if struct is None:

@@ -1,4 +1,6 @@
-"""Views of methods.py and of the calls modules: the method table, and typed facades by role."""
+"""Values for the templates of methods.py and the calls modules: a method table, and typed calls by
+role.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +81,7 @@ def _python(schema: Schema, method: Method) -> str:
 
 
 def methods_view(schema: Schema) -> dict[str, Any]:
-    """The view of methods.py.jinja; `schema` is without named results."""
+    """The values for methods.py.jinja; `schema` is without named results."""
     return {
         "revision": literal(schema.revision),
         "title": schema.revision,
@@ -133,7 +135,7 @@ def _texts(texts: Iterable[str]) -> Code:
 
 
 def extension_view(schema: Schema) -> dict[str, Any]:
-    """The view of extension_methods.py.jinja; `schema` is without named results."""
+    """The values for extension_methods.py.jinja; `schema` is without named results."""
     extension = schema.extension
     assert extension is not None
     imports = imports_of(schema)
@@ -163,7 +165,7 @@ def extension_view(schema: Schema) -> dict[str, Any]:
 
 
 def calls_view(schema: Schema, flavour: str) -> dict[str, Any]:
-    """The view of calls.py.jinja; `schema` has named results."""
+    """The values for calls.py.jinja; `schema` has named results."""
     used = _Named(schema, flavour)
     handlers = {role: _facade(used, _HANDLED[role], _handler) for role in _HANDLED}
     callers = {role: _facade(used, _CALLED[role], _caller) for role in _CALLED}

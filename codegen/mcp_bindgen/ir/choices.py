@@ -20,7 +20,7 @@ __all__ = ["literals_chosen"]
 
 
 def literals_chosen(schema: Schema, literals: str) -> Schema:
-    """`schema`, its unions of string literals taking any string if literals are open."""
+    """`schema`; with `--literals open`, its unions of string literals accept any string."""
     if literals == "closed":
         return schema
     extension = schema.extension

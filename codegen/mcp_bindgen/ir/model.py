@@ -218,11 +218,13 @@ class Struct:
 
     @property
     def open(self) -> bool:
-        """Whether the schema itself says that other members may stand here."""
+        """Return whether the schema itself allows members which it does not list."""
         return bool(self.unlisted)
 
     def keyed_twins(self, other: Struct) -> Iterator[tuple[Keyed, Keyed]]:
-        """The pairs of types of this struct and another that are for the same names."""
+        """The index signatures of this struct and of another which are for the same names, in
+        pairs.
+        """
         theirs = {keyed.pattern: keyed for keyed in other.keyed}
         for keyed in self.keyed:
             if keyed.pattern in theirs:
@@ -230,7 +232,7 @@ class Struct:
 
     @property
     def unlisted(self) -> tuple[Type, ...]:
-        """The types that members may have which are not listed; none where nothing says so."""
+        """The possible types of unlisted members; none if the schema declares none."""
         types = tuple(keyed.type for keyed in self.keyed)
         return types if self.index is None else (self.index, *types)
 

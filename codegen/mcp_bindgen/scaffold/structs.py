@@ -1,4 +1,4 @@
-"""Types of a tool as rows, and as the text of msgspec Structs."""
+"""The types of a tool as msgspec Structs: as values, and as lines of Python."""
 
 from __future__ import annotations
 

@@ -144,7 +144,9 @@ class ServerConnection(Connection):
         return self._rates[limit].allow(self.loop.time())
 
     async def _attempt(self, called: Called, params: Any, ctx: Context) -> Any:
-        """Return the result may request input. Source: 2026-07-28 basic/patterns/mrtr."""
+        """Run the handler; return its result, or a request for input if the handler asks the
+        client.
+        """
         ctx.asks_in_result = True
         if params.input_responses is not t.UNSET or params.request_state is not t.UNSET:
             ctx.inputs = InputRequests.from_params(

@@ -80,11 +80,13 @@ class Messages:
     _open: set[tuple[str, str | None]] = field(default_factory=set[tuple[str, str | None]])
 
     def whole(self, pair: Pair) -> Hole:
-        """The hole which is the whole message."""
+        """The hole in place of the whole message."""
         return Hole(pair, (), lambda value: value, True)
 
     def along(self, hole: Hole, steps: tuple[Step, ...]) -> Hole:
-        """The hole at the end of `steps` inside `hole`. Raises UnmakeableError."""
+        """The place inside `hole` to which `steps` lead. Raises UnmakeableError if no value has the
+        steps.
+        """
         if not steps:
             return hole
         step, rest = steps[0], steps[1:]

@@ -1,7 +1,7 @@
 """Extensions: the direction of each method, and the types carried in messages of the core.
 
-Neither is in the types; rows decide. A version without rows uses those of the other versions, so
-even an unpinned file can be compared.
+Types state neither; rows of decisions.toml do. A version without rows uses those of the other
+versions, so even an unpinned file can be compared.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ class Shapes:
                 return any(map(self._is_rare, children(type)))
 
     def is_alone(self, type: Type) -> bool:
-        """Return whether msgspec reads a type exactly, where it stands by itself."""
+        """Return whether msgspec alone, without the codec, decodes exactly the values of a type."""
         opened = stripped(self.schema, type)
         match opened:
             case Ref(name=name):
@@ -173,7 +173,7 @@ class Shapes:
                 return True
 
     def is_top(self, type: Type) -> bool:
-        """Like `is_alone`, for a type decoded by itself: there a single tag counts too."""
+        """Like `is_alone`, for a value which is a whole document: there a single tag counts too."""
         opened = stripped(self.schema, type)
         if isinstance(opened, Ref):
             return opened.name not in self.open

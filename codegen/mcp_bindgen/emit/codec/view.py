@@ -1,4 +1,4 @@
-"""The view of codec.py: the readers and writers shared by the flavours of a revision."""
+"""Values for the template of codec.py: readers and writers shared by the flavours of a revision."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WIRE: Final = ("At", "Json", "Reader", "Takes", "Writer", "Writers")
 
 
 def codec_view(shapes: Shapes, flavours: Collection[str]) -> dict[str, Any]:
-    """The view of codec.py.jinja; `flavours` are the written ones."""
+    """The values for codec.py.jinja; `flavours` are the generated ones."""
     schema = shapes.schema
     imports = imports_of(schema)
     readers, writers = Readers(shapes, imports), Writers(shapes, imports)

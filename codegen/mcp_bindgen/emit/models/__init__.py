@@ -1,1 +1,1 @@
-"""Views of the model modules: one for each flavour, and their common rows."""
+"""Values for the templates of the model modules, one for each flavour, and their common rows."""

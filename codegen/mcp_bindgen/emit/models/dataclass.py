@@ -26,7 +26,7 @@ _WIRE: Final = (
 
 
 def dataclass_view(shapes: Shapes) -> dict[str, Any]:
-    """The view of models_dataclass.py.jinja."""
+    """The values for models_dataclass.py.jinja."""
     schema = shapes.schema
     imports = imports_of(schema)
     used = Annotator(schema, imports, "models_dataclass")

@@ -55,7 +55,7 @@ _MSGSPEC: Final = (
 
 
 def msgspec_view(shapes: Shapes) -> dict[str, Any]:
-    """The view of models_msgspec.py.jinja."""
+    """The values for models_msgspec.py.jinja."""
     schema = shapes.schema
     imports = imports_of(schema)
     used = _Annotator(shapes, imports)

@@ -173,7 +173,7 @@ def _names(code: str, unknown: set[str]) -> bool:
 
 
 def pydantic_view(shapes: Shapes) -> dict[str, Any]:
-    """The view of models_pydantic.py.jinja."""
+    """The values for models_pydantic.py.jinja."""
     schema = shapes.schema
     used = _Annotator(schema, imports_of(schema), "models_pydantic")
     later = {d.name for d in schema.own_types}

@@ -151,7 +151,7 @@ class Admits:
         yield from self._unlisted(struct)
 
     def _unlisted(self, struct: Struct) -> Iterator[str]:
-        """The members that index signatures are about."""
+        """The lines which check members declared by an index signature only."""
         known = "".join(f"{literal(f.wire)}, " for f in struct.fields)
         conditions: list[Code] = []
         for number, keyed in enumerate(struct.keyed, 1):

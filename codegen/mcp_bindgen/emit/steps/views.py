@@ -1,4 +1,4 @@
-"""Views of the steps: the module of each pair of neighbours, and the package joining them."""
+"""Values for the templates of conversion: a module for each pair of revisions, and their package."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PARTS: Final = frozenset(_parts.__all__)
 
 
 def step_view(pair: Pair) -> dict[str, Any]:
-    """The view of step.py.jinja."""
+    """The values for step.py.jinja."""
     used = {"Refusal", "Step"}
     admits = {"old": Admits(pair.old, "old"), "new": Admits(pair.new, "new")}
     up, down = (Writer(direction, admits, used) for direction in pair.directions)
@@ -96,7 +96,7 @@ def _refusals(name: str, decision: Decision) -> Iterator[str]:
 def steps_view(
     modules: Mapping[str, Pair], schemas: Sequence[Schema], models: tuple[str, ...]
 ) -> dict[str, Any]:
-    """The view of steps.py.jinja and convert.py.jinja; `modules` are the pairs by module name."""
+    """The values for steps.py.jinja and convert.py.jinja; `modules` are pairs by module name."""
     flavours = [literal(name) for name in _PREFERRED if name in models]
     return {
         "modules": [line for row in modules.items() for line in _module(*row)],

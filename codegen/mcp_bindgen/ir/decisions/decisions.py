@@ -113,7 +113,7 @@ class Decisions:
         return max(older, default="")
 
     def before(self, kind: str, revision: str, path: str) -> Row | None:
-        """The row for `path` of the revision before."""
+        """The row for `path` of the previous revision."""
         return self.rows.get((kind, self.previous(revision), path))
 
     def ask(
@@ -261,7 +261,7 @@ def load(path: Path) -> Decisions:
 
 
 def _lines(text: str, kind: str, count: int) -> list[int]:
-    """The line of each [[kind]] of the file; 0 where it is written in another way."""
+    """The line of each `[[kind]]` heading of the file; 0 for rows written in another way."""
     heads = re.finditer(rf"^\[\[{kind}\]\]", text, re.MULTILINE)
     lines = [text.count("\n", 0, head.start()) + 1 for head in heads]
     return lines if len(lines) == count else [0] * count

@@ -85,7 +85,7 @@ def _struct(struct: Struct) -> dict[str, Any]:
 
 
 def _keyed(struct: Struct) -> dict[str, Any]:
-    """The types of members that are not listed, by what their names match."""
+    """The types of unlisted members, by the pattern of their names."""
     if not struct.keyed:
         return {}
     types = {_unlisted(keyed.pattern, struct): _type(keyed.type) for keyed in struct.keyed}
@@ -95,7 +95,7 @@ def _keyed(struct: Struct) -> dict[str, Any]:
 
 
 def _unlisted(pattern: str, struct: Struct) -> str:
-    """A pattern, which begins with `^`, without the names that it matches and that are listed."""
+    """`pattern`, which begins with `^`, changed to match no member listed in the struct."""
     expression = re.compile(python_pattern(pattern))
     names = (f.wire for f in struct.fields if expression.search(f.wire))
     aside = "".join(f"(?!{escaped(name)}$)" for name in names)
@@ -183,7 +183,9 @@ def _union(type: Uni) -> dict[str, Any]:
 
 
 def _with_bounds(type: Bounded) -> _Node:
-    """Bounds look at values of their kind only, so they stand beside any type."""
+    """A type with its bounds as keywords. They apply to values of their kind only, as JSON Schema
+    has it.
+    """
     bounds = _limits(type.limits)
     inner = _type(type.of)
     if inner == {"type": "number"} and type.limits.integer:

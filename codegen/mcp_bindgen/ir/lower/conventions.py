@@ -1,7 +1,8 @@
-"""Applies `[[http]]` and `[[tolerance]]` rows: facts about a revision's peers outside the types.
+"""Applies the `[[http]]` and `[[tolerance]]` rows of decisions.toml: facts which the schema lacks.
 
-Each revision answers the questions of _HTTP_FACTS. A tolerance of an older revision is asked about
-again in every newer one whose bodies still have the member.
+The rows describe how peers of a revision behave. Each revision must answer the questions of
+_HTTP_FACTS. A tolerance of an older revision must be confirmed for every newer one whose bodies
+still have the member.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def _named(row: Row) -> str:
 
 
 def _beside(schema: Schema, resolver: Resolver, core: Schema) -> Schema:
-    """`schema` with types of the core as in the core; it owns types from other files."""
+    """`schema`, where types of the core are as in the core. Types of any other file are its own."""
     own: list[Declaration] = []
     foreign: list[Declaration] = []
     for each in schema.declarations:

@@ -71,7 +71,7 @@ def _import(each: syntax.Import) -> _Json:
 
 
 def _at_home(resolver: Resolver, value: Any) -> Any:
-    """Facts with each imported name as in the file which declares it."""
+    """The facts, where each imported name is replaced by its name in the file which declares it."""
     if not resolver.foreign:
         return value
     if value.__class__ is list:

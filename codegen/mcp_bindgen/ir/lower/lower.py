@@ -177,12 +177,12 @@ class _Lowering:
         return Struct(name, fields, index, *head, keyed)
 
     def index(self, shape: syntax.Inline, root: str) -> Type | None:
-        """The type of members that are not listed."""
+        """The type of unlisted members; None if the shape declares none."""
         index = by_string(shape.index)
         return None if index is None else self.indexed(index, root, self.place(index.at))
 
     def keyed(self, shape: syntax.Inline, root: str) -> tuple[Keyed, ...]:
-        """The types of members that are not listed, by what their names match."""
+        """The types of unlisted members, by the pattern of their names."""
         made: list[Keyed] = []
         for index in by_name(shape.index):
             expression = key_pattern(index.key)
@@ -426,12 +426,14 @@ class _Lowering:
 
 
 def _is_map(shape: syntax.Inline) -> bool:
-    """Whether all members of a shape are of one type, whatever their names."""
+    """Return whether all members of a shape have one type, whatever their names."""
     return not shape.members and len(shape.index) == 1 and not by_name(shape.index)
 
 
 def _has_name(shape: syntax.Inline) -> bool:
-    """Whether an anonymous shape has a class of its own, beside that without members."""
+    """Return whether an anonymous shape has members or signatures by template, and so its own
+    class.
+    """
     return bool(shape.members or by_name(shape.index))
 
 

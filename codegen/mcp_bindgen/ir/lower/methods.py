@@ -136,7 +136,7 @@ def _loose(
 
 
 def _unsaid(pair: Pair, rule: str | None) -> list[str]:
-    """The properties of a method given by neither a declaration nor a rule."""
+    """The properties of a method which neither a declaration nor a rule gives."""
     return ["capability"] * (rule is None) + ["result"] * pair.assumed
 
 

@@ -65,7 +65,7 @@ def step_of(key: syntax.Type) -> str:
 
 
 def _words(type: syntax.Template) -> str:
-    """What a template says, as one name: `x-${string}` is XString."""
+    """A template as one name: `x-${string}` is XString."""
     return "".join(map(names.capitalize, _WORDS.findall(type.text)))
 
 
@@ -128,7 +128,7 @@ def _by_members(arm: syntax.Inline) -> str:
 
 
 def _by_required(arm: syntax.Inline) -> str:
-    """`{ a; b? } | { a?; b }`: at least one of the members."""
+    """A name made of an arm's required members, for arms such as `{ a; b? } | { a?; b }`."""
     return "".join(names.capitalize(m.name) for m in arm.members if not m.optional)
 
 

@@ -80,7 +80,7 @@ def json_aliases(declarations: Sequence[Declaration]) -> Iterator[Declaration]:
 
 
 def _json_names(aliases: dict[str, Alias]) -> set[str]:
-    """Aliases which, assuming one another, accept exactly JSON, its objects or its arrays."""
+    """The aliases which accept exactly JSON, its objects or its arrays, if the others do."""
     names = set(aliases)
     while True:
         kept = {name for name in names if _is_json_part(aliases[name].type, names, aliases)}

@@ -15,7 +15,7 @@ def is_keyword(type: syntax.Type, *names: str) -> bool:
 
 
 def same(a: syntax.Type, b: syntax.Type, *, loosely: bool = False) -> bool:
-    """Return whether two resolved types are written alike, wherever they stand.
+    """Return whether two resolved types are written alike, at whatever places of the text.
 
     Loosely, any equals unknown, since no value tells them apart.
     """

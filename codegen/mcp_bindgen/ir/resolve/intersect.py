@@ -67,7 +67,7 @@ def _intersect_one(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) ->
 
 
 def _alike(a: syntax.Inline, b: syntax.Inline) -> bool:
-    """Return whether two shapes have the same members, in whatever order."""
+    """Return whether two shapes have the same members, in any order."""
     mine, theirs = ({m.name: m for m in each.members} for each in (a, b))
     return (
         mine.keys() == theirs.keys()
@@ -96,11 +96,11 @@ def _merge(scope: Resolving, a: syntax.Inline, b: syntax.Inline, at: int) -> syn
 
 
 def _typed(scope: Resolving, member: syntax.Member, other: syntax.Inline, at: int) -> syntax.Member:
-    """A member that the other shape does not list, with what its signatures by template say of it.
+    """A member of one shape, its type intersected with the other shape's signatures by template.
 
-    Where nothing is of both the member says what it is. So does it beside a signature by string, as
-    in `{ a: string } & { [key: string]: number }`: these types are meant so, though the compiler
-    takes no value of them.
+    It is unchanged if the other shape lists it, or if the intersection is empty. A signature by
+    string does not change it either, as in `{ a: string } & { [key: string]: number }`: authors
+    mean the member to have its own type, though the compiler accepts no such value.
     """
     if any(m.name == member.name for m in other.members):
         return member
@@ -113,7 +113,9 @@ def _typed(scope: Resolving, member: syntax.Member, other: syntax.Inline, at: in
 def _merged_indexes(
     scope: Resolving, a: tuple[syntax.Index, ...], b: tuple[syntax.Index, ...], at: int
 ) -> Iterator[syntax.Index]:
-    """The signatures of both; one for some names is met with that of the other side for all."""
+    """The index signatures of both shapes; a signature for some names is intersected with the other
+    shape's signature for all names.
+    """
     for mine, theirs in ((a, b), (b, a)):
         for each in mine:
             twin = next((t for t in theirs if is_same_key(t, each)), None)

@@ -62,7 +62,7 @@ class Keys:
 
     @property
     def open(self) -> tuple[syntax.Keyword | syntax.Template, ...]:
-        """The keys that are no names, each of an index signature of its own."""
+        """The keys which are not literal names; each gets an index signature of its own."""
         return (*([self.all] if self.all else []), *self.templates)
 
 
@@ -122,7 +122,7 @@ def _pick(
 
 
 def unlisted(scope: Resolving, shape: syntax.Inline, key: str, at: int) -> syntax.Type:
-    """The type of a member that only index signatures admit. Raises SchemaMeaningError."""
+    """The type of a member allowed by index signatures only. Raises SchemaMeaningError."""
     whole = by_string(shape.index)
     types = [each.type for each in matching(shape.index, key)] or ([whole.type] if whole else [])
     if not types:
@@ -134,7 +134,7 @@ def unlisted(scope: Resolving, shape: syntax.Inline, key: str, at: int) -> synta
 def signature(
     scope: Resolving, shape: syntax.Inline, key: syntax.Keyword | syntax.Template, at: int
 ) -> syntax.Index:
-    """The index signature that has a key which is no name. Raises SchemaMeaningError."""
+    """The index signature for a key which is not a literal name. Raises SchemaMeaningError."""
     wanted = syntax.Index("key", key, key, False, None, at)
     own = next((each for each in shape.index if is_same_key(each, wanted)), by_string(shape.index))
     if own is None:

@@ -1,4 +1,4 @@
-"""The interface between the parts of the resolver."""
+"""A protocol of the resolver, by which its parts call one another without importing it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Env: TypeAlias = Mapping[str, syntax.Type]
 
 
 class Resolving(Protocol):
-    """The declarations of a module, and how their types are worked out."""
+    """The declarations of a module, and the methods of `Resolver` that its parts use."""
 
     source: Source
     declared: dict[str, syntax.Declaration]

@@ -1,4 +1,4 @@
-"""Index signatures: which of them says what a member is that is not listed.
+"""Index signatures: finds the one that gives the type of an unlisted member.
 
 A signature is by string, by number, or by a template literal type that names must match. As for the
 compiler, a name has the types of all signatures that it matches; so those by template are met with
@@ -31,7 +31,7 @@ NUMERIC: Final = r"^(?:0|-?(?:[1-9][0-9]{0,20}(?:\.[0-9]*[1-9])?|0\.[0-9]*[1-9])
 
 
 def by_string(index: Sequence[syntax.Index]) -> syntax.Index | None:
-    """The signature of every name: that by string, else that by number."""
+    """The signature for every name: the one with key `string`, else the one with key `number`."""
     for name in ("string", "number"):
         for each in index:
             if is_keyword(each.key, name):
@@ -40,13 +40,13 @@ def by_string(index: Sequence[syntax.Index]) -> syntax.Index | None:
 
 
 def by_name(index: Sequence[syntax.Index]) -> tuple[syntax.Index, ...]:
-    """The signatures of the names that match a pattern."""
+    """The signatures for names which match a pattern."""
     whole = by_string(index)
     return tuple(each for each in index if each is not whole)
 
 
 def key_pattern(key: syntax.Type) -> str:
-    """The regular expression that names of a signature match which is not by string."""
+    """The regular expression for the names of a signature whose key is not `string`."""
     return pattern(key) if isinstance(key, syntax.Template) else NUMERIC
 
 
@@ -56,7 +56,7 @@ def key_text(key: syntax.Type) -> str:
 
 
 def matching(index: Iterable[syntax.Index], name: str) -> Iterator[syntax.Index]:
-    """The signatures that say what the member `name` is."""
+    """The signatures that apply to the member `name`."""
     for each in index:
         if is_keyword(each.key, "string") or is_matched(each.key, name):
             yield each
@@ -71,5 +71,5 @@ def is_same_key(a: syntax.Index, b: syntax.Index) -> bool:
 
 
 def is_matched(key: syntax.Type, name: str) -> bool:
-    """Whether a name is of a key that is a template, or number."""
+    """Return whether a key, a template or `number`, matches a name."""
     return re.search(key_pattern(key), name) is not None

@@ -111,9 +111,10 @@ def _pick(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> 
 
 
 def _omit(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
-    """All keys of a type with an index signature are `string`: its members go with `keyof`.
+    """`Omit<T, K>`. If T has an index signature, all its keys are `string`, so `Omit<T, keyof T>`
+    has no members.
 
-    So do those whose name a signature by template has.
+    A member is also left out if an index signature of T or a template in K matches its name.
     """
     keys = Keys(scope, args[1], type.at)
     shape = scope.part(args[0], type.at, lambda name: name not in keys.names)
@@ -172,7 +173,7 @@ def _choosing(kept: bool) -> _Apply:
 
 
 def _non_null(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
-    """`unknown` then becomes every value but null: the kinds of JSON, one by one."""
+    """`NonNullable<T>`; for `unknown` it is the union of all JSON kinds but null."""
     arms: list[syntax.Type] = []
     for arm in scope.arms(args[0]):
         if is_keyword(arm, "unknown"):

@@ -114,7 +114,7 @@ def _struct(schema: Schema, struct: Struct, value: Any, path: Path) -> Iterator[
 
 
 def _unlisted(schema: Schema, struct: Struct, key: str, item: Any, path: Path) -> Iterator[Fault]:
-    """The faults of a member that index signatures are about."""
+    """The faults of a member to which only index signatures apply."""
     long = [k.longest for k in struct.keyed if k.longest is not None and len(key) > k.longest]
     if long:
         yield Fault((*path, key), f"a name of at most {min(long)} characters")
@@ -210,12 +210,12 @@ def _matches(pattern: str, value: Any) -> bool:
 
 
 def _is_multiple(value: float, step: float) -> bool:
-    """Return whether a number is a multiple of another, both as they are written in decimals."""
+    """Return whether a number is a multiple of another, both taken as the decimals written."""
     return Decimal(str(value)) % Decimal(str(step)) == 0
 
 
 def _are_unique(items: list[Any]) -> bool:
-    """Return whether all items differ as JSON: 1 equals 1.0, and no truth value."""
+    """Return whether all items differ as JSON: 1 equals 1.0, but does not equal true."""
     return len({_key(item) for item in items}) == len(items)
 
 

@@ -41,13 +41,13 @@ _SAME: Final = frozenset("bBnrtfv0123456789^$.*+?()[]{}|\\-/")
 
 
 def escaped(text: str) -> str:
-    """The expression that takes `text` alone."""
+    """A regular expression which matches `text` alone."""
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 
 @lru_cache(maxsize=1024)
 def python_pattern(text: str) -> str:
-    """The same expression for `re.search`. Raises ValueError where Python has none."""
+    """The same expression for `re.search`. Raises ValueError if Python has no equivalent."""
     made = "".join(_translate(text))
     try:
         re.compile(made)

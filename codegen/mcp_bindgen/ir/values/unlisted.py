@@ -1,4 +1,4 @@
-"""Members that a struct does not list: their types, by what index signatures say of their names."""
+"""Finds the types of a member that a struct does not list, from its index signatures."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["takes", "types_of"]
 
 
 def takes(keyed: Keyed, name: str) -> bool:
-    """Whether an index signature by template is about a member of that name."""
+    """Return whether an index signature by template applies to a member of that name."""
     return re.search(python_pattern(keyed.pattern), name) is not None
 
 
 def types_of(struct: Struct, name: str) -> tuple[Type, ...]:
-    """The types that an unlisted member of that name must be of, all of them."""
+    """The types of an unlisted member of that name; its value must be of all of them."""
     named = tuple(keyed.type for keyed in struct.keyed if takes(keyed, name))
     return named or (() if struct.index is None else (struct.index,))

@@ -21,8 +21,6 @@ def allowed_hosts(hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> htt
     names.
 
     Raises ValueError for a name a header cannot contain, or if one text is given instead of a list.
-
-    Raises ValueError for a name no header can contain, and for one text instead of a list.
     """
     names = [*texts("hosts", hosts), *_listed(_ENV_HOSTS)]
     sites = [*texts("origins", origins), *_listed(_ENV_ORIGINS)]

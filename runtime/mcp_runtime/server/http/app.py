@@ -387,7 +387,8 @@ async def _healthy(request: HttpRequest) -> None:
 
 
 def _require_media_types(request: HttpRequest) -> None:
-    """Raise HttpError. An event stream need not be accepted before one is needed.
+    """Raise HttpError unless the request's media types are acceptable. `Accept` may lack an event
+    stream until one is needed.
 
     Source: 2025-11-25 basic/transports, "Sending Messages to the Server".
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Outbox:
     """Messages wait here for their reader, a response. There is one reader at a time.
 
-    A new reader (`attach`) replaces the one before. `name` is unique in the session.
+    A new reader (`attach`) replaces the previous one. `name` is unique in the session.
     """
 
     # Set where they are needed: a stream that carries one message is made and dropped in no time.

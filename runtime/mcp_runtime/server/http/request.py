@@ -52,8 +52,6 @@ class Arriving:
 
     The bytes count for the client. They are given up where room is needed, which ends the wait for
     them.
-
-    They count for the client, and are given up where room is needed.
     """
 
     __slots__ = ("__weakref__", "_hold", "_loop", "_wait", "is_given_up")
@@ -268,8 +266,6 @@ class HttpRequest:
         """Send a whole response. The connection is closed if the request's body was not read.
 
         The response counts as held until the client reads it. Raises ClientGone.
-
-        It counts as held until the client reads it. Raises ClientGone.
         """
         sent = [*headers, (b"content-length", b"%d" % len(body))]
         if not self._is_read and self._has_unread_body():
@@ -301,7 +297,7 @@ class HttpRequest:
     async def _deliver(self, message: dict[str, Any]) -> None:
         """Hand a message to the ASGI server, which waits while the client does not read.
 
-        Raises ClientGone as `_until_read`.
+        Raises ClientGone, as `_until_read` does.
         """
         waiting = begin(self._hand_over(message))
         if waiting is not None:

@@ -148,8 +148,6 @@ class SharedSession(HttpSession):
         """Begin to run the requests of a stream again, unless another process is faster.
 
         `last` is the number of its last event. Return False if they may not be run again here.
-
-        `last` is the number of its last event. Returns whether they may be run here.
         """
         tools = self.server.reruns
         if note.count >= self.server.limits.reruns:
