@@ -1,4 +1,4 @@
-"""Values for the templates of conversion: a module for each pair of revisions, and their package."""
+"""Values for the templates of conversion: a module for each pair of revisions, and a package."""
 
 from __future__ import annotations
 
