@@ -29,7 +29,7 @@ _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 
 
 def address(path: str, commit: str = "", repository: str = "") -> str:
-    """Where an official file is published; in the protocol's own repository without another."""
+    """The URL of an official file; without `repository`, in the protocol's own repository."""
     return f"{HOST}/{repository or REPOSITORY}/{commit or 'main'}/{path}"
 
 

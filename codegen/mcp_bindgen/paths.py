@@ -1,4 +1,4 @@
-"""Where the templates, the schemas and the runtime lie: in the installed package or in a checkout.
+"""Finds the templates, the schemas and the runtime: in the installed package or in a checkout.
 
 A wheel carries the first two inside this package as `_templates` and `_schema`; an editable install
 runs from a checkout, where they stand beside `codegen/`. The runtime is a distribution of its own.

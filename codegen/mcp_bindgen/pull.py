@@ -243,7 +243,8 @@ class _Sentences:
 def _tables(
     folder: Path, revision: str
 ) -> Iterator[tuple[bool, Mapping[str, Sentence], Mapping[str, str]]]:
-    """For each of our files: is it the revision's own; its sentences; its comments' digests.
+    """For each schema file of ours: whether it is of this revision, its sentences, and the digests
+    of its comments.
 
     A path without a sentence is a decision too.
     """

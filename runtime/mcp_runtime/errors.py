@@ -70,7 +70,7 @@ def require_seconds(option: str, value: object) -> None:
 
 
 def _escape(character: str) -> str:
-    """As JSON writes it: in UTF-16 code units."""
+    """A character as JSON escapes it: one hexadecimal escape for each UTF-16 code unit."""
     units = character.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 

@@ -109,12 +109,14 @@ class Revision:
 
     @cached_property
     def batches(self) -> bool:
-        """Whether several messages may travel in one array."""
+        """Return True if several messages may travel in one array."""
         return hasattr(self.models, "JSONRPCBatchRequest")
 
     @cached_property
     def idless_errors(self) -> bool:
-        """Whether an error may leave out the id, where that could not be read."""
+        """Return True if an error response may lack the id, where the request's id could not be
+        read.
+        """
         try:
             self._decode(self.models.JSONRPCMessage, _IDLESS)
         except DecodeError:

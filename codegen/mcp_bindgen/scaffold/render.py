@@ -75,7 +75,7 @@ def project(
 
 
 def tools_path(answers: Answers) -> str:
-    """Where a project keeps its list of tools."""
+    """The path of a project's list of tools."""
     return f"src/{answers.package}/tools/tools.json"
 
 

@@ -120,7 +120,7 @@ def _odd(node: Node, why: str) -> str:
 
 
 def _unreadable(node: Node, path: str) -> str:
-    """Why the schemas of a tool are none; empty if they are."""
+    """The reason why the schemas of a tool cannot be read; empty if they can."""
     try:
         surface([node], path)
     except InputError as error:

@@ -100,7 +100,7 @@ def _needs(answers: Answers, modules: Mapping[str, _Module]) -> set[str]:
 
 
 def _roots(answers: Answers, modules: Mapping[str, _Module]) -> Iterator[str]:
-    """The first modules. Raises TemplateError if one is missing."""
+    """The modules with which the copy begins. Raises TemplateError if one is missing."""
     yield "mcp_runtime"
     added = [root for transport in answers.transports for root in TRANSPORTS[transport]]
     for root in (*COMMON, *added, *((PAGES,) if answers.ui else ())):

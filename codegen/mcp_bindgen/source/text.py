@@ -61,7 +61,7 @@ def _near(name: str, known: Iterable[str], n: int, cutoff: float = 0.6) -> list[
 
 
 def _escape(character: str) -> str:
-    """As UTF-16 code units, which is how JSON writes a character beyond the first 65 536."""
+    """A character as JSON escapes it: one hexadecimal escape for each UTF-16 code unit."""
     units = character.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
@@ -97,7 +97,7 @@ class Source:
             ) from None
 
     def _scan(self) -> dict[int, int]:
-        """Where comments end → where they start; refuses brackets nested deeper than MAX_DEPTH."""
+        """Map the end of each comment to its start. Refuses brackets nested above MAX_DEPTH."""
         comments: dict[int, int] = {}
         depth = 0
         for token in _TOKEN.finditer(self.data):

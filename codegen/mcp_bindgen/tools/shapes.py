@@ -159,7 +159,7 @@ def hoist(arms: Sequence[Type], aliases: Mapping[str, Type]) -> Type:
 
 
 def _is_bound(value: float | None) -> bool:
-    """Return whether a limit says something: 0 does, and false, which equals it, does not."""
+    """Return whether a limit is a bound: 0 is one; false, which equals 0 in Python, is not."""
     return value is not None and value is not False
 
 

@@ -57,7 +57,7 @@ class Bindings(Protocol):
         ...
 
     def fault(self, type: str, value: Any) -> Fault | None:
-        """Why parsed JSON is not of a type; None if it is."""
+        """The reason why parsed JSON is not of a type; None if it is."""
         ...
 
 

@@ -121,7 +121,7 @@ class Cache:
             self._hold.offer(KEPT, self._give_up)
 
     def drop(self, method: str) -> bool:
-        """Drop all pages of this list; whether there were any."""
+        """Drop all cached pages of a list; return True if there were any."""
         entries = [entry for entry in self._entries if entry[0] == method]
         self._remove(entries)
         return bool(entries)

@@ -236,7 +236,7 @@ class Client:
 
     @property
     def forgiven(self) -> Mapping[str, int]:
-        """How often each tolerance was used for the server, by its name (docs/TOLERANCES.md)."""
+        """The number of uses of each tolerance for this server, by name (docs/TOLERANCES.md)."""
         return self.connection.session.tolerances.counts
 
     @property
@@ -311,8 +311,8 @@ class Client:
     async def read_resource(
         self, uri: str, *, timeout: float | None = None, meta: Mapping[str, Any] | None = None
     ) -> list[t.TextResourceContents | t.BlobResourceContents]:
-        """Return the contents of a resource. Raises NotFound if there is none, and as `call_tool`
-        does.
+        """Return the contents of a resource. Raises NotFound if there is no such resource, and the
+        exceptions of `call_tool`.
         """
         params = t.ReadResourceRequestParams(uri=uri, meta=self._requests.meta(meta=meta))
         result: t.ReadResourceResult
@@ -361,7 +361,9 @@ class Client:
         return result.completion
 
     async def ping(self) -> None:
-        """Raise NotOffered if the revision has no ping (from 2026-07-28 on)."""
+        """Send a ping and wait for the answer. Raises NotOffered if the revision has none (from
+        2026-07-28 on).
+        """
         await self._requests.request("ping", t.UNSET)
 
     async def set_log_level(self, level: str) -> None:
@@ -424,7 +426,9 @@ class Client:
         return meta
 
     async def request(self, method: str, params: Any, **options: Unpack[RequestOptions]) -> Any:
-        """One request. `params` as a dict get the `_meta` they need. Raises as `call_tool` does."""
+        """Send one request and return its result. If `params` is a dict, the `_meta` it needs is
+        added. Raises as `call_tool` does.
+        """
         return await self._requests.request(method, params, **options)
 
     def _notified(self, event: Notified) -> None:

@@ -49,7 +49,7 @@ class ConnectionOwner(Protocol):
         ...
 
     async def restart(self) -> None:
-        """Start the server again and renews the subscriptions."""
+        """Start the server again, and renew the subscriptions."""
 
     async def restore(self) -> None:
         """Repeat the client's settings to a new session, as the previous one knew them."""
@@ -82,11 +82,13 @@ class ClientConnection(Connection):
 
     @property
     def open_timeout(self) -> float:
-        """How many seconds opening may take."""
+        """The seconds that opening may take."""
         return self.settings.answer_timeout
 
     async def open(self, *, handshake: bool = False, timeout: float | None = None) -> None:
-        """Raise NoCommonRevision, BadAnswer, RemoteError, TimedOut, Disconnected."""
+        """Open the session. Raises NoCommonRevision, BadAnswer, RemoteError, TimedOut,
+        Disconnected.
+        """
         self._opened = self.loop.create_future()
         timeout = self.open_timeout if timeout is None else timeout
         self.send(self.session.open(self.loop.time(), handshake=handshake, timeout=timeout))
@@ -153,7 +155,7 @@ class ClientConnection(Connection):
     async def ask(
         self, method: str, params: Any, token: Id | None = None, **options: Unpack[RequestOptions]
     ) -> Any:
-        """`request` with the client's timeout, which progress restarts."""
+        """Send a request, as `request` does, with the client's timeout, which progress restarts."""
         named = options.get("timeout")
         seconds = self.settings.answer_timeout if named is None else named
         timeout = Timeout(seconds, self.settings.limits.total, progress_counts=True)
@@ -218,9 +220,10 @@ class ClientConnection(Connection):
     async def watch(
         self, subscription: Subscription, verb: Literal["subscribe", "unsubscribe"]
     ) -> None:
-        """Send one request for each resource, as the handshake era does.
+        """Send `verb` for each resource of a subscription, as the handshake era does.
 
-        The server knows one subscription of a resource, which others of ours may still need.
+        The server knows one subscription of a resource, which other subscriptions of ours may still
+        need.
         """
         models = self.terms.translation.revision.models
         make = getattr(models, f"{verb.capitalize()}RequestParams")

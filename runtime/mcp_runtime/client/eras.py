@@ -26,7 +26,9 @@ def recall(key: Hashable | None) -> Mode | None:
 
 
 def remember(key: Hashable | None, mode: Mode | None) -> None:
-    """Remember a server, or with None forgets it; the oldest go first."""
+    """Remember the mode of a server; None forgets the server. Above a limit the oldest are
+    forgotten.
+    """
     if key is None:
         return
     known.pop(key, None)

@@ -34,7 +34,7 @@ class ClientView(Protocol):
         ...
 
     async def request(self, method: str, params: Any, **options: Unpack[RequestOptions]) -> Any:
-        """One request, of an extension or of the core, with a model as its result."""
+        """Send one request, of an extension or of the core; return its result, a model."""
         ...
 
     async def responses(self, requests: Mapping[str, Any], /) -> dict[str, Any]:

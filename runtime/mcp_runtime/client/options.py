@@ -49,7 +49,8 @@ class ClientOptions(TypedDict, total=False):
 
 
 class RequestOptions(TypedDict, total=False):
-    """How long to wait for the answer, and the function to call with progress.
+    """The options of one request: the time to wait for its answer, and a function called with
+    progress.
 
     `timeout` is in seconds; None stands for the client's own.
     """
@@ -91,5 +92,5 @@ class ClientSettings:
 
     @property
     def answer_timeout(self) -> float:
-        """For an answer, once the connection is open."""
+        """The seconds to wait for an answer once the connection is open."""
         return self.limits.deadline if self.timeout is None else self.timeout

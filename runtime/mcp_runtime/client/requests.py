@@ -160,7 +160,7 @@ class ClientRequests:
 
 
 def not_found(error: RemoteError, uri: str) -> RemoteError:
-    """Return the same error as NotFound, if it says the resource does not exist.
+    """Return the error as a NotFound if it means that the resource does not exist, else as it is.
 
     Up to 2025-11-25 it has a code of its own; later revisions put the URI into its data.
     """

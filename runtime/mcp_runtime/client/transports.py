@@ -42,7 +42,9 @@ class LocalServer(Protocol):
 
 
 def in_memory(server: LocalServer) -> TransportFactory:
-    """Reach a server of this process by real bytes. Raises TypeError if `server` is no server."""
+    """Connect to a server of this process, through the bytes of real messages. Raises TypeError if
+    `server` is no server.
+    """
     if not hasattr(server, "accept"):
         other = "for a command write Client.stdio([...]), for a URL Client.http(...)"
         raise TypeError(f"{server!r:.80} is not a Server; {other}")
@@ -69,7 +71,7 @@ def in_memory(server: LocalServer) -> TransportFactory:
 def child_process(
     command: Sequence[str], *, env: Mapping[str, str] | None, cwd: str | None, stderr: Stderr
 ) -> TransportFactory:
-    """Start a server as a child process, and talks to it over its standard input and output."""
+    """Start a server as a child process, and talk to it over its standard input and output."""
 
     async def connect(stack: AsyncExitStack, owner: ConnectionOwner) -> ClientConnection:
         from mcp_runtime.transports.child_process import spawn
@@ -124,5 +126,5 @@ class ChildConnection(ClientWireConnection):
 
 
 def _tail(text: str) -> str:
-    """Its last lines."""
+    """The last lines of a text."""
     return "\n".join(text[-_MAX_SHOWN:].splitlines()[-_MAX_LINES:])

@@ -249,7 +249,7 @@ class Translations:
 
 
 class Terms(msgspec.Struct, frozen=True):
-    """How a request is read and answered, as agreed in a handshake or named by the request.
+    """The terms of a request: how it is read and answered, by a handshake or by its own `_meta`.
 
     `info` and `capabilities` are the peer's, as parsed JSON; `token` is its progress token.
     `signature` is the end of each result's JSON in the per-request era, else empty.

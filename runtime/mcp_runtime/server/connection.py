@@ -146,6 +146,8 @@ class ServerConnection(Connection):
     async def _attempt(self, called: Called, params: Any, ctx: Context) -> Any:
         """Run the handler; return its result, or a request for input if the handler asks the
         client.
+
+        Source: 2026-07-28 basic/patterns/mrtr.
         """
         ctx.asks_in_result = True
         if params.input_responses is not t.UNSET or params.request_state is not t.UNSET:
@@ -243,8 +245,8 @@ class ServerWireConnection(ServerConnection, WireConnection):
     async def serve(self, wire: Wire, grace: float = 0.0) -> None:
         """Serve until the client is gone; requests still running then are cancelled.
 
-        Those that run when the input ends have `grace` seconds to be answered before; nothing else
-        is sent then.
+        After the end of the input, running requests have `grace` seconds to be answered, and
+        nothing but their responses is sent.
         """
         self.begin(wire, grace)
         await self.until_gone()

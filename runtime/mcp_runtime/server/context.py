@@ -39,7 +39,7 @@ _T = TypeVar("_T")
 
 
 def require_page(url: str) -> None:
-    """Raise ValueError unless `url` uses https, or lead to this machine."""
+    """Raise ValueError unless `url` is a URL with https, or leads to this machine."""
     parts = urlsplit(url)
     if not is_uri(url) or not parts.hostname:
         raise ValueError(f"{url[:80]!r} is not a URL")
@@ -142,7 +142,7 @@ class Context:
 
     @property
     def era(self) -> Era:
-        """True if the client introduced itself in a handshake, or in this request."""
+        """ "handshake" if the revision opens a session with `initialize`, else "per-request"."""
         return self.called.terms.translation.revision.era
 
     @property
@@ -255,7 +255,9 @@ class Context:
         return Elicited(answer.action)
 
     def _page(self, message: str, url: str, id: str = "") -> t.ElicitRequestURLParams:
-        """In the handshake era the visit has an id, which `elicitation_over` refers to."""
+        """Return the request to visit a page; in the handshake era it has an id, for
+        `elicitation_over`.
+        """
         require_page(url)
         extra = {"elicitationId": id or token_urlsafe(16)} if self.era == "handshake" else {}
         return t.ElicitRequestURLParams(message=message, url=url, extra_=extra)

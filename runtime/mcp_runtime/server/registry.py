@@ -230,7 +230,7 @@ class Completer:
 class Registry(dict[str, _T]):
     """Items by name, in the order of their registration, listed in pages.
 
-    A cursor names the last item of the page before; it is valid while that item is registered.
+    A cursor names the last item of the previous page; it is valid while that item is registered.
     Source: 2025-11-25 server/utilities/pagination.
     """
 
@@ -239,7 +239,7 @@ class Registry(dict[str, _T]):
         self.what = what
 
     def add(self, key: str, item: _T) -> None:
-        """Raise ValueError if the name is taken."""
+        """Add an item. Raises ValueError if the name is taken."""
         self.require_free(key)
         self[key] = item
 

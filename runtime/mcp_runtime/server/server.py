@@ -290,9 +290,10 @@ class Server(Decorators):
         await ServerWireConnection(self, trace=trace).serve(wire, grace)
 
     def accept(self, wire: Wire) -> ServerWireConnection:
-        """Serve one client on a wire from now on: its `until_gone` is to be awaited in the end.
+        """Start to serve one client on a wire, and return the connection.
 
-        Until then no task of the server waits for that.
+        Await its `until_gone()` at the end; until then the server has no task that waits for the
+        client.
         """
         connection = ServerWireConnection(self)
         connection.begin(wire)
@@ -333,9 +334,11 @@ class Server(Decorators):
     ) -> None:
         """Serve until the input ends, or the process gets SIGINT or SIGTERM.
 
-        Serves standard input and output, or, if `http` is an address such as "127.0.0.1:8000" or a
-        listening socket, that; then `options` are those of `asgi`, `root_path` is the prefix of the
-        path a proxy cuts off, and `started` is called with the URL as soon as it is served.
+        Without `http`, standard input and output are served. `http` is an address such as
+        "127.0.0.1:8000", or a listening socket; then `options` are those of `asgi`, `root_path` is
+        the prefix of the path a proxy cuts off, and `started` is called with the URL as soon as it
+        is served.
+
         Raises NotInstalled without the extra `http`, ValueError for a malformed address, TypeError
         for `transport`, `host`, `port` and the name of a transport, which other libraries take.
         """

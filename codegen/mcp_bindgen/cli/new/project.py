@@ -77,7 +77,7 @@ def _words(command: str) -> list[str]:
 
 
 def _is_program(path: Path) -> bool:
-    """Return whether a file is to be started, and not to be read: it may be, and holds no JSON."""
+    """Return whether a file is a program to start: it is executable, and not JSON."""
     if not os.access(path, os.X_OK):
         return False
     with path.open("rb") as file:

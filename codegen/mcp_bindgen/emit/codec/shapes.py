@@ -104,7 +104,7 @@ class Shapes:
 
     @cached_property
     def _owners(self) -> Counter[tuple[str, LiteralValue | None]]:
-        """How many structs have a constant, by its wire name and value."""
+        """The number of structs with a constant, by its wire name and value."""
         return Counter((f.wire, f.const) for s in self.schema.structs.values() for f in s.consts)
 
     def _union_tags(self) -> Iterator[tuple[str, str]]:

@@ -69,7 +69,7 @@ def step_view(pair: Pair) -> dict[str, Any]:
 
 
 def _squatter(name: str, source: str, target: str, text: str) -> Iterator[str]:
-    """Why a member falls away whose name its sender's revision did not know."""
+    """The line of code with the reason why a member unknown to its sender's revision is dropped."""
     if f"_SQUATTER_{name}" in text:
         why = f"{source} does not declare it, and {target} takes no such value under its name"
         yield from lay("", f"_SQUATTER_{name}: Final = ", literal(why))

@@ -18,7 +18,9 @@ def package(revision: str) -> str:
 
 
 def extension_package(name: str) -> str:
-    """Where the bindings of a pinned extension are: apps@2026-01-26 → ext.apps.v2026_01_26."""
+    """The package with the bindings of a pinned extension: ext.apps.v2026_01_26 for
+    apps@2026-01-26.
+    """
     extension, _, version = name.partition("@")
     return f"ext.{package(extension)[1:]}.{package(version)}"
 

@@ -160,7 +160,7 @@ def _page(status: int, title: str, text: str) -> bytes:
 
 
 class PastedRedirect:
-    """For a machine without a browser: the URL is shown, and the redirect is pasted back.
+    """Shows the URL, and lets the person paste the redirect back, for a machine without a browser.
 
     `read` waits for the person's text in a thread of its own. `uri` is the redirect URI, whose
     page need not exist.

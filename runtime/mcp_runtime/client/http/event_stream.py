@@ -78,7 +78,7 @@ class EventStream:
             await self._pause()
 
     async def _pause(self, *, soon: bool = False) -> None:
-        """Wait as long as the server asked, at least. Raises as `Backoff.pause` does."""
+        """Wait at least as long as the server asked. Raises as `Backoff.pause` does."""
         asked = self._retry is not None
         await self.backoff.pause(least=(self._retry or 0) / 1000, soon=soon or asked)
 

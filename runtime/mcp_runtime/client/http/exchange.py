@@ -65,7 +65,7 @@ class Exchanges(ClientConnection):
 
     @abstractmethod
     async def _legacy_sse_fault(self) -> SessionError | None:
-        """Why the server does not speak HTTP+SSE. None if it does: it is used from now on."""
+        """Try HTTP+SSE, and use it from now on if the server speaks it; else return the error."""
 
     @property
     def _is_open(self) -> bool:

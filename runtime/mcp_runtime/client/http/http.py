@@ -104,7 +104,9 @@ class HttpResponse:
         return _within(self._response.url, reference)
 
     def error(self, what: str, body: bytes = b"") -> BadStatus:
-        """Its status as an error, whose text ends with the first line of the body."""
+        """Return the response's status as an error, whose text ends with the first line of the
+        body.
+        """
         reason = self._response.reason_phrase[:_MAX_SHOWN]
         detail = self._redacted(_detail(body, self.kind))
         place = f"{reason} from {_origin(self._response.url)}".lstrip()

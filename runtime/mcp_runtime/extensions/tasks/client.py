@@ -80,7 +80,7 @@ class TaskHandle:
                 await asyncio.sleep(self._pause(state.poll_interval_ms))
 
     async def _answer(self, state: m.GetTaskResultInputRequired) -> bool:
-        """Answer each question once; whether there was a new one."""
+        """Answer each question once; return True if there was a new one."""
         requests = state.input_requests
         new = {key: requests[key] for key in requests if key not in self._answered}
         if new:

@@ -183,7 +183,7 @@ class Tasks(ServerExtension):
 
     @property
     def running(self) -> int:
-        """How many tasks this process works on."""
+        """The number of tasks this process works on."""
         return len(self._running)
 
     # ---- what the server calls

@@ -124,7 +124,7 @@ def _base64(data: bytes) -> str:
 
 
 def _require_base64(data: str) -> None:
-    """Raise BadResult."""
+    """Raise BadResult unless `data` is base64."""
     try:
         a2b_base64(data, strict_mode=True)
     except (Base64Error, ValueError):

@@ -106,7 +106,9 @@ def _read_at(place: str, reader: TypeAdapter, value: Any) -> Any:
 
 
 def arguments_reader(info: FunctionInfo, *, strict: bool = True) -> ArgumentsReader:
-    """Read the arguments of a function; without `strict` from text too. Raises TypeError."""
+    """Return the reader of a function's arguments. Without `strict` it converts text, too. Raises
+    TypeError.
+    """
     adapters = {each.name: _adapter(info, each) for each in info.parameters}
     foreign = {name: one for name, one in adapters.items() if not isinstance(one, MsgspecAdapter)}
     fields = [_field(each, each.name in foreign) for each in info.parameters]
