@@ -161,7 +161,9 @@ def _extends(schema: Schema) -> Iterator[str]:
 
 
 def _ignored(file: pins.Found) -> Iterator[str]:
-    """Nothing where every tag bounds or informs, and every generic type is used."""
+    """The lines about unknown tags and about unused generic types; none if there are none of
+    either.
+    """
     tags, generics = [*unknown_tags(file)], [*unused_generics(file)]
     if tags:
         yield ""

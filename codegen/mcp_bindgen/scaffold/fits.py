@@ -44,7 +44,7 @@ def require_fit_types(models: Models, sample: Any) -> Models:
 
 
 def _run(models: Models) -> ModuleType:
-    """A module with the types."""
+    """Run the generated text of the types; return the module which has them."""
     body = "\n".join(lines(models.types))
     module = ModuleType(_NAME)
     head = "from __future__ import annotations\n" + "\n".join(imports(body))

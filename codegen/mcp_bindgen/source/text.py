@@ -139,7 +139,9 @@ class Source:
         return f"{self.path}:{line}:{column}"
 
     def file(self, at: int) -> tuple[Source, int]:
-        """The file at a byte offset, and the offset within that file."""
+        """The file with the text at a byte offset, and the offset within that file: here this file
+        itself.
+        """
         return self, at
 
     def excerpt(self, at: int) -> str:

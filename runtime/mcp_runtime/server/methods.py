@@ -177,7 +177,11 @@ class ProtocolMethods:
         )
 
     async def complete(self, params: Any, ctx: Context) -> t.CompleteResult:
-        """Source: 2025-11-25 server/utilities/completion."""
+        """Return suggestions for an argument. Raises RpcError for an unknown prompt, template or
+        argument.
+
+        Source: 2025-11-25 server/utilities/completion.
+        """
         of, argument = _referred(params.ref), params.argument
         if not self._knows(of, argument.name):
             why = f"Unknown reference: {of[:200]}, {argument.name[:200]}"
@@ -228,7 +232,10 @@ def _contents(
 
 
 def _not_found(uri: str, ctx: Context, why: str | None = None) -> RpcError:
-    """Source: 2025-11-25 and 2026-07-28 server/resources, "Error Handling"."""
+    """Return the error for an unknown resource, with the code of the client's era.
+
+    Source: 2025-11-25 and 2026-07-28 server/resources, "Error Handling".
+    """
     code = error_codes.RESOURCE_NOT_FOUND if ctx.era == "handshake" else error_codes.INVALID_PARAMS
     return refusals.resource_not_found(uri, code, why)
 

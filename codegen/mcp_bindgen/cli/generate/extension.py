@@ -40,7 +40,7 @@ def extension_target(
 
 
 def _version_of(rows: Decisions) -> str:
-    """The one version in the rows."""
+    """The version to which all rows belong. Raises UsageError if they belong to several."""
     versions = {row.revision for row in rows.rows.values()}
     if len(versions) != 1:
         raise click.UsageError("say which extension it is: --revision NAME@VERSION")

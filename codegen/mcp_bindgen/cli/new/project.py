@@ -1,6 +1,4 @@
-"""Shared by `new` and `update`: makes a project's texts from its answers, and reads their
-inputs.
-"""
+"""Makes the files of a project for `new` and `update`, and reads the tools it is made for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of a step's functions: calls, losses, refusals, names."""
+"""Generates parts of a conversion function: calls, recorded losses, raised refusals, names."""
 
 from __future__ import annotations
 

@@ -199,7 +199,9 @@ def _answer(resolver: Resolver, response: syntax.Declaration) -> syntax.Type:
 
 
 def _empty(listed: _Listed, ways: list[str], at: int) -> syntax.Type | None:
-    """EmptyResult, if the other side may send it."""
+    """A reference to `EmptyResult` if the declared results of one of the directions include it;
+    else None.
+    """
     if any("EmptyResult" in listed[_RESULTS[way]] for way in ways):
         return syntax.Ref("EmptyResult", (), at)
     return None

@@ -110,7 +110,10 @@ def chosen_method(server: AuthorizationServer) -> AuthMethod:
 
 
 def application_type(redirect_uri: str) -> Literal["native", "web"]:
-    """Source: 2026-07-28 basic/authorization/client-registration, "Application Type"."""
+    """Return "native" for a redirect to this machine or to an application, "web" for any other.
+
+    Source: 2026-07-28 basic/authorization/client-registration, "Application Type".
+    """
     parts = urlsplit(redirect_uri)
     local = parts.scheme not in ("http", "https") or is_loopback(parts.hostname or "")
     return "native" if local else "web"

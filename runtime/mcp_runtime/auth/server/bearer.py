@@ -111,7 +111,7 @@ class BearerAuth:
 
     @property
     def metadata_url(self) -> str:
-        """Source: RFC 9728 section 3.1."""
+        """The URL of the protected resource metadata. Source: RFC 9728 section 3.1."""
         path = urlsplit(self.resource).path.rstrip("/")
         return f"{origin(self.resource)}{_WELL_KNOWN}{path}"
 

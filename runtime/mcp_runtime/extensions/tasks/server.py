@@ -411,7 +411,10 @@ def _has_tasks(revision: Revision) -> bool:
 
 
 def _misused(tool: str, rule: Literal["not", "only"]) -> RpcError:
-    """Source: 2025-11-25 basic/utilities/tasks, "Tool-Level Negotiation"."""
+    """Return the error for a tool which must not, or must only, be called as a task.
+
+    Source: 2025-11-25 basic/utilities/tasks, "Tool-Level Negotiation".
+    """
     why = f"the tool {tool[:200]} is {rule} called as a task"
     return RpcError(error_codes.METHOD_NOT_FOUND, why)
 

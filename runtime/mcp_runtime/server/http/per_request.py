@@ -118,7 +118,10 @@ class RequestConnection(StreamingConnection):
         self._endpoint.add(self)
 
     def _version_missing(self, frame: Request) -> HttpError:
-        """Source: 2026-07-28 basic/versioning, "Backward Compatibility"."""
+        """Return the error for a request without the header MCP-Protocol-Version.
+
+        Source: 2026-07-28 basic/versioning, "Backward Compatibility".
+        """
         versions = self.server.offer().newest_first
         names = ", ".join(versions)
         why = f"Header mismatch: MCP-Protocol-Version is missing; supported: {names}"
