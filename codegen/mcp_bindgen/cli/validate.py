@@ -1,4 +1,4 @@
-"""`mcp-bindgen validate`: tells whether messages are valid in a revision, and places their faults."""
+"""`mcp-bindgen validate`: tells whether messages are valid in a revision, with place and fault."""
 
 from __future__ import annotations
 
