@@ -23,7 +23,7 @@ ROOT: Final = Path(__file__).parents[1]
 FOLDER: Final = ROOT / "build" / "typed"
 FENCE: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 FILE: Final = re.compile(r"# (\w+\.py)\n")
-UNTYPED: Final = {"AUTH.md", "BINDINGS.md", "EXTENSIONS.md", "OWN-PACKAGE.md"}
+UNTYPED: Final = {"BINDINGS.md", "EXTENSIONS.md", "OWN-PACKAGE.md"}
 """Pages that show one name in several flavours, or a package that their first command makes."""
 LOOSE: Final = (
     "reportRedeclaration", "reportUnusedFunction", "reportUnusedClass", "reportUnusedVariable",
