@@ -89,7 +89,6 @@ PAGE_CEILINGS: Final[Mapping[str, Page]] = {
     "docs/ARCHITECTURE.md": Page(18, 0),
     "docs/BINDINGS.md": Page(14, 5),
     "docs/CONVERT.md": Page(23, 1),
-    "docs/DIFF.md": Page(19, 5),
     "docs/EXTENSIONS.md": Page(18, 5),
     "docs/FLAVOURS.md": Page(26, 3),
     "docs/FROM-MCP.md": Page(8, 3),
