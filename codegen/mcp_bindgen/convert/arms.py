@@ -42,8 +42,8 @@ class Likeness:
     def structs(self, targets: tuple[Type, ...]) -> Iterator[Struct]:
         return (o for t in targets if (o := struct_of(self.target, t)) is not None)
 
-    def require_fit_types(self, struct: Struct, targets: tuple[Type, ...]) -> Struct | None:
-        """The arm which requires most of the members of `struct` and contradicts none of them."""
+    def best_fit(self, struct: Struct, targets: tuple[Type, ...]) -> Struct | None:
+        """Return the arm which requires most members of `struct`; None if each contradicts it."""
         others = [other for other in self.structs(targets) if self._fits(struct, other)]
         return max(others, key=lambda other: sum(f.required for f in other.fields), default=None)
 

@@ -215,9 +215,9 @@ class Ways:
             return self.struct(struct, other)
         if (decision := self.rows.find(self.name, paths, _ACTIONS[1:])) is not None:
             return decision
-        require_fit_types = self.likeness.require_fit_types(struct, targets)
-        if require_fit_types is not None:
-            return self.struct(struct, require_fit_types)
+        other = self.likeness.best_fit(struct, targets)
+        if other is not None:
+            return self.struct(struct, other)
         whole = any(self.likeness.takes_objects(stripped(self.target, t)) for t in targets)
         return CARRY if whole else None
 

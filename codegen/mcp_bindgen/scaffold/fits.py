@@ -18,19 +18,19 @@ import msgspec
 from mcp_bindgen.scaffold.structs import Class, Models, imports, lines
 from mcp_bindgen.scaffold.typed import Untyped
 
-__all__ = ["require_fit_types"]
+__all__ = ["fit_types"]
 
 _NAME: Final = "mcp_bindgen_types"
 
 
-def require_fit_types(models: Models, sample: Any) -> Models:
-    """The models, without defaults of the wrong type.
+def fit_types(models: Models, sample: Any) -> Models:
+    """Return the models without defaults of the wrong type.
 
     Raises Untyped if msgspec refuses the types, or the types refuse `sample`.
     """
     try:
-        require_fit_types = _without_wrong_defaults(models, _run(models))
-        decoder: Any = msgspec.json.Decoder(getattr(_run(require_fit_types), models.name))
+        fitted = _without_wrong_defaults(models, _run(models))
+        decoder: Any = msgspec.json.Decoder(getattr(_run(fitted), models.name))
         value = decoder.decode(json.dumps(sample))
         again = decoder.decode(msgspec.json.encode(value))
     except (TypeError, ValueError, NameError, RecursionError) as error:
@@ -40,7 +40,7 @@ def require_fit_types(models: Models, sample: Any) -> Models:
         raise Untyped(f"its types do not take {json.dumps(sample)[:60]}: {error}") from None
     if again != value:
         raise Untyped(f"its types do not give {json.dumps(sample)[:60]} back")
-    return require_fit_types
+    return fitted
 
 
 def _run(models: Models) -> ModuleType:

@@ -15,7 +15,7 @@ from mcp_bindgen.compare.judge.samples import UnmakeableError, smallest
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.ir.model import Type
 from mcp_bindgen.ir.names import snake
-from mcp_bindgen.scaffold.fits import require_fit_types
+from mcp_bindgen.scaffold.fits import fit_types
 from mcp_bindgen.scaffold.loosen import ANY_OBJECT, Loose, loosen
 from mcp_bindgen.scaffold.prune import pruned
 from mcp_bindgen.scaffold.structs import Class, Models
@@ -207,7 +207,7 @@ def _models(schema: Any, title: str, samples: Sequence[Any]) -> _Made:
         return _Made(typed(ANY_OBJECT, title), {}, (anything,))
 
     def typing(schema: Any) -> Models:
-        return require_fit_types(_close(typed(pruned(schema), title), schema), samples[0])
+        return fit_types(_close(typed(pruned(schema), title), schema), samples[0])
 
     models, places = loosen(schema, typing)
     loose = tuple(replace(each, place=part + each.place) for each in places)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from mcp_bindgen.emit.codec.checks import Checks
 from mcp_bindgen.emit.codec.conditions import KINDS
@@ -89,7 +89,7 @@ class UnionReaders(Checks):
         if wire is None or len(objects) != len(structs):
             return None
         table: dict[str, str] = {}
-        for leaf in sorted(structs, key=lambda leaf: self.struct(leaf).at):
+        for leaf in self._as_declared(structs):
             const = self.struct(leaf).field(wire)
             assert const is not None
             table[literal(const.const)] = self.reader(leaf)
@@ -102,7 +102,7 @@ class UnionReaders(Checks):
         # if tag.__class__ is str and tag in _ContentBlock_tags:
         #     return _ContentBlock_tags[tag](x, at)
         table = self.tags(type, place)
-        consts = [self.struct(leaf).field(wire) for leaf in self._name_of_table(group)]
+        consts = [self.struct(leaf).field(wire) for leaf in self._as_declared(group)]
         values = [expected(self.schema, const.type) for const in consts if const]
         yield Line(0, "tag = ", call("x.get", literal(wire)))
         known = Or(("tag.__class__ is str", f"tag in {table}"), "and")
@@ -112,9 +112,9 @@ class UnionReaders(Checks):
         fault = call(self.use("wrong"), at_member(wire), literal(" | ".join(values)), value)
         yield Line(0, "raise ", fault)
 
-    def _name_of_table(self, group: list[Type]) -> list[Type]:
-        """The arms, sorted by the place of their declarations."""
-        return sorted(group, key=lambda leaf: self.struct(leaf).at)
+    def _as_declared(self, structs: Iterable[Type]) -> list[Type]:
+        """Return the structs in the order of their declarations, which is that of the table."""
+        return sorted(structs, key=lambda leaf: self.struct(leaf).at)
 
     def _tried(self, group: list[Type], place: str, wanted: str) -> Iterator[Line]:
         """Try the arms in order, skipping those whose required member or constant is missing.

@@ -20,7 +20,7 @@ class Members(Parts):
         wire = self.wire(member.wire)
         condition: Code = f"{wire} in o"
         if member.undone:
-            restored = self.is_restored(member.decision, f"o[{wire}]")
+            restored = self.restored_if(member.decision, f"o[{wire}]")
             yield from when(STEP, both(condition, restored or "True"))
             yield from lay(STEP * 2, "o = ", call(self.use("without"), "o", wire))
             return
@@ -46,7 +46,7 @@ class Members(Parts):
         at = f"(at, {wire})"
         match decision.action:
             case "drop":
-                changed = self.is_restored(decision, f"o[{wire}]", negated=True)
+                changed = self.restored_if(decision, f"o[{wire}]", negated=True)
                 if changed is not None:
                     yield from lay(STEP * 2, "if ", changed, ":")
                 indent = STEP * (2 if changed is None else 3)
@@ -69,7 +69,7 @@ class Members(Parts):
         """
         decision = member.decision
         at, value = f"(at, {wire})", f"o[{wire}]"
-        changed = self.is_restored(decision, value, negated=True)
+        changed = self.restored_if(decision, value, negated=True)
         allowed = decision.values.get("unless")
         if changed is None:
             yield from self.refuse(STEP * 2, at, decision)

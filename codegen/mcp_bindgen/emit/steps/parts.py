@@ -78,10 +78,8 @@ class Parts:
         parts = refusal_parts(decision)
         yield from lay(indent, "raise ", call(self.use("refused"), at, *parts))
 
-    def is_restored(self, decision: Decision, var: str, *, negated: bool = False) -> Code | None:
-        """The condition under which the way back restores the member unchanged; None if it never
-        does.
-        """
+    def restored_if(self, decision: Decision, var: str, *, negated: bool = False) -> Code | None:
+        """Return the condition for the way back to restore the member; None if it never does."""
         if "value" in decision.values:
             return self.equal(var, decision.values["value"], negated=negated)
         name = decision.values.get("context")

@@ -96,7 +96,7 @@ def _beside(schema: Schema, resolver: Resolver, core: Schema) -> Schema:
         is_own = _file(resolver, each) != core.path
         name = resolver.foreign.get(each.name, each.name)
         if not is_own and name != each.name:
-            raise _take(resolver.declared[name].at, resolver, name)
+            raise _name_clash(resolver.declared[name].at, resolver, name)
         if name in core.types and not is_own:
             foreign.append(core.types[name])
         elif is_own or not isinstance(each, Const):
@@ -105,7 +105,7 @@ def _beside(schema: Schema, resolver: Resolver, core: Schema) -> Schema:
     return replace(schema, declarations=(*own, *foreign), foreign=names)
 
 
-def _take(at: int, resolver: Resolver, name: str) -> SchemaError:
+def _name_clash(at: int, resolver: Resolver, name: str) -> SchemaError:
     return resolver.error(
         at,
         f"`{name}` is also the name of a type of the core that this file needs",
@@ -131,7 +131,7 @@ def _import_core(schema: Schema, resolver: Resolver) -> Schema:
     while queue:
         name = queue.pop()
         if name in own:
-            raise _take(own[name].at, resolver, name)
+            raise _name_clash(own[name].at, resolver, name)
         if name not in needed:
             needed[name] = core.types[name]
             queue += _mentions(needed[name])
