@@ -13,6 +13,7 @@ from typing import Final
 
 from mcp_bindgen.ir.resolve.equality import is_keyword
 from mcp_bindgen.ir.resolve.templates import pattern
+from mcp_bindgen.ir.values.patterns import python_pattern
 from mcp_bindgen.source import syntax
 
 __all__ = [
@@ -72,4 +73,4 @@ def is_same_key(a: syntax.Index, b: syntax.Index) -> bool:
 
 def is_matched(key: syntax.Type, name: str) -> bool:
     """Return whether a key, a template or `number`, matches a name."""
-    return re.search(key_pattern(key), name) is not None
+    return re.search(python_pattern(key_pattern(key)), name) is not None
