@@ -131,7 +131,11 @@ class Context:
 
     @property
     def meta(self) -> Mapping[str, Any]:
-        """The `_meta` of the request as JSON, such as `traceparent`; unverified."""
+        """The `_meta` of the request, as JSON of the newest revision; unverified.
+
+        It has what that revision requires also where an older client did not send it: `revision`,
+        `client_info` and `client_capabilities` tell what the client is.
+        """
         meta = getattr(self.params, "meta", t.UNSET)
         return {} if meta is t.UNSET else t.to_wire(meta)
 

@@ -8,7 +8,7 @@ from functools import cache
 
 @cache
 def default_tls() -> ssl.SSLContext:
-    """Check certificates against those of the system, whatever the environment says.
+    """Return the context of httpx2, which ignores SSL_CERT_FILE and its like.
 
     All clients of this process share the object: do not change it.
     """
