@@ -66,27 +66,32 @@ class SessionTable(Generic[_S]):
         try:
             self._service.require_room(principal)
         except HttpError as error:
-            has_share = error.status == HTTPStatus.TOO_MANY_REQUESTS
-            counts = Counter(each.session.held.share for each in self._service.sessions)
-            largest, most = counts.most_common(1)[0] if counts else (share, 0)
-            own = 0 if share is None else counts[share]
-            idle = [
-                session
-                for session in self.open.values()
-                if session.can_leave
-                and counts[session.session.held.share] >= own
-                and not (has_share and session.principal != principal)
-            ]
-            theirs = [each for each in idle if each.session.held.share is largest]
-            may_cut = not has_share and most > own + 1
-            if may_cut and largest and (not idle or (not theirs and 2 * most > counts.total())):
-                self._close_oldest(largest, 1 + most // AT_ONCE)
-            elif idle := theirs or idle:
-                for session in nsmallest(1 + len(idle) // AT_ONCE, idle, key=_use):
-                    self._give_up(session)
-            else:
+            of_own = error.status == HTTPStatus.TOO_MANY_REQUESTS
+            if not self._close_some(principal if of_own else None, share):
                 raise
             self._service.require_room(principal)
+
+    def _close_some(self, owner: str | None, share: Share | None) -> bool:
+        """Close sessions, of `owner` alone if one is given; False if none may be closed."""
+        counts = Counter(each.session.held.share for each in self._service.sessions)
+        largest, most = counts.most_common(1)[0] if counts else (share, 0)
+        own = 0 if share is None else counts[share]
+        idle = [
+            session
+            for session in self.open.values()
+            if session.can_leave
+            and counts[session.session.held.share] >= own
+            and owner in (None, session.principal)
+        ]
+        theirs = [each for each in idle if each.session.held.share is largest]
+        may_cut = owner is None and most > own + 1
+        if may_cut and largest and (not idle or (not theirs and 2 * most > counts.total())):
+            self._close_oldest(largest, 1 + most // AT_ONCE)
+            return True
+        victims = theirs or idle
+        for session in nsmallest(1 + len(victims) // AT_ONCE, victims, key=_use):
+            self._give_up(session)
+        return bool(victims)
 
     def _close_oldest(self, share: Share, count: int) -> None:
         """Close the oldest sessions of a peer: of this transport, or else of another."""
