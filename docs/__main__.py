@@ -146,7 +146,8 @@ pattern that may take for ever even so, such as `^(a+)+$`.
 What reads a schema file refuses one of more than 16 MiB (`MAX_SCHEMA_BYTES`), 4,096 types
 (`MAX_INSTANCES`) or 20,000 members, inherited ones counted with each type (`MAX_MEMBERS`), and a
 union of more than 10,000 types (`MAX_ARMS`), 1,000 that are no literals (`MAX_UNION_TYPES`) or 256
-unions (`MAX_UNIONS`). `diff --tools` reads
+unions (`MAX_UNIONS`). The arguments of a generic without a name of its own are spelled out in the
+name of its class, up to 512 characters (`MAX_TYPE_NAME_CHARS`). `diff --tools` reads
 lists of up to 4,096 tools (`MAX_TOOLS`) whose schemas come to 20,000 places (`MAX_PLACES`).
 `validate` knows the last 10,000 requests whose results may come (`MAX_OPEN_REQUESTS`). What
 `generate` and `new` write is imported first, within 300 s (`MAX_IMPORT_SECONDS`).

@@ -38,6 +38,9 @@ MAX_INSTANCES: Final = 4096
 MAX_MEMBERS: Final = 20_000
 """Members of all structs of one schema, inherited ones with each; official: 530."""
 
+MAX_TYPE_NAME_CHARS: Final = 512
+"""Length of an instance's name: its generic declaration, then its arguments; official: 43."""
+
 MAX_ARMS: Final = 10_000
 """Types in one union or intersection, as written; official: 21."""
 

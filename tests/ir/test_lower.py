@@ -25,7 +25,14 @@ from mcp_bindgen.ir.resolve import intersect as meet
 from mcp_bindgen.ir.resolve import keys
 from mcp_bindgen.ir.resolve.equality import same
 from mcp_bindgen.ir.resolve.scope import Resolving
-from mcp_bindgen.limits import MAX_ARMS, MAX_DEPTH, MAX_INSTANCES, MAX_MEMBERS, MAX_UNIONS
+from mcp_bindgen.limits import (
+    MAX_ARMS,
+    MAX_DEPTH,
+    MAX_INSTANCES,
+    MAX_MEMBERS,
+    MAX_TYPE_NAME_CHARS,
+    MAX_UNIONS,
+)
 from mcp_bindgen.source import syntax
 
 
@@ -286,6 +293,12 @@ def test_interfaces_extend_one_another_to_a_limit() -> None:
 def test_there_is_a_limit_to_types() -> None:
     many = "".join(f"interface A{n} {{ }}" for n in range(MAX_INSTANCES + 1))
     check_refused(many, f"more than {MAX_INSTANCES} types", LimitExceeded)
+
+
+def test_there_is_a_limit_to_the_name_of_a_generic_with_its_arguments() -> None:
+    long = " | ".join(f'"{"x" * 50}{n}"' for n in range(MAX_TYPE_NAME_CHARS // 50))
+    text = f"interface Box<X> {{ v: X }} interface Root {{ v: Box<{long}> }}"
+    check_refused(text, f"more than {MAX_TYPE_NAME_CHARS} characters", LimitExceeded)
 
 
 def test_there_is_a_limit_to_members_that_are_inherited() -> None:

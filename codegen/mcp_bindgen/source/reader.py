@@ -6,6 +6,7 @@ The grammar rule of a method stands above it. Each named node of the tree is tak
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -84,6 +85,7 @@ class _Reader(Types):
         root = _parser().parse(preprocess(self.source.data)).root_node
         if root.has_error:
             raise self.syntax_error(root)
+        self.constants = dict(_constants(root))
         for node in self.take(root):
             self.statement(node)
         for listed in self.exports:
@@ -292,3 +294,14 @@ class _Reader(Types):
             else:
                 default = self.type(inner)
         return syntax.TypeParam(self.text(name), constraint, default)
+
+
+def _constants(root: Node) -> Iterator[tuple[str, Node]]:
+    """The name and the value of each constant without an annotation, at the top level."""
+    for statement in root.named_children:
+        inner = statement.child_by_field_name("declaration") or statement
+        if inner.type == "lexical_declaration":
+            for declarator in inner.named_children:
+                name, value = map(declarator.child_by_field_name, ("name", "value"))
+                if name and name.text and value and not declarator.child_by_field_name("type"):
+                    yield name.text.decode(), value

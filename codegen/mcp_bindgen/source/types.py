@@ -161,6 +161,8 @@ class Types(Values):
         (inner,) = self.parts(node, 1)
         if inner.type in ("null", "undefined"):
             return syntax.Keyword(self.text(inner), node.start_byte)
+        if inner.type == "unary_expression" and inner.children[0].type == "+":
+            raise self.error(inner, "a sign before a literal type", "Leave the `+` out.")
         return syntax.Literal(self.value(inner), node.start_byte)
 
     def name_ref(self, node: Node) -> syntax.Type:

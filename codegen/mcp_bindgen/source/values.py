@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from typing import Final
 
 from tree_sitter import Node
 
 import mcp_bindgen.source.syntax as syntax
 from mcp_bindgen.source.nodes import Nodes
+from mcp_bindgen.source.text import Source
 
 __all__ = ["Values"]
 
@@ -23,7 +25,12 @@ _AS_LITERAL: Final = "Write a string, number, true or false."
 
 
 class Values(Nodes):
-    # value = STRING | `TEXT` | ["-"] NUMBER | "true" | "false" | value "as" "const"
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.constants: Mapping[str, Node] = {}
+        """The values of the file's constants, by name: members can be called by them."""
+
+    # value = STRING | `TEXT` | ["-" | "+"] NUMBER | "true" | "false" | value "as" "const"
     #       | value "satisfies" type
     def value(self, node: Node) -> syntax.LiteralValue:
         match node.type:
@@ -33,11 +40,11 @@ class Values(Nodes):
                 return self.string(node)
             case "number":
                 return self.number(node, "")
-            case "unary_expression" if node.children[0].type == "-":
+            case "unary_expression" if node.children[0].type in ("-", "+"):
                 (digits,) = self.parts(node, 1)
                 if digits.type != "number":
                     raise self.error(node, "a value that is not a literal", "Write its value out.")
-                return self.number(digits, "-")
+                return self.number(digits, node.children[0].type)
             case "true" | "false":
                 return self.text(node) == "true"
             case _ if _is_as_const(node):
@@ -99,13 +106,17 @@ class Values(Nodes):
         type = self.inner(value, exact)
         return syntax.Member(name, type, False, exact, quoted, None, node.start_byte)
 
-    # name = IDENTIFIER | STRING | NUMBER | "[" (STRING | NUMBER) "]"
+    # name = IDENTIFIER | STRING | NUMBER | "[" (STRING | NUMBER | CONSTANT {"." NAME}) "]"
     def property_name(self, node: Node) -> tuple[str, bool]:
         if node.type == "computed_property_name":
             inner = node.named_children[0]
             if inner.type in ("string", "number"):
                 (inner,) = self.parts(node, 1)
                 return self.property_name(inner)[0], True
+            name = self.constant_name(inner)
+            if name is not None:
+                self.taken += 1
+                return name, True
         if node.type == "string":
             return self.string(node), True
         if node.type not in ("property_identifier", "number"):
@@ -113,6 +124,23 @@ class Values(Nodes):
                 node, "a computed member name", "Write the name out, in quotes if need be."
             )
         return self.text(node), False
+
+    def constant_name(self, node: Node) -> str | None:
+        """The string of a constant of the file that stands as a member's name; None without one."""
+        value = self.named_constant(node)
+        if isinstance(value, syntax.Literal) and isinstance(value.value, str):
+            return value.value
+        return None
+
+    def named_constant(self, node: Node) -> syntax.Type | None:
+        """The type of the constant that `NAME` or `NAME.member` names, and count its nodes."""
+        if node.type == "member_expression":
+            owner, name = self.take(node)
+            of, member = self.named_constant(owner), self.text(name)
+            members = of.members if isinstance(of, syntax.Inline) else ()
+            return next((each.type for each in members if each.name == member), None)
+        value = self.constants.get(self.text(node)) if node.type == "identifier" else None
+        return None if value is None else Values(self.source).constant(value)
 
     def number(self, node: Node, sign: str) -> int | float:
         digits = self.text(node).replace("_", "")

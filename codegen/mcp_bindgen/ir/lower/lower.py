@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 
 from mcp_bindgen.errors import DecisionError, LimitExceeded
 from mcp_bindgen.ir.decisions.decisions import Decisions
+from mcp_bindgen.ir.lower.argument_names import argument_name
 from mcp_bindgen.ir.lower.conventions import conventions
 from mcp_bindgen.ir.lower.facts import digest
 from mcp_bindgen.ir.lower.methods import methods
@@ -45,7 +46,6 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.names import capitalize
 from mcp_bindgen.ir.resolve.equality import distinct, is_keyword, same
 from mcp_bindgen.ir.resolve.resolver import Resolver
 from mcp_bindgen.ir.resolve.signatures import by_name, by_string, key_pattern, key_text
@@ -53,7 +53,7 @@ from mcp_bindgen.ir.resolve.templates import pattern
 from mcp_bindgen.ir.unions import arms, disjoint
 from mcp_bindgen.ir.values.pattern_cost import timely
 from mcp_bindgen.ir.walk import kinds
-from mcp_bindgen.limits import MAX_DEPTH, MAX_MEMBERS, MAX_UNION_TYPES
+from mcp_bindgen.limits import MAX_DEPTH, MAX_MEMBERS, MAX_TYPE_NAME_CHARS, MAX_UNION_TYPES
 from mcp_bindgen.source import Source, link, syntax
 
 __all__ = ["load", "lower"]
@@ -388,7 +388,11 @@ class _Lowering:
             return self.names.python[ref.name]
         env = self.resolver.env_of(declaration, ref)
         full = syntax.Ref(ref.name, tuple(env[p.name] for p in params), ref.at)
-        name = ref.name + "".join(self.argument_name(arg) for arg in full.args)
+        name = ref.name + "".join(argument_name(arg, self.instance) for arg in full.args)
+        if len(name) > MAX_TYPE_NAME_CHARS:
+            message = f"a generic with a name of more than {MAX_TYPE_NAME_CHARS} characters"
+            remedy = "Name its arguments by aliases."
+            raise self.resolver.source.error(LimitExceeded, ref.at, message, remedy)
         if name in self.instances:
             if not same(self.instances[name], full):
                 raise self.names.collision(ref.at, name)
@@ -408,21 +412,6 @@ class _Lowering:
         self.pending = pending
         self.nested -= 1
         return python
-
-    def argument_name(self, type: syntax.Type) -> str:
-        match type:
-            case syntax.Ref():
-                return self.instance(type)
-            case syntax.Keyword():
-                return capitalize(type.name)
-            case syntax.Array():
-                return f"{self.argument_name(type.of)}List"
-            case syntax.Literal():
-                return capitalize(str(type.value))
-            case _:
-                raise self.resolver.error(
-                    type.at, "a generic argument without a name", "Name it by an alias."
-                )
 
 
 def _is_map(shape: syntax.Inline) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from mcp_bindgen.ir.resolve.equality import is_keyword
+from mcp_bindgen.ir.resolve.intersect import intersect
 from mcp_bindgen.ir.resolve.scope import Env, Resolving
 from mcp_bindgen.ir.resolve.signatures import by_string, is_matched, is_same_key, matching
 from mcp_bindgen.source import syntax
@@ -86,8 +87,14 @@ def keys_of(scope: Resolving, type: syntax.Type, at: int) -> syntax.Type:
     """`keyof type`; for a type without members it is `never`, which nothing satisfies.
 
     For a string index signature it is `string | number`, as numbers are keys too; for `Record` and
-    other mapped types it is their given key.
+    other mapped types it is their given key. For a union it is the keys which all its arms have.
     """
+    arms = scope.arms(type)
+    if len(arms) > 1:
+        keys: syntax.Type | None = keys_of(scope, arms[0], at)
+        for arm in arms[1:]:
+            keys = None if keys is None else intersect(scope, keys, keys_of(scope, arm, at), at)
+        return syntax.Keyword("never", at) if keys is None else keys
     shape = scope.shape(type, at)
     whole = by_string(shape.index)
     if whole is not None and is_string(whole.key):

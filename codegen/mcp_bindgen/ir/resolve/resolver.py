@@ -7,7 +7,7 @@ the text, so their origin is known.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from msgspec.structs import replace
@@ -109,9 +109,7 @@ class Resolver:
             case syntax.Array():
                 return replace(type, of=self.resolve(type.of, env))
             case syntax.Tuple():
-                return replace(
-                    type, of=tuple(replace(e, of=self.resolve(e.of, env)) for e in type.of)
-                )
+                return replace(type, of=tuple(self._places(type, env)))
             case syntax.Union():
                 return syntax.Union(tuple(self.resolve(arm, env) for arm in type.of), type.at)
             case syntax.Inline():
@@ -130,6 +128,16 @@ class Resolver:
                 return template(self, replace(type, parts=tuple(parts)))
             case syntax.Mapped():
                 return mapped(self, type, env)
+
+    def _places(self, type: syntax.Tuple, env: Env) -> Iterator[syntax.Element]:
+        """The places of a tuple; `...T` of another tuple stands for the places of `T`."""
+        for element in type.of:
+            of = self.resolve(element.of, env)
+            spread = self.bare(of) if element.rest else of
+            if element.rest and isinstance(spread, syntax.Tuple):
+                yield from spread.of
+            else:
+                yield replace(element, of=spread if element.rest else of)
 
     def _intersection(self, type: syntax.Intersection, env: Env) -> syntax.Type:
         first, *rest = (self.resolve(part, env) for part in type.of)
