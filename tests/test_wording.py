@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from tests.support.verbs import VERBS
 from tests.wording import (
+    NO_CODE,
+    PAGE_LIMITS,
+    REFERENCES,
     Figures,
     Page,
     effect_word,
@@ -15,8 +20,11 @@ from tests.wording import (
     is_participle,
     page,
     page_problems,
+    pages,
     problems,
 )
+
+ROOT: Final = Path(__file__).parents[1]
 
 LIMITS = Figures(what=4, that=14, participles=4, no_verb=0)
 
@@ -98,7 +106,13 @@ def test_a_needless_ceiling_is_named() -> None:
 
 def test_a_page_is_measured_without_its_code() -> None:
     text = "What you do:\n\n```python\nwhat = you\n```\n\n`what` [your page](what.md) <b>it</b>\n"
-    assert page(text) == Page(what=166.7, you=333.3)
+    assert page(text)[:2] == (166.7, 333.3)
+
+
+def test_words_in_tables_and_words_for_each_snippet_are_counted() -> None:
+    text = "One two three four.\n\n| five | six |\n| --- | --- |\n\n```sh\nseven\n```\n" * 2
+    assert page(text)[2:] == (33.3, 6.0)
+    assert page(text, reference=True)[2:] == (33.3, 4.0)
 
 
 def test_a_page_with_too_many_what_or_too_few_you_is_named() -> None:
@@ -108,4 +122,16 @@ def test_a_page_with_too_many_what_or_too_few_you_is_named() -> None:
         "p: you is 1, below 5",
     ]
     assert [*page_problems({"p": Page(9, 1)}, {"p": Page(9, 1)})] == []
+    assert [*page_problems({"p": Page(1, 9, 30, 200)}, {})] == [
+        "p: tables is 30, above 15",
+        "p: snippet is 200, above 170",
+    ]
+    assert [*page_problems({"docs/THREATS.md": Page(1, 9, 30, 100)}, {})] == []
+    assert [*page_problems({"docs/index.md": Page(1, 9, 10, 200)}, {})] == []
     assert len([*page_problems({"p": Page(1, 9)}, {"p": Page(9, 1), "gone": Page(9, 1)})]) == 2
+
+
+def test_a_page_that_may_have_tables_or_no_code_is_there_and_needs_the_exception() -> None:
+    measured = pages(ROOT)
+    assert [p for p in REFERENCES if measured[p].tables <= PAGE_LIMITS.tables] == []
+    assert [p for p in NO_CODE if measured[p].snippet <= PAGE_LIMITS.snippet] == []
