@@ -9,7 +9,7 @@ import ast
 import json
 import sys
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -20,11 +20,13 @@ import mcp_runtime
 from docs.drawing import draw
 from docs.reference import reference
 from docs.rooms import house
+from mcp_bindgen import limits as limits_of_input
 from mcp_bindgen import paths, pins
 from mcp_bindgen.compare.judge.rules import RULES, Rule
 from mcp_bindgen.compare.report.markdown import markdown
 from mcp_bindgen.compare.report.report import Side, compare
 from mcp_bindgen.source import Source
+from mcp_runtime import Limits
 from mcp_runtime import limits as runtime_limits
 
 FOLDER: Final = Path(__file__).parent
@@ -102,59 +104,55 @@ def rule(row: Rule) -> str:
 
 
 def limits() -> str:
-    """The table of the runtime's limits, from the class that has them."""
+    """The prose as it stands, and the limits of a session, of a process and of the command."""
     body = ast.parse(Path(runtime_limits.__file__).read_text("utf-8")).body
     fields = next(node for node in body if isinstance(node, ast.ClassDef)).body
-    rows = [
-        f"| `{field.target.id}` | {_shown(field.target.id)} | {_text(said)} |\n"
-        for field, said in pairwise(fields)
+    parts = (
+        _limit_rows(fields, {name: getattr(Limits(), name) for name in Limits.__slots__}),
+        f"\n{PROCESS_HEAD}\n{LIMIT_ROWS}",
+        _limit_rows(body, {**vars(runtime_limits), **SHOWN_LIMITS}),
+        f"\n{COMMAND_HEAD}\n{LIMIT_ROWS}",
+        _limit_rows(
+            ast.parse(Path(limits_of_input.__file__).read_text("utf-8")).body, vars(limits_of_input)
+        ),
+    )
+    return below("LIMITS.md", LIMITS_HEAD, f"\n{LIMIT_ROWS}" + "".join(parts))
+
+
+def _limit_rows(body: Sequence[ast.stmt], values: Mapping[str, Any]) -> str:
+    """The rows of the names that are declared in `body` with a text below them."""
+    return "".join(
+        f"| `{field.target.id}` | {_shown(field.target.id, values[field.target.id])}"
+        f" | {_text(said)} |\n"
+        for field, said in pairwise(body)
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
-    ]
-    return LIMITS + "".join(rows)
+    )
 
 
-def _shown(name: str) -> str:
-    value = getattr(runtime_limits.DEFAULT, name)
-    return f"{value // 1024:,} KiB" if name.endswith("_bytes") else f"{value:,g}"
+def _shown(name: str, value: Any) -> str:
+    match value:
+        case tuple():
+            return ", ".join(_shown(name, one) for one in value)
+        case int() if name.lower().endswith("_bytes"):
+            return f"{value // 1024:,} KiB"
+        case int() | float():
+            return f"{value:,g}" if isinstance(value, float) else f"{value:,}"
+        case _:
+            return "none" if value is None else str(value)
 
 
 def _text(node: ast.stmt) -> str:
     assert isinstance(node, ast.Expr)
     assert isinstance(node.value, ast.Constant)
-    return " ".join(str(node.value.value).split())
+    return " ".join(str(node.value.value).split()).replace(" | ", " \\| ")
 
 
-LIMITS: Final = """\
-# Limits
-
-A server or client takes its limits as `limits=Limits(in_flight=64)`, from `mcp_runtime`; what you
-do not name keeps its default. Times are in seconds. What crosses a limit is refused with an error
-that names the limit, and the session goes on.
-
-Some limits are not part of `Limits`. The models refuse JSON that is nested deeper than 128. Clients
-check results by JSON Schemas in threads that the whole process shares (`THREADS`): four more than
-there are processors, at most 32. Checking one value by a peer's JSON Schema may visit 10,000,000
-subschemas (`SCHEMA_VISITS`); what would visit more is refused before it begins. Of 1,000 servers a
-process remembers what they speak (`REMEMBERED_SERVERS`); the oldest is forgotten first. A client
-remembers 100 items that it left out of a server's lists (`PROBLEMS`); more are only counted.
-
-A `@pattern` of a schema, or a template literal type, is tried on texts of any length if each
-character can be read in one way only. Where it can be read in more, texts have at most 1,024
-characters, or 128 or 48 if that is so at several places (`MAX_PATTERN_CHARS`); `generate` refuses a
-pattern that may take for ever even so, such as `^(a+)+$`.
-
-What reads a schema file refuses one of more than 16 MiB (`MAX_SCHEMA_BYTES`), 4,096 types
-(`MAX_INSTANCES`) or 20,000 members, inherited ones counted with each type (`MAX_MEMBERS`), and a
-union of more than 10,000 types (`MAX_ARMS`), 1,000 that are no literals (`MAX_UNION_TYPES`) or 256
-unions (`MAX_UNIONS`). The arguments of a generic without a name of its own are spelled out in the
-name of its class, up to 512 characters (`MAX_TYPE_NAME_CHARS`). `diff --tools` reads
-lists of up to 4,096 tools (`MAX_TOOLS`) whose schemas come to 20,000 places (`MAX_PLACES`).
-`validate` knows the last 10,000 requests whose results may come (`MAX_OPEN_REQUESTS`). What
-`generate` and `new` write is imported first, within 300 s (`MAX_IMPORT_SECONDS`).
-
-| limit | default | what it bounds |
-| --- | --- | --- |
-"""
+LIMITS_HEAD: Final = "## Of a session: `Limits`\n"
+PROCESS_HEAD: Final = "## Of the process\n"
+COMMAND_HEAD: Final = "## Of the reader and the command\n"
+LIMIT_ROWS: Final = "| limit | default | bounds |\n| --- | --- | --- |\n"
+SHOWN_LIMITS: Final = {"THREADS": "4 more than processors, at most 32"}
+"""Limits that differ from machine to machine."""
 
 
 def tolerances() -> str:

@@ -21,7 +21,7 @@ PROBLEMS: Final = 100
 """Items that a client has left out of lists of one server, and remembers. More are only counted."""
 
 REMEMBERED_SERVERS: Final = 1000
-"""Servers of which a process remembers what they speak; the oldest is forgotten first."""
+"""Servers whose revision a process remembers; the oldest is forgotten first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,13 +56,13 @@ class Limits:
     While there are more, requests and answers over 4 KiB become the error "busy". The bodies that
     one principal is sending count together, where clients authenticate."""
     process_bytes: int = 512 * 1024 * 1024
-    """All that the process holds for its peers: what has arrived of bodies, requests, answers, kept
+    """All that the process holds for its peers: arrived parts of bodies, requests, answers, kept
     events, ended tasks, subscriptions, caches of clients, and 16 KiB for each HTTP session.
 
     A peer is a principal, a network address where clients do not authenticate, or the one of a
-    stream. It may hold as much as is left for all others; then the largest peer gives up what it
-    does not read or is still sending, and what is kept for it, the oldest first. What there is no
-    room for becomes the error "busy"; messages of up to 4 KiB may use a quarter more."""
+    stream. It may hold as much as is left for all others; then the largest peer loses bytes
+    that it does not read or is still sending, and bytes that are kept for it, the oldest first. A
+    message without room becomes the error "busy"; one of up to 4 KiB may use a quarter more."""
     threads: int = 64
     """Plain functions of one server that run at one time, each in a thread; the next one waits.
 
@@ -94,8 +94,8 @@ class Limits:
     cached_bytes: int = 64 * 1024 * 1024
     """Size of the responses in the cache of a client; a page of a list, parsed, counts eight times.
 
-    Responses that are no longer fresh are dropped first, then those not used for longest. They are
-    part of what `process_bytes` bounds."""
+    Responses that are no longer fresh are dropped first, then those not used for longest. They
+    count towards `process_bytes`."""
     pages: int = 1000
     """Pages that a client fetches of one list."""
     list_bytes: int = 64 * 1024 * 1024
@@ -137,7 +137,7 @@ class Limits:
     A new one takes the place of those that ended first, and is refused where none has ended.
     Clients that do not authenticate are one owner together."""
     task_bytes: int = 1024 * 1024
-    """Size of one task, with its result, what it asks the client, and the answers."""
+    """Size of one task, with its result, its questions to the client, and the answers."""
     task_ttl: float = 86_400.0
     """How long a task is kept after its creation; the server and its clients may name less."""
     lease: float = 6.0
