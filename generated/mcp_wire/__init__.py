@@ -3,7 +3,7 @@
 """Exact types of every revision of the Model Context Protocol, generated from its schema.
 
 `REVISIONS` lists the packages by revision; `load("2025-11-25", "models_msgspec")` imports a module
-of one. Nothing is imported before it is asked for.
+of one. A module is imported at its first use.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ REVISIONS: Final[Mapping[str, str]] = MappingProxyType(
 
 LATEST: Final = "2026-07-28"
 HANDLERS: Final = "2026-07-28"
-"""The revision whose types handlers are written against; `handlers_msgspec` has these types."""
+"""The revision for handlers: `handlers_msgspec` has its types."""
 
 
 def load(revision: str, module: str = "methods") -> ModuleType:
-    """A module of a revision's package: `methods`, or `models_` or `calls_` and a flavour.
+    """Import a module of a revision's package: `methods`, or `models_` or `calls_` and a flavour.
 
-    Raises KeyError for a revision that is not in REVISIONS, ImportError for a flavour whose library
-    is not installed.
+    Raises KeyError for a revision outside REVISIONS, ImportError if the flavour's library is
+    missing.
     """
     return import_module(f"{__name__}.{REVISIONS[revision]}.{module}")

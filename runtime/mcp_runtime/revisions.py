@@ -14,7 +14,7 @@ from msgspec.structs import fields
 import mcp_wire
 from mcp_wire import HANDLERS, LATEST
 from mcp_wire._msgspec import EXTRA, Open, make
-from mcp_wire._types_msgspec import unmarked
+from mcp_wire._types_msgspec import plain_annotation
 from mcp_wire._wire.faults import DecodeError, EncodeError, fault, kind
 from mcp_wire._wire.methods import Method, Tolerance
 from mcp_wire._wire.text import check_depth, is_json, parse
@@ -47,9 +47,9 @@ __all__ = [
     "make",
     "model_members",
     "parse",
+    "plain_annotation",
     "revision",
     "route",
-    "unmarked",
 ]
 
 Era: TypeAlias = Literal["handshake", "per-request"]

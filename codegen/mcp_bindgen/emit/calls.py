@@ -62,7 +62,7 @@ def _name_result(schema: Schema, method: Method, added: list[Alias]) -> Method:
     name = f"{_stem(method)}Answer"
     while name in schema.types:
         name += "_"
-    added.append(Alias(name, method.result, f"What answers `{method.name}`."))
+    added.append(Alias(name, method.result, f"A result of `{method.name}`."))
     return replace(method, result=Ref(name))
 
 

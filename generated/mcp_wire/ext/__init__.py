@@ -2,9 +2,9 @@
 # template templates/bindings/extensions.py.jinja
 """Types of extensions of the Model Context Protocol, generated from their schemas.
 
-`EXTENSIONS` lists the packages by version. Beside the versions of an extension are
-`handlers_dataclass`, `handlers_msgspec` and `handlers_pydantic`, which have the models and calls of
-its newest version. Types of the core are imported from the core's bindings.
+`EXTENSIONS` lists the packages by version. Beside the versions of an extension, the modules
+`handlers_dataclass`, `handlers_msgspec` and `handlers_pydantic` have the models and calls of its
+newest version. Types of the core are imported from the core's bindings.
 """
 
 from __future__ import annotations

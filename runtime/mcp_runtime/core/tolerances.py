@@ -42,8 +42,8 @@ from mcp_runtime.revisions import (
     latest,
     model_members,
     parse,
+    plain_annotation,
     revision,
-    unmarked,
 )
 
 Types: TypeAlias = tuple[Any, ...]
@@ -444,7 +444,7 @@ def _arms_of(of: Types) -> Iterator[Any]:
 @cache
 def _arms(annotation: Any) -> tuple[Any, ...]:
     """Return the arms of a type, those of nested unions included, without annotations."""
-    plain = unmarked(annotation)
+    plain = plain_annotation(annotation)
     origin = get_origin(plain)
     if origin is Annotated:
         return _arms(get_args(plain)[0])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from mcp_bindgen.emit.text.layout import Code, Group, Or, call, literal
+from mcp_bindgen.errors import counted
 from mcp_bindgen.ir.model import (
     Bounded,
     Kind,
@@ -191,7 +192,7 @@ class Conditions:
     def _array_bounds(self, limits: Limits, var: str) -> list[Bound]:
         # len(x) > 40
         # not are_unique(x)
-        bounds = _sizes(limits.min_items, limits.max_items, "items", var)
+        bounds = _sizes(limits.min_items, limits.max_items, "item", var)
         if limits.unique_items:
             bounds.append((f"not {self._call('are_unique', var)}", "items that differ"))
         return bounds
@@ -199,7 +200,7 @@ class Conditions:
     def _string_bounds(self, limits: Limits, var: str) -> list[Bound]:
         # len(x) < 1
         # not matches("^a", x)
-        bounds = _sizes(limits.min_length, limits.max_length, "characters", var)
+        bounds = _sizes(limits.min_length, limits.max_length, "character", var)
         if limits.pattern is not None:
             code = literal(python_pattern(limits.pattern))
             refused = call(f"not {self.use('matches')}", code, var)
@@ -225,8 +226,8 @@ def _is_string(type: Type) -> bool:
 def _sizes(least: int | None, most: int | None, unit: str, var: str) -> list[Bound]:
     # len(x) < 1
     bounds: list[Bound] = (
-        [(f"len({var}) < {least}", f"at least {least} {unit}")] if least is not None else []
+        [(f"len({var}) < {least}", f"at least {counted(least, unit)}")] if least is not None else []
     )
     if most is not None:
-        bounds.append((f"len({var}) > {most}", f"at most {most} {unit}"))
+        bounds.append((f"len({var}) > {most}", f"at most {counted(most, unit)}"))
     return bounds

@@ -97,14 +97,14 @@ class Takes:
 
     def _of_models(self, type: Type, place: str) -> Code:
         # each(model(TextContent, ImageContent))
-        # valued(model(Root))
+        # each_value(model(Root))
         match type:
             case Ref(name=name):
                 return self._models([name])
             case Arr():
                 return call(self.use("each"), self.take(type.of, f"{place}_item"))
             case Map():
-                return call(self.use("valued"), self.take(type.of, f"{place}_value"))
+                return call(self.use("each_value"), self.take(type.of, f"{place}_value"))
             case Tup():
                 return self._places(type, place)
             case Uni():

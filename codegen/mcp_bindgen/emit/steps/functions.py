@@ -62,7 +62,7 @@ class Writer(Members):
 
     def summary(self, *names: str) -> str:
         source, target = self.direction.source.revision, self.direction.target.revision
-        return f"What {' or '.join(names)} of {source} is in {target}."
+        return f"Convert {' or '.join(names)} of {source} to {target}."
 
     def _struct(self, function: StructStep) -> Iterator[str]:
         for member in function.members:
@@ -90,13 +90,13 @@ class Writer(Members):
     def _whole(self, function: Whole) -> Iterator[str]:
         made = self.way(function.way, "o", "at")
         if function.mode == "fill":
-            yield from docstring(STEP, "Params, made of nothing where there are none.")
+            yield from docstring(STEP, "Convert params; make them if they are absent.")
             yield from lay(STEP, "return ", self.way(function.way, "{} if o is None else o", "at"))
         elif function.mode == "pass":
-            yield from docstring(STEP, "Params, where there are any.")
+            yield from docstring(STEP, "Convert params if there are any.")
             yield from lay(STEP, "return None if o is None else ", made)
         else:
-            yield from docstring(STEP, "Params; none where nothing is left of them.")
+            yield from docstring(STEP, "Convert params; drop them if they become empty.")
             yield from lay(STEP, "new = ", made)
             yield f"{STEP}return new if new or new is o else None"
 
@@ -199,7 +199,7 @@ class Writer(Members):
 
     def _errors(self, function: Errors) -> Iterator[str]:
         of = f" of `{function.method}`" if function.method else ""
-        yield from docstring(STEP, f"The response that a request{of} has failed.")
+        yield from docstring(STEP, f"Convert the error response to a request{of}.")
         if function.way != CARRY:
             yield from lay(STEP, "o = ", self.way(function.way, "o", "at"))
         if function.codes:

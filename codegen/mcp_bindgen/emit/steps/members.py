@@ -92,7 +92,7 @@ class Members(Parts):
             marks = to_python(dict(part.marks))
             values = (self.wire(part.wire), self.inner(part.way), literal(part.name), marks)
             parts.append(flat(call(self.use("Part"), *values)))
-        name = self.use("composed" if member.built else "taken_apart")
+        name = self.use("join_parts" if member.built else "split_parts")
         listed = Group("(", (*parts, "") if len(parts) == 1 else tuple(parts), ")")
         why = () if member.built else (literal(member.decision.why),)
         yield from lay(STEP, "parts = ", listed)
@@ -154,7 +154,7 @@ class Members(Parts):
         yield f"{STEP}if {wire} in o:"
         value = self.way(member.way, f"o[{wire}]", f"(at, {wire})")
         yield from lay(STEP * 2, "", call("trip.rename", f"(at, {wire})", to))
-        yield from lay(STEP * 2, "o = ", call(self.use("renamed"), "o", wire, to, value))
+        yield from lay(STEP * 2, "o = ", call(self.use("rename"), "o", wire, to, value))
 
     def _new(self, function: StructStep, member: New) -> Iterator[str]:
         wire = self.wire(member.wire)

@@ -76,7 +76,7 @@ class Parts:
     def refuse(self, indent: str, at: str, decision: Decision) -> Iterator[str]:
         """Lines which raise the refusal of a row."""
         parts = refusal_parts(decision)
-        yield from lay(indent, "raise ", call(self.use("refused"), at, *parts))
+        yield from lay(indent, "raise ", call(self.use("refusal"), at, *parts))
 
     def restored_if(self, decision: Decision, var: str, *, negated: bool = False) -> Code | None:
         """Return the condition for the way back to restore the member; None if it never does."""

@@ -94,7 +94,7 @@ class Admits:
                 name += "_"
             self._named[type] = name
             self.functions[name] = []
-            comment = docstring(STEP, f"Whether it is a value of {own}.")
+            comment = docstring(STEP, f"Return whether `x` is a value of {own}.")
             head = [f"def {name}(x: Json) -> bool:", *comment]
             self.functions[name] += [*head, *self._body(type, place)]
         return self._named[type]

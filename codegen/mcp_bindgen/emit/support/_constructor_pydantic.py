@@ -1,7 +1,7 @@
-"""What the constructors of the pydantic models do: they check members by their Python names.
+"""The constructors of the pydantic models: they check members by their Python names.
 
-A validator that reads JSON makes a model of a dict. A constructor has one of its own, which
-refuses a dict where a model belongs.
+The validator of JSON makes a model of a dict. The constructor's validator refuses a dict in the
+place of a model.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _Maker: TypeAlias = tuple[Callable[..., object], dict[str, Json]]
 
 
 class _Makers(dict[type[Any], _Maker]):
-    """By class: what makes a model of the constructor's arguments, and the constants."""
+    """By class: the function which makes a model of arguments, and the constant members."""
 
     def __missing__(self, cls: type[Model]) -> _Maker:
         made = self[cls] = _maker(cls)
@@ -57,23 +57,23 @@ def _maker(cls: type[Model]) -> _Maker:
     return make.validate_python, constants
 
 
-def completed(
+def complete_arguments(
     cls: type[Model], members: dict[str, Any], constants: Mapping[str, Json]
 ) -> dict[str, Any]:
-    """Arguments with the constants, and with unknown members under keys that no argument has."""
+    """Return arguments with the constants, and with a prefix before names of unknown members."""
     if not constants.keys().isdisjoint(members):
-        raise _unexpected(cls, constants.keys() & members.keys())
+        raise _unexpected_argument(cls, constants.keys() & members.keys())
     extra = members.pop("extra_", EMPTY)
     unknown = {} if extra is EMPTY else _unknown(cls, extra)
     return {**members, **constants, **unknown}
 
 
 def _unknown(cls: type[Model], extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Unknown members, under keys of their own. Refuses declared members, and UNSET as a value."""
+    """Return unknown members with the prefix. Refuse declared members, and UNSET as a value."""
     extra = {**extra}  # raises TypeError unless it is a mapping
     declared = {*wires(cls).values(), *cls.const_}
     if not declared.isdisjoint(extra):
-        raise _unexpected(cls, ["a declared member in extra_"])
+        raise _unexpected_argument(cls, ["a declared member in extra_"])
     if any(value is UNSET for value in extra.values()):
         error = InitErrorDetails(type=_ABSENT, loc=("extra_",), input=extra)
         raise ValidationError.from_exception_data(cls.__name__, [error])
@@ -84,14 +84,14 @@ _ABSENT: Final = PydanticCustomError("unset", "Input should be a value, not UNSE
 _EXTRA: Final = "extra_."
 
 
-def _unexpected(cls: type[Model], names: Iterable[str]) -> TypeError:
+def _unexpected_argument(cls: type[Model], names: Iterable[str]) -> TypeError:
     words = f"{cls.__name__} got an unexpected keyword argument: {', '.join(names)}"
     return TypeError(f"{words}; it takes {', '.join(wires(cls))}, extra_")
 
 
 @cache
 def wires(cls: type[Model]) -> dict[str, str]:
-    """The wire name of each member that the constructor takes."""
+    """Return the wire name of each constructor argument."""
     return {n: wire for n, wire in _aliases(cls).items() if wire not in cls.const_}
 
 
@@ -101,14 +101,13 @@ def _aliases(cls: type[Model]) -> dict[str, str]:
 
 
 def _arguments(cls: type[Model], schema: Any, instances: _Instances) -> Any:
-    """The schema of a class, and what a subclass puts around it, for the constructor."""
+    """Return the constructor's schema of a class, with validators of subclasses around it."""
     if schema["type"] == "model-fields":
         return _fields(cls, instances.of(schema))
     inner = {**schema, "schema": _arguments(cls, schema["schema"], instances)}
     inner.pop("ref", None)
-    if (
-        schema["type"] == "model"
-    ):  # where pydantic would take the validator of the class
+    if schema["type"] == "model":
+        # For a class with a validator pydantic would use that one, and ignore this schema.
         inner["cls"] = type(cls.__name__, (), {})
     return inner
 
@@ -120,20 +119,20 @@ def _fields(cls: type[Model], schema: Any) -> Any:
         if default["schema"]["type"] == "any":
             default["schema"] = core_schema.no_info_plain_validator_function(_present)
 
-    def unknown(key: str) -> str:
+    def strip_prefix(key: str) -> str:
         if not key.startswith(_EXTRA):
-            raise _unexpected(cls, [key])
+            raise _unexpected_argument(cls, [key])
         return key.removeprefix(_EXTRA)
 
-    def known(members: dict[str, Any]) -> dict[str, Any]:
+    def check_names(members: dict[str, Any]) -> dict[str, Any]:
         for key in members.keys() - schema["fields"].keys():
-            unknown(key)
+            strip_prefix(key)
         return members
 
     if cls.model_config.get("extra") == "allow":
-        keys = core_schema.no_info_plain_validator_function(unknown)
+        keys = core_schema.no_info_plain_validator_function(strip_prefix)
         return {**schema, "extras_keys_schema": keys}
-    return core_schema.no_info_before_validator_function(known, schema)
+    return core_schema.no_info_before_validator_function(check_names, schema)
 
 
 def _present(value: object) -> object:
@@ -143,7 +142,7 @@ def _present(value: object) -> object:
 
 
 class _Instances:
-    """Rewrites core schemas: where they make a model, an instance of it has to be given."""
+    """Rewrites core schemas to demand an instance of a model in the place of its members."""
 
     def __init__(self, definitions: Mapping[str, Any]) -> None:
         self.definitions = definitions
@@ -151,7 +150,7 @@ class _Instances:
     def of(self, schema: Any) -> Any:
         if schema.__class__ is list:
             return [self.of(each) for each in schema]
-        if schema.__class__ is tuple:  # a choice, and what errors call it
+        if schema.__class__ is tuple:  # an arm of a union, and its label in errors
             return tuple(map(self.of, schema))
         if schema.__class__ is not dict:
             return schema
@@ -164,13 +163,13 @@ class _Instances:
         return {k: v if k == "metadata" else self.of(v) for k, v in schema.items()}
 
     def model(self, schema: Any) -> Any:
-        """The class that a schema makes, if it is one of ours."""
+        """Return the generated model which a schema makes; None for other schemas."""
         cls = self.definitions.get(schema.get("schema_ref"), schema).get("cls")
         return cls if hasattr(cls, "const_") else None
 
 
 def _any_of(classes: list[Any]) -> core_schema.CoreSchema:
-    """An instance of one of the classes; by its class it is found sooner than by its tag."""
+    """Return a schema of instances of `classes`: a lookup by class, which beats one by tag."""
     exact: Any = {cls: core_schema.any_schema() for cls in classes}
     by_class = core_schema.tagged_union_schema(exact, type)
     return core_schema.union_schema(

@@ -1,4 +1,4 @@
-"""The bases of the dataclasses: dataclasses of the standard library, whose methods are shared."""
+"""The bases of the dataclass models. Their methods are shared by all classes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["KeptRecord", "Record"]
 
 
 class Record(Frozen):
-    """The base of the dataclasses.
+    """The base of the models.
 
-    Each subclass is a dataclass of the standard library, without the methods that it would compile
-    for every class anew.
+    Each subclass is a dataclass of the standard library with the methods of this base: `dataclass`
+    would compile new ones for every class.
     """
 
     def __init_subclass__(cls) -> None:
@@ -28,17 +28,17 @@ class Record(Frozen):
 
 
 class KeptRecord(Kept, Record):
-    """A dataclass that keeps the JSON that it was read from."""
+    """The base of open objects, with the JSON of their origin."""
 
 
 def _is_finished(cls: type[Record]) -> bool:
-    """Return whether instances have more to do than to hold their members."""
+    """Return whether a class has default factories or a `__post_init__`."""
     makes = any(each.default_factory is not MISSING for each in fields(cls))
     return makes or hasattr(cls, "__post_init__")
 
 
 def _make(self: Record, /, **members: Any) -> None:
-    """The constructor of a subclass of yours: with default factories and `__post_init__`."""
+    """Call default factories, the constructor and `__post_init__`, for a subclass of yours."""
     for each in fields(self):
         if each.default_factory is not MISSING and each.name not in members:
             members[each.name] = each.default_factory()

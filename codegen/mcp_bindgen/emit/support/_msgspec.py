@@ -1,7 +1,7 @@
-"""What the msgspec flavours share: the bases of the models, read by msgspec itself or by the codec.
+"""The bases of the msgspec models, which msgspec's decoder reads first, and the codec after it.
 
-msgspec itself reads and writes what declares all its members. What it refuses, and what it cannot
-say (unions without a tag, open objects), goes to the codec, which decides and says where.
+msgspec reads and writes types with declared members alone. The codec reads the rest (unions without
+a tag, open objects), and any message which msgspec has refused, to accept it or to say the place.
 docs/BINDINGS.md has an example of each name here.
 """
 
@@ -27,8 +27,8 @@ from msgspec.structs import asdict, replace
 
 from ._makers_msgspec import Start, constructor, defaults_of
 from ._numbers_msgspec import check_numbers
-from ._types_msgspec import Checked, unmarked
-from ._wire.base import Kept, shown
+from ._types_msgspec import Checked, plain_annotation
+from ._wire.base import Kept, is_shown
 from ._wire.binding import Binding, Reader
 from ._wire.binding import bind as wire_bind
 from ._wire.faults import KINDS, fault
@@ -43,8 +43,10 @@ KINDS[UnsetType] = "nothing"
 
 
 class Extra(UserDict[str, Any]):
-    """Unknown members. msgspec does not know this class: it refuses to write them, where a dict
-    would be written as a member.
+    """The unknown members of a model.
+
+    msgspec refuses to write this class, because it does not know it. A dict would be written as one
+    more member.
     """
 
     def __init__(self, of: Mapping[str, Any]) -> None:
@@ -55,26 +57,26 @@ class Extra(UserDict[str, Any]):
 
 
 EXTRA: Final = "_extra"
-"""The member of a Struct that holds its unknown members, so that `structs.replace` cannot put a
-dict there; it is read as `extra_`.
+"""The field of a Struct for its unknown members, which users read as `extra_`. The underscore keeps
+`structs.replace(value, extra_={})` from storing a plain dict.
 """
 NAMELESS: Final = "*"
-"""What msgspec would call it on the wire: no declared member can have this name."""
+"""The wire name of that field for msgspec. No declared member can have it."""
 
 
 # ---- the bases of the models
 
 make: Final[Callable[..., Any]] = msgspec.StructMeta.__call__
-"""Makes a Struct of its members, which were checked."""
+"""Make a Struct of checked members."""
 
 
 class _Constructors(dict[Any, Callable[..., Any]]):
-    """By class what makes a Struct of members by keyword; compiled when it is first asked for."""
+    """The constructor of each class, compiled at its first use."""
 
     def __missing__(self, cls: type[Struct]) -> Callable[..., Any]:
         names = _arguments(cls)
         takes, fixed = takes_of(cls, names.values()), _constants(cls)
-        made = constructor(cls, _start(cls), names, takes, _looked_at, fixed)
+        made = constructor(cls, _start(cls), names, takes, _check_member, fixed)
         self[cls] = made
         return made
 
@@ -83,9 +85,9 @@ _CONSTRUCTORS: Final = _Constructors()
 
 
 class Checking(msgspec.StructMeta):
-    """Has a class refuse members of the wrong type, and UNSET for a required one.
+    """The metaclass whose classes refuse arguments of the wrong type, and UNSET for a required one.
 
-    It is asked where a person makes a value; msgspec's decoder and the codecs know what they found.
+    Only calls of the class are checked: msgspec's decoder and the codecs do not call it.
     """
 
     if not TYPE_CHECKING:
@@ -97,7 +99,7 @@ class Checking(msgspec.StructMeta):
             given = msgspec.StructMeta.__signature__.__get__(cls)
             names = _arguments(cls)
             shown = [
-                each.replace(annotation=unmarked(each.annotation))
+                each.replace(annotation=plain_annotation(each.annotation))
                 for name, each in given.parameters.items()
                 if name in names and name != EXTRA
             ]
@@ -108,8 +110,9 @@ class Checking(msgspec.StructMeta):
 
 
 class Fixed(Checking):
-    """Of a class with a constant beside its tag: what is annotated as `Const` is set by the class,
-    demanded by the decoder and always written.
+    """The metaclass of a class with more constants than its tag.
+
+    A member annotated as `Const` is set by the class, required by the decoder and always written.
     """
 
     consts: dict[str, Any]
@@ -128,14 +131,14 @@ class Fixed(Checking):
 
 
 def _arguments(cls: type[Struct]) -> dict[str, str]:
-    """What the constructor calls the members that it takes."""
+    """Return the parameter of the constructor for each member."""
     consts = getattr(cls, "consts", ())
     names = (name for name in cls.__struct_fields__ if name not in consts)
     return {name: "extra_" if name == EXTRA else name for name in names}
 
 
 def _constants(cls: type[Struct]) -> dict[str, Any]:
-    """The members that a class sets by itself, its tag among them, by name."""
+    """Return the constant members of a class by name, with its tag."""
     from inspect import get_annotations
 
     notes: dict[str, Any] = {}
@@ -147,15 +150,17 @@ def _constants(cls: type[Struct]) -> dict[str, Any]:
 
 
 def _start(cls: type[Struct]) -> Start:
-    """What makes a Struct, and of what: of one of nulls, which no `__post_init__` of yours sees."""
+    """Return the function which makes a Struct, and its first argument."""
+    # `replace` on a Struct full of nulls is faster than a call of the class, but it never runs
+    # `__post_init__`.
     consts = getattr(cls, "consts", {})
     if hasattr(cls, "__post_init__"):
         return partial(make, **consts), cls
     return replace, make(cls, **dict.fromkeys(_arguments(cls)), **consts)
 
 
-def _looked_at(cls: type[Struct], name: str, value: Any) -> Any:
-    """A member as it is held. Raises TypeError if it is wrong, or absent and required."""
+def _check_member(cls: type[Struct], name: str, value: Any) -> Any:
+    """Return the value to store. Raises TypeError if it is wrong, or absent and required."""
     if KINDS.get(value.__class__) == "nothing":
         return _default(cls, EXTRA if name == "extra_" else name)
     TAKES[cls][name].check(value, (None, name))
@@ -176,8 +181,8 @@ def _default(cls: type[Struct], name: str) -> Any:
     return made
 
 
-def _remade(cls: type[Struct], members: dict[str, Json]) -> Struct:
-    """A copy of a Struct, as `copy` and `pickle` make one."""
+def _rebuild(cls: type[Struct], members: dict[str, Json]) -> Struct:
+    """Rebuild a Struct for `copy` and `pickle`."""
     made: Struct = make(cls, **members)
     return made
 
@@ -190,27 +195,27 @@ class Bare(
     forbid_unknown_fields=True,
     omit_defaults=True,
 ):
-    """The base of models that keep no unknown members."""
+    """The base of models without unknown members."""
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         members = ((n, getattr(self, n)) for n in _arguments(type(self)).values())
-        return [(name, value) for name, value in members if shown(value)]
+        return [(name, value) for name, value in members if is_shown(value)]
 
     def __repr__(self) -> str:
         text = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
         return f"{type(self).__name__}({text})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remade, (type(self), asdict(self))
+        return _rebuild, (type(self), asdict(self))
 
     def __replace__(self, /, **changes: Any) -> Any:
-        """A copy with changes, which are looked at, unlike those of `structs.replace`."""
+        """Copy with changes. They are checked, while those of `structs.replace` are not."""
         names = _arguments(type(self)).values()
         return type(self)(**{**{n: getattr(self, n) for n in names}, **changes})
 
 
 class Model(Bare, frozen=True, kw_only=True):
-    """The base of the models; unknown members are in `extra_`."""
+    """The base of models with unknown members, in `extra_`."""
 
     if TYPE_CHECKING:
         extra_: Mapping[str, Any] = EMPTY
@@ -222,7 +227,7 @@ type.__setattr__(Model, "extra_", Model.__dict__[EXTRA])
 
 
 class Open(Kept):
-    """The base of open objects, which msgspec leaves to the codec; they are not Structs.
+    """The base of open objects. They are not Structs: only the codec reads them.
 
     `wires_` has the wire name of each member.
     """
@@ -232,7 +237,7 @@ class Open(Kept):
 
 
 def present(value: Struct) -> dict[str, Json]:
-    """The members of a Struct that are there."""
+    """Return the present members of a Struct."""
     members = {
         n: v for n, v in asdict(value).items() if v is not UNSET and v is not EMPTY
     }
@@ -245,7 +250,7 @@ def present(value: Struct) -> dict[str, Json]:
 
 
 def bind(codec: ModuleType, models: dict[str, Any]) -> Binding:
-    """The functions of a codec over the Structs in `models`."""
+    """Bind a codec to the Structs in `models`."""
     own = {"EXTRA": EXTRA, "hold": Extra, "make": make}
     return wire_bind(codec, models, present, fills=False, **own)
 
@@ -255,7 +260,7 @@ def hook_of(
     readers: Mapping[Any, Reader],
     core: Callable[[Any, Json], Any] | None = None,
 ) -> Reader:
-    """What reads a type that msgspec leaves to `dec_hook`."""
+    """Return the reader of a type which msgspec passes to `dec_hook`."""
     if cls is Checked[Extra]:
         return _unknown
     read = readers.get(getattr(cls, "of", cls))
@@ -271,7 +276,10 @@ def _unknown(x: Json, at: object) -> NoReturn:
 
 
 def with_tag(T: Any) -> Any:
-    """A tagged struct beside one that nothing satisfies: in a union a tag must be there."""
+    """Return a union of a tagged Struct and one which no JSON satisfies.
+
+    msgspec requires a tag in a union, and not in a lone Struct.
+    """
     config = getattr(T, "__struct_config__", None)
     if config is None or config.tag is None:
         return T
@@ -282,14 +290,14 @@ def with_tag(T: Any) -> Any:
 
 
 BUILDING: Final = Lock()
-"""Held while msgspec makes a decoder: it crashes if another thread uses a class half looked at."""
+"""Held while msgspec makes a decoder: it crashes if two threads prepare one class at a time."""
 
 
 _plain: Final = msgspec.json.Encoder().encode
 
 
 def write(value: Json) -> bytes:
-    """Parsed JSON as text. Raises EncodeError, with the path, for what is not JSON."""
+    """Write parsed JSON as text. Raises EncodeError, with the path, for other values."""
     check_numbers(value, None)
     try:
         return _plain(value)

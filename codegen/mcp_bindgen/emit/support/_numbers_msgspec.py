@@ -1,4 +1,4 @@
-"""Refuses NaN and the infinities where a Struct is made, for msgspec would write them as null."""
+"""Refuse NaN and infinities in the arguments of a Struct: msgspec would write them as null."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._wire.values import At, Json
 __all__ = ["HOLDERS", "check_numbers", "finite"]
 
 HOLDERS: Final = frozenset((float, dict, list))
-"""The classes of JSON whose values may be, or hold, a number that is not finite."""
+"""The classes of JSON which may be or contain a NaN or an infinity."""
 _OTHERS: Final = frozenset((str, int, bool, type(None)))
 
 _pack: Final = msgspec.msgpack.Encoder(enc_hook=lambda unknown: None).encode
@@ -22,8 +22,8 @@ _pack: Final = msgspec.msgpack.Encoder(enc_hook=lambda unknown: None).encode
 def check_numbers(value: Any, at: At) -> None:
     """Raise EncodeError, with the path, for a NaN or an infinity in a member.
 
-    Structs in it were checked when they were made, and what msgspec does not know is checked when
-    it is written.
+    Structs inside it are skipped, since their constructors have checked them; so are classes
+    unknown to msgspec, which are checked when they are written.
     """
     try:
         if value.__class__ not in _OTHERS and _is_doubtful(value):
@@ -35,30 +35,28 @@ def check_numbers(value: Any, at: At) -> None:
 
 
 def finite(value: Json) -> Json:
-    """A JSON value as it is. Raises EncodeError for a NaN or an infinity in it."""
+    """Return a JSON value itself. Raises EncodeError for a NaN or an infinity in it."""
     check_numbers(value, None)
     return value
 
 
 def _is_doubtful(value: Any) -> bool:
-    """Return whether a value may hold a NaN or an infinity.
-
-    MessagePack writes such numbers as they are: a float is the byte 203, and its exponent, all
-    ones, is that of no other but the very large.
-    """
+    """Return whether a value may hold a NaN or an infinity; True may be wrong, False never is."""
+    # MessagePack writes a float as byte 203 and its eight bytes; a NaN or an infinity begins with
+    # 0x7f or 0xff, and so do only very large floats. Two searches replace a walk over the value.
     try:
         packed = _pack(value)
     except (TypeError, ValueError, OverflowError, msgspec.MsgspecError):
         return True
     except RecursionError:
-        return False  # it has no end: `encode` says so
+        return False  # endless: `encode` reports it
     if packed.find(203) < 0:
         return False
     return packed.find(b"\xcb\x7f") >= 0 or packed.find(b"\xcb\xff") >= 0
 
 
 def _as_json(value: Any) -> Json:
-    """With an array for a set, and an object for a dataclass, as msgspec writes them."""
+    """Return the value as msgspec writes it: a set as an array, a dataclass as an object."""
     try:
         return msgspec.to_builtins(value, enc_hook=lambda unknown: None)
     except (TypeError, ValueError, OverflowError, msgspec.MsgspecError):
@@ -73,7 +71,7 @@ def _floats(value: Json, at: At) -> Iterator[tuple[At, float]]:
 
 
 def _inside(value: Any) -> Iterable[tuple[Any, Any]]:
-    """The parts of an object or an array, each with its name or index."""
+    """Return the parts of an object or array, each with its name or index."""
     parts: Iterable[tuple[Any, Any]] = ()
     if value.__class__ is dict:
         parts = value.items()

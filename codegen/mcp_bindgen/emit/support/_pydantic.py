@@ -1,6 +1,7 @@
-"""What the pydantic flavours share: the base of the models, and how JSON is read and written.
+"""The base of the pydantic models, and the functions which read and write JSON.
 
-Annotations are not text here: pydantic would compile it again for every model.
+There is no `from __future__ import annotations` here: pydantic would compile each text again for
+every model.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,9 +25,9 @@ from pydantic_core import (
     core_schema,
 )
 
-from ._constructor_pydantic import MAKERS, completed, wires
+from ._constructor_pydantic import MAKERS, complete_arguments, wires
 from ._types_pydantic import UNSET
-from ._wire.bounds import matches
+from ._wire.bounds import is_name
 from ._wire.faults import DecodeError, EncodeError, fault, unending
 from ._wire.readers import check_json
 from ._wire.text import check_depth, dump, parse
@@ -37,7 +38,7 @@ __all__ = ["KeyedModel", "KeyedRows", "Model"]
 
 @cache
 def _signature(cls: "type[Model]") -> Signature:
-    cls.model_rebuild()  # until it is built, its annotations name classes that come later
+    cls.model_rebuild()  # before it, annotations may name classes which are defined later
     fields = {name: cls.model_fields[name] for name in wires(cls)}
     parameters = [
         Parameter(
@@ -55,7 +56,10 @@ def _signature(cls: "type[Model]") -> Signature:
 
 
 class _Constant:
-    """A constant member, on its class; a subclass is made as if it were not there."""
+    """A constant member, as an attribute of the class.
+
+    It is hidden while pydantic makes a subclass, for pydantic would take it for a default.
+    """
 
     def __init__(self, value: Json) -> None:
         self.value = value
@@ -71,12 +75,13 @@ if TYPE_CHECKING:
 else:
 
     class _Metaclass(type(BaseModel)):
-        """Shows the signature of our constructor, and the types of all fields."""
+        """Adds the signature of our constructor, and completes the types of the fields."""
 
         def __new__(
             mcs, name: str, bases: tuple[Any, ...], members: Any, **options: Any
         ) -> type:
-            # Until a base is built, its annotations name what is in its own module.
+            # The annotations of an unfinished base name classes of its own module, which pydantic
+            # does not find from the module of the subclass.
             here = (__name__, members.get("__module__"))
             for base in bases:
                 if isinstance(base, mcs) and base.__module__ not in here:
@@ -85,7 +90,7 @@ else:
 
         @property
         def model_fields(cls) -> dict[str, Any]:
-            """The fields, as tools read them: annotations that were text are types now."""
+            """The fields, for tools, with types in the place of annotations as text."""
             if not cls.__pydantic_fields_complete__:
                 cls.model_rebuild(raise_errors=False)
             return cls.__pydantic_fields__
@@ -98,7 +103,7 @@ else:
 
         @__signature__.setter
         def __signature__(cls, value: object) -> None:
-            """Pydantic sets its own."""
+            """Ignore the signature which pydantic sets."""
 
     class _Base(BaseModel, metaclass=_Metaclass, defer_build=True):
         pass
@@ -107,8 +112,8 @@ else:
 class Model(_Base, frozen=True):
     """The base of the models.
 
-    `const_` holds what the class sets by itself, by wire name. Unknown members of the wire are in
-    `extra_`; unknown arguments are a TypeError.
+    `const_` has the constant members by wire name. Unknown members of a message are in `extra_`; an
+    unknown argument raises TypeError.
     """
 
     model_config = ConfigDict(
@@ -137,7 +142,7 @@ class Model(_Base, frozen=True):
         def __init__(self, /, **members: Any):
             make, constants = MAKERS[type(self)]
             if constants or "extra_" in members:
-                members = completed(self.__class__, members, constants)
+                members = complete_arguments(self.__class__, members, constants)
             try:
                 make(members, self_instance=self)
             except ValidationError:
@@ -148,12 +153,12 @@ class Model(_Base, frozen=True):
             given = {n: value for n, value in members.items() if value is not UNSET}
             make(given, self_instance=self)
 
-        # pydantic calls an __init__ for each nested value, unless it is marked as its own.
+        # pydantic calls the __init__ of each nested model, unless it has pydantic's own mark.
         __init__.__pydantic_base_init__ = True
 
         @classmethod
         def model_construct(cls, _fields_set: set[str] | None = None, **members: Any):
-            """Without validation, as pydantic has it; the class still sets its constants."""
+            """Make a model without validation. The constant members are set all the same."""
             wires = {n: f.validation_alias or n for n, f in cls.model_fields.items()}
             named = {wires.get(n, n): value for n, value in members.items()}
             extra = named.pop("extra_", EMPTY)
@@ -164,7 +169,7 @@ class Model(_Base, frozen=True):
         def model_copy(
             self, *, update: Mapping[str, Any] | None = None, deep: bool = False
         ):
-            """Without validation, as pydantic has it; `extra_` replaces all unknown members."""
+            """Copy without validation. `extra_` in `update` replaces all unknown members."""
             copied = super().model_copy(update=update, deep=deep)
             if update and "extra_" in update:
                 object.__setattr__(copied, "__pydantic_extra__", {**update["extra_"]})
@@ -173,7 +178,7 @@ class Model(_Base, frozen=True):
 
         @classmethod
         def __pydantic_init_subclass__(cls, **options: Any) -> None:
-            # A TypeAdapter of the class is not to be deferred, for FastAPI expects it at once.
+            # FastAPI needs the TypeAdapter of a class complete, so it must not be deferred.
             cls.model_config["defer_build"] = False
             for name, field in cls.__pydantic_fields__.items():
                 wire = field.validation_alias or name
@@ -181,7 +186,7 @@ class Model(_Base, frozen=True):
                     setattr(cls, name, _Constant(cls.const_[wire]))
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
-        """What the constructor would take."""
+        """Return the arguments which would make this model."""
         members = [(n, getattr(self, n, UNSET)) for n in wires(type(self))]
         unknown = [("extra_", self.extra_)] if self.extra_ else []
         return [*((n, value) for n, value in members if value is not UNSET), *unknown]
@@ -191,10 +196,11 @@ KeyedRows: TypeAlias = tuple[tuple[str | None, str | None, int | None, Any], ...
 
 
 class KeyedModel(Model, frozen=True):
-    """A model whose unknown members have types by what their names match.
+    """A model with types of unknown members by patterns of their names.
 
-    `keyed_` returns for each pattern: how JSON Schema writes it and how Python does, how long a
-    name may be, the type; last the type of the other names, for the pattern None.
+    `keyed_` returns a row for each pattern: the pattern in JSON Schema's syntax and in Python's,
+    the longest name to try, and the type. In the last row the patterns are None, and the type is
+    for names without a match.
     """
 
     @classmethod
@@ -206,12 +212,12 @@ class KeyedModel(Model, frozen=True):
         @model_validator(mode="after")
         def _check_keyed(self) -> "KeyedModel":
             members = self.__pydantic_extra__ or {}
-            *keyed, (_, _, rest) = _keyed(type(self))
+            *keyed, (_, _, rest) = _pattern_readers(type(self))
             for name, value in [*members.items()]:
                 named = [
                     read
                     for pattern, longest, read in keyed
-                    if _is_name(pattern, longest, name)
+                    if is_name(pattern, longest, name, _name_error)
                 ]
                 values = [read(value) for read in named or [rest]]
                 members[name] = values[0]
@@ -226,7 +232,7 @@ class KeyedModel(Model, frozen=True):
             *keyed, (_, _, _, rest) = cls.keyed_()
 
             def of(T: Any) -> Any:
-                # Asked for alone, the bounds around a type would be left out.
+                # pydantic omits bounds around a type from its schema, unless it is inside another.
                 return handler(core_schema.list_schema(_core(T))).get("items", True)
 
             own["patternProperties"] = {p: of(T) for p, _, _, T in keyed}
@@ -237,24 +243,25 @@ class KeyedModel(Model, frozen=True):
 
 
 def _core(T: Any) -> Any:
-    """How pydantic reads a type."""
+    """Return pydantic's core schema of a type."""
     return T.__pydantic_core_schema__ if _is_model(T) else _adapter(T).core_schema
 
 
 @cache
-def _keyed(cls: "type[KeyedModel]") -> tuple[tuple[Any, int | None, Any], ...]:
-    """By pattern what reads a value: it raises ValidationError."""
+def _pattern_readers(
+    cls: "type[KeyedModel]",
+) -> tuple[tuple[Any, int | None, Any], ...]:
+    """Return rows of a pattern, the longest name, and the function which validates a value."""
     rows = cls.keyed_()
     return tuple(
         (p, longest, validator(T).validate_python) for _, p, longest, T in rows
     )
 
 
-def _is_name(pattern: str, longest: int | None, name: str) -> bool:
-    if longest is not None and len(name) > longest:
-        words = "Input should have names of at most {longest} characters"
-        raise PydanticCustomError("name_too_long", words, {"longest": longest})
-    return matches(pattern, name)
+def _name_error(words: str) -> PydanticCustomError:
+    return PydanticCustomError(
+        "name_too_long", "Input should have {words}", {"words": words}
+    )
 
 
 _CONFIG: Final = ConfigDict(strict=True, allow_inf_nan=False)
@@ -266,7 +273,7 @@ def _adapter(T: Any) -> TypeAdapter[Any]:
 
 
 def validator(T: Any) -> Any:
-    """What reads a model or an alias."""
+    """Return pydantic's validator of a model or an alias."""
     return T.__pydantic_validator__ if _is_model(T) else _adapter(T).validator
 
 
@@ -283,12 +290,13 @@ def _reader(T: Any) -> Callable[..., Any]:
 
 
 def read_text(T: Any, data: Any, explain: Callable[[Any, Json], object]) -> Any:
-    """The value of type `T` in JSON text; `explain` reads what was refused, to say where.
+    """Read a value of type `T` from JSON text; `explain` reads refused JSON to find the place.
 
-    Of equal keys pydantic looks at each in a map, and at the last alone in a model: what was
-    refused is read again without the others, and what may be beyond a double is looked for in the
-    text.
+    Raises DecodeError.
     """
+    # Of members with one name, the last counts. pydantic checks all of them in a map, so a refused
+    # text is read again without the others. In a model it checks only the last, so the text is
+    # searched for numbers beyond a double, which are refused everywhere.
     try:
         text = data if data.__class__ is bytes else _bytes(data)
         shape = text.translate(_SHAPE)
@@ -305,8 +313,7 @@ def read_text(T: Any, data: Any, explain: Callable[[Any, Json], object]) -> Any:
 
 
 _SHAPE: Final = bytes.maketrans(b"123456789+E{", b"0000000000e[")
-"""Has numbers look alike, and brackets: `0e000` ends a number that is beyond a double, if its
-digits are not many."""
+"""Makes all digits 0 and all brackets `[`. A number beyond a double has then `0e000` or many 0."""
 _MANY: Final = b"0" * 32
 
 
@@ -315,7 +322,9 @@ def _bytes(data: Any) -> bytes:
 
 
 def _has_word(text: bytes) -> bool:
-    """Return whether the text names NaN or an infinity; a letter is found soonest."""
+    """Return whether the text has NaN or Infinity; a search for one letter comes first, as it is
+    fastest.
+    """
     return (_N in text and b"NaN" in text) or (_I in text and b"Infinity" in text)
 
 
@@ -323,7 +332,7 @@ _N, _I = b"NI"
 
 
 def read_object(T: Any, obj: Json, explain: Callable[[Any, Json], object]) -> Any:
-    """The value of type `T` in parsed JSON."""
+    """Read a value of type `T` from parsed JSON. Raises DecodeError."""
     try:
         made = validator(T).validate_python(obj)
     except ValidationError as error:
@@ -346,7 +355,7 @@ def _fault(
 
 
 def write_text(value: object) -> bytes:
-    """JSON text. Raises EncodeError for what JSON has no form for."""
+    """Write a value as JSON text. Raises EncodeError for a value without a form in JSON."""
     if not isinstance(value, Model):
         return dump(write_object(value))
     serializer: SchemaSerializer = value.__pydantic_serializer__
@@ -358,10 +367,8 @@ def write_text(value: object) -> bytes:
 
 
 def _is_doubtful(text: bytes) -> bool:
-    """Return whether a text may hold what JSON has no form for, and pydantic has one.
-
-    Of too many digits some stand a thousand apart.
-    """
+    """Return whether a text of pydantic's may have NaN, an infinity or too long an integer."""
+    # An integer of over 4 300 digits has four in a row among every thousandth byte of the text.
     if (_N in text or _I in text) and any(word in text for word in _NO_JSON):
         return True
     if len(text) <= MAX_DIGITS or b"0000" not in text[::1_000].translate(_ONE_DIGIT):
@@ -375,23 +382,23 @@ _ONE_DIGIT: Final = bytes.maketrans(b"123456789", b"000000000")
 
 
 def write_object(value: Any) -> Json:
-    """Parsed JSON, with every model in it written."""
+    """Write a value as parsed JSON. Raises EncodeError."""
     try:
-        return _written(value)
+        return _to_json(value)
     except (RecursionError, PydanticSerializationError, ValueError) as error:
         if isinstance(error, EncodeError):
             raise
         raise unending() from None
 
 
-def _written(value: Any) -> Json:
+def _to_json(value: Any) -> Json:
     if isinstance(value, Model):
         serializer: SchemaSerializer = value.__pydantic_serializer__
         return serializer.to_python(value, warnings=False, serialize_as_any=True)
     if value.__class__ in (list, tuple):
-        return [_written(item) for item in value]
+        return [_to_json(item) for item in value]
     if value.__class__ is dict:
-        return {key: _written(item) for key, item in value.items()}
+        return {key: _to_json(item) for key, item in value.items()}
     if value.__class__ in (str, int, float, bool, type(None)):
         return value
     raise EncodeError("$", "a value of a generated type or JSON", type(value).__name__)

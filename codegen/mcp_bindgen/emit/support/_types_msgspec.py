@@ -1,4 +1,4 @@
-"""Annotations of the msgspec flavours: what msgspec leaves to a codec, and constants."""
+"""Annotations of the msgspec models: types read by the codec, and constants."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from typing import (
     get_origin,
 )
 
-__all__ = ["Checked", "Const", "unmarked"]
+__all__ = ["Checked", "Const", "plain_annotation"]
 
 _T = TypeVar("_T")
 
 
 class _Fits(type):
-    """A class whose instances are the values of an annotation, as a codec has read them."""
+    """The class of a `Checked` type. Its instances are the values of the annotation `of`."""
 
     of: Any
     arms: frozenset[object]
@@ -48,18 +48,18 @@ def _fits(annotation: Any, value: Any) -> bool:
 
 
 def _inside(value: Any) -> Iterable[Any]:
-    """The items of a list, or the values of a dict."""
+    """Return the items of a list, or the values of a dict."""
     inside: Iterable[Any] = value if value.__class__ is list else value.values()
     return inside
 
 
-def unmarked(annotation: Any) -> Any:
-    """An annotation as a type checker has it, for tools that ask for a signature."""
+def plain_annotation(annotation: Any) -> Any:
+    """Return an annotation as a type checker sees it, for the signatures which tools read."""
     # list[A | B] for list[Checked[A | B]]
     if isinstance(annotation, _Fits):
         return annotation.of
     origin, args = get_origin(annotation), get_args(annotation)
-    inside = tuple(map(unmarked, args)) if origin is not Literal else args
+    inside = tuple(map(plain_annotation, args)) if origin is not Literal else args
     if inside == args:
         return annotation
     if origin is UnionType:
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 else:
 
     class Checked:
-        """A type that msgspec leaves to `dec_hook`, and so to a codec."""
+        """Makes a type unknown to msgspec, which passes it to `dec_hook` and so to the codec."""
 
         _made: ClassVar[dict[object, type]] = {}
 
@@ -89,7 +89,7 @@ else:
             return cls._made[of]
 
     class Const:
-        """A constant that is a member for msgspec; see `Fixed`."""
+        """Marks a constant which is a field for msgspec; see `Fixed`."""
 
         def __class_getitem__(cls, of: object) -> object:
             return of

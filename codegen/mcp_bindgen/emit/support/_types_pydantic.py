@@ -1,7 +1,6 @@
-"""Types of the pydantic flavours: UNSET, unions by name, and marks that make pydantic exact.
+"""Types of the pydantic models: UNSET, named unions, and marks which make pydantic exact.
 
-A mark stands beside a type in `Annotated`. Pydantic asks it for a schema when a model is first
-used.
+A mark stands beside a type in `Annotated`. Pydantic gets a schema from it at a model's first use.
 """
 
 from collections.abc import Callable, Mapping
@@ -51,25 +50,28 @@ __all__ = [
 _T = TypeVar("_T")
 
 UNSET: Final = MISSING
-"""A member that is not there, neither null nor a value."""
+"""An absent member, neither null nor a value."""
 Unset: TypeAlias = MISSING
 """The type of UNSET, as in `str | Unset`."""
 
 
 _OWN: Final[dict[tuple[object, object], tuple[str, ...]]] = {}
-"""The members of a model that a plainer one has not, by both."""
+"""The members of the first model which the second, plainer one lacks."""
 
 
 def plainer(model: object, other: object, *own: str) -> None:
-    """Say that a value of either is one of `other`, unless it has one of these members."""
+    """Register `own`, the members of `model` which the plainer `other` lacks.
+
+    A union of both reads an object without any of them as `other`.
+    """
     _OWN[model, other] = own
 
 
 class _Ordered:
-    """Has a union take the first arm that accepts, as it is, and write what is there.
+    """The mark of a union whose first accepting arm reads a value.
 
-    The arms stay exact where a lax model uses the union: true is not a number. A model that has a
-    plainer one after it is passed over by objects with none of its own members.
+    The arms stay strict inside a lax model: true is not a number. An object is only read as a model
+    with a plainer one after it if it has one of the members of `plainer`.
     """
 
     def __get_pydantic_core_schema__(
@@ -93,7 +95,7 @@ class _Ordered:
 
 
 def _having(own: tuple[str, ...], schema: Any) -> CoreSchema:
-    """A model's schema that takes no object without one of these members."""
+    """Return the schema of a model, refusing an object without any of these members."""
 
     def look(value: Any) -> Any:
         if value.__class__ is dict and not any(name in value for name in own):
@@ -123,13 +125,13 @@ if TYPE_CHECKING:
 else:
 
     class Maybe:
-        """A member that may be absent: UNSET is its default, and never validated."""
+        """The type of an optional member. Its default UNSET is never validated."""
 
         def __class_getitem__(cls, item: object) -> object:
             return item
 
     class Nothing:
-        """A type without values."""
+        """The type which no value has."""
 
         @classmethod
         def __get_pydantic_core_schema__(
@@ -147,7 +149,7 @@ else:
 
 
 class Exact:
-    """Has literals accept what JSON calls equal: 1 and 1.0 are, 1 and true are not."""
+    """The mark of literals, which accept equal JSON: 1.0 equals 1, and true does not."""
 
     def __get_pydantic_core_schema__(
         self, source: object, handler: GetCoreSchemaHandler
@@ -172,7 +174,10 @@ class Exact:
 
 
 class Tuple:
-    """Has a list hold a value of each type, at least as many as required; then any of `rest`."""
+    """The mark of a list with a type for each place; the first `required` must be there.
+
+    `rest` is the type of the items after them; None if there are none.
+    """
 
     def __init__(self, required: int, rest: object, *types: object) -> None:
         self.required = required
@@ -207,10 +212,10 @@ def _only_list(value: object) -> object:
 
 
 class Bounds:
-    """Limits by their names in JSON Schema, each for values of its kind alone.
+    """The mark of a type with limits, by their names in JSON Schema.
 
-    `search` is the pattern as Python writes it. Factories of test data look for a limit such as
-    `ge` as an attribute.
+    A limit is for values of its JSON kind; others pass. `search` is the pattern in Python's syntax.
+    Attributes such as `ge` are for factories of test data, which look for them.
     """
 
     def __init__(self, *, search: str = "", **limits: Any) -> None:
@@ -233,7 +238,9 @@ class Bounds:
         return {**schema, "choices": [{**arm, **native} for arm in schema["choices"]]}
 
     def _is_native(self, schema: Any) -> bool:
-        """Return whether pydantic itself compares: a `Number`, exactly, with all that limits it."""
+        """Return whether pydantic's own limits are exact here: for a `Number`, and integers small
+        enough for a double.
+        """
         if schema["type"] != "union" or not self.limits.keys() <= _NATIVE.keys():
             return False
         arms = schema["choices"]
@@ -262,7 +269,7 @@ class Bounds:
         return value
 
     def is_within(self, name: str, limit: Any, value: Any) -> bool:
-        """Return whether a value keeps a limit, or is of another kind than it is for."""
+        """Return whether a value keeps a limit, or is of a kind without this limit."""
         kind = value.__class__
         if kind is str and name == "pattern":
             return matches(self.search, value)
@@ -294,10 +301,10 @@ _COMPARED: Final[Mapping[str, Callable[[Any, Any], object]]] = {
 
 
 class _Union:
-    """A union by its name: to pydantic it is `Annotated` with how to read it, and arms to Python.
+    """A union with a name: `Annotated` to pydantic, a union for `isinstance` and `|`."""
 
-    Pydantic knows by the class what is Annotated, and that class takes no instance checks.
-    """
+    # Pydantic recognizes `Annotated` by its class, which supports neither `isinstance` nor a name.
+    # So this object claims that class, and adds both.
 
     def __init__(self, name: str, arms: tuple[Any, ...], marked: Any) -> None:
         self.__name__ = self.__qualname__ = name
@@ -334,23 +341,23 @@ class _Union:
 
 
 def name_unions(module: dict[str, Any], tags: Mapping[str, str]) -> None:
-    """Give each union of a module a name that pydantic reads as `decode` does.
+    """Replace each union of a module by a named one, which pydantic reads as `decode` does.
 
-    The tag, if there is one, is the member by which the models among the arms are told apart.
+    `tags` has for each union the member with which its models are told apart, or an empty text.
     """
     for name, tag in tags.items():
         alias = module[name]
         if (
             get_origin(alias) is Annotated
-        ):  # its type takes less than its annotation says
+        ):  # a bounded union: the bounds are in its mark
             alias = alias.__origin__
         arms = get_args(alias)
-        union = module[name] = _Union(name, arms, _marked(arms, tag))
+        union = module[name] = _Union(name, arms, _mark_union(arms, tag))
         union.__module__ = module["__name__"]
 
 
-def _marked(arms: tuple[Any, ...], tag: str) -> Any:
-    """The union as pydantic has to read it: models that a tag tells apart first, then in order."""
+def _mark_union(arms: tuple[Any, ...], tag: str) -> Any:
+    """Return a union with marks: models by their tag first, then the other arms in order."""
     models = tuple(arm for arm in arms if tag and hasattr(arm, "__pydantic_fields__"))
     tagged = [Annotated[_either(models), Discriminator(tag)]] if models else []
     others = [arm for arm in arms if arm not in models]

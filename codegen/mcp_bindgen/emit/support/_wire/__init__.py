@@ -1,1 +1,1 @@
-"""What every flavour shares: UNSET, the errors, JSON text, readers, writers, base classes."""
+"""Shared by all flavours: UNSET, the errors, JSON text, readers, writers and base classes."""

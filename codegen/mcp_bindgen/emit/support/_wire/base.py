@@ -1,4 +1,4 @@
-"""What the classes of a flavour are made of: frozen values, and those that keep their JSON."""
+"""Base classes of the models: `Frozen` values, and `Kept` objects with the JSON of their origin."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError
 from typing import TYPE_CHECKING, Any, ClassVar, Final, dataclass_transform
 
 from .faults import KINDS
-from .members import settled
+from .members import check_members
 from .readers import extras
 from .signature import Signature, order_of
 from .values import EMPTY, UNSET, Json
@@ -15,10 +15,10 @@ from .values import EMPTY, UNSET, Json
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Frozen:
-    """Values made by keyword, that cannot be changed, compared and printed by member.
+    """A value made by keyword and never changed; compared, hashed and printed by its members.
 
-    An instance holds the members that are there, among them those that its class presets though a
-    base requires them; the others it reads from its class.
+    An instance stores its present members, and each member for which its class has a default though
+    a base requires it. Every other member is read from the class.
     """
 
     _order: ClassVar[tuple[str, ...]] = ()
@@ -38,7 +38,7 @@ class Frozen:
 
         def __init__(self, /, **members: Any) -> None:
             cls = self.__class__
-            members = settled(cls, members, order_of)
+            members = check_members(cls, members, order_of)
             if not self._required <= members.keys():
                 lacking = ", ".join(sorted(self._required - members.keys()))
                 raise TypeError(f"{cls.__name__}() lacks keyword arguments: {lacking}")
@@ -63,7 +63,9 @@ class Frozen:
 
     def __repr__(self) -> str:
         members = zip(self._order, self._values(), strict=True)
-        text = ", ".join(f"{name}={value!r}" for name, value in members if shown(value))
+        text = ", ".join(
+            f"{name}={value!r}" for name, value in members if is_shown(value)
+        )
         return f"{type(self).__name__}({text})"
 
 
@@ -74,23 +76,23 @@ def _is_of_class(annotation: str) -> bool:
 new = object.__new__
 _attributes: Final = Frozen.__dict__["__dict__"]
 fill: Final[Callable[[object, dict[str, Json]], None]] = _attributes.__set__
-"""Sets the members of a new instance, all at once."""
+"""Set all members of a new instance at once."""
 
 
-def shown(value: object) -> bool:
-    """Return whether a member is worth printing."""
+def is_shown(value: object) -> bool:
+    """Return whether `repr` shows a member: it does unless the member is absent."""
     return value is not EMPTY and KINDS.get(value.__class__) != "nothing"
 
 
-# ---- values that keep what they were read from
+# ---- values with the JSON of their origin
 
 
 class Kept(Frozen):
-    """The base of open objects, of which most members are JSON that few ask for.
+    """The base of open objects. Most of their members are plain JSON and rarely used.
 
-    `wire_` is the JSON that such an object was read from, where that is all it holds: its members
-    are then read when they are first asked for, and it is written as it is. It is None where the
-    object holds members of its own.
+    `wire_` is the JSON of an object fresh from the decoder: each member is read from it at its
+    first use, and the object is written as `wire_` stands. It is None once the object stores its
+    members itself.
     """
 
     __slots__ = ("wire_",)
@@ -107,7 +109,7 @@ class Kept(Frozen):
 
 
 def _again(cls: type[Kept], members: Mapping[str, Json], wire: Json) -> Kept:
-    """A copy of a kept object, as `copy` and `pickle` make one."""
+    """Rebuild an object for `copy` and `pickle`."""
     made = new(cls)
     fill(made, {**members})
     keep(made, wire)
@@ -115,7 +117,7 @@ def _again(cls: type[Kept], members: Mapping[str, Json], wire: Json) -> Kept:
 
 
 keep: Final[Callable[[Kept, Json], None]] = Kept.__dict__["wire_"].__set__
-"""Sets `wire_`."""
+"""Set `wire_` of an object."""
 
 
 if TYPE_CHECKING:
@@ -126,7 +128,7 @@ if TYPE_CHECKING:
 else:
 
     class Late:
-        """An optional member that is read from `wire_` when it is first asked for."""
+        """An optional member. Its first use reads it from `wire_`."""
 
         absent = UNSET
 
@@ -147,7 +149,7 @@ else:
             return wire.get(self.wires[0], self.absent)
 
     class Rest(Late):
-        """The members with other names; as they may be changed, the value then holds all itself."""
+        """The unknown members. A caller may change this dict, so its first use drops `wire_`."""
 
         absent = EMPTY
 

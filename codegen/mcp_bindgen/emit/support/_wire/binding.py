@@ -1,8 +1,7 @@
-"""Binds a codec to the classes of a flavour.
+"""Bind the codec of a revision to the classes of a flavour.
 
-The readers and writers of a revision are written once, for all flavours whose models are made of
-the members that are there. What they name is looked up when they run: `bind` gives each flavour
-the same functions over its own classes.
+A codec module has the readers and writers of a revision once. `bind` copies its functions and
+gives the copies the flavour's classes as globals: a function looks its globals up when it runs.
 """
 
 from __future__ import annotations
@@ -23,32 +22,32 @@ Reader: TypeAlias = Callable[[Json, At], Json]
 _T = TypeVar("_T")
 
 fills: bool = True
-"""Whether a value is filled with its members, by its `__dict__`; else `make` makes it of them."""
+"""True if readers write members into the `__dict__` of a new value; False if they call `make`."""
 
 
 EXTRA: str = "extra_"
-"""Under which name a value holds its unknown members."""
+"""The attribute with the unknown members of a value."""
 
 
 def hold(extra: dict[str, Json]) -> Mapping[str, Json]:
-    """Unknown members, as a value holds them."""
+    """Return unknown members in the form in which a value stores them."""
     return extra
 
 
 def make(cls: type[_T], /, **members: Json) -> _T:
-    """Make a value of its members, in a flavour that does not fill it; they were checked."""
-    raise NotImplementedError  # a function of the flavour, where one is called
+    """Make a value of its members without checks: the reader has made them."""
+    raise NotImplementedError  # the flavour binds its own, if it needs one
 
 
 Present: TypeAlias = Callable[[Any], dict[str, Json]]
-"""The members of a value that are there, by Python name, in a flavour that does not fill it."""
+"""Returns the present members of a value by Python name, for values without `__dict__`."""
 
 
 @dataclass(frozen=True)
 class Binding:
-    """The readers and the writers of a flavour, by type; `checked` in the order of CHECKED.
+    """The readers and writers of a flavour, by type; `checked` has the order of CHECKED.
 
-    `lent` has the readers of an extension's core.
+    `lent` has the core's readers, if the codec is an extension's.
     """
 
     readers: dict[object, Reader]
@@ -60,21 +59,21 @@ class Binding:
 
 
 BINDINGS: Final[dict[tuple[str, str], Binding]] = {}
-"""The bindings that were made, by the codec and the flavour's module."""
+"""All bindings of this process, by the names of the codec and of the flavour's module."""
 
 
 _NONE: Final = Binding({}, {}, [], {}, {}, {})
 
 
 class Borrowed:
-    """A function of the core's codec by name; `bind` puts the flavour's in its place."""
+    """Stands for a function of the core's codec until `bind` replaces it by the flavour's copy."""
 
     def __init__(self, name: str) -> None:
         self.__name__ = name
 
     def __call__(self, *args: Any) -> Any:
         raise NotImplementedError(
-            f"{self.__name__} stands for a function that `bind` puts here"
+            f"{self.__name__} stands for a function of the core: call `bind` first"
         )
 
 
@@ -84,10 +83,10 @@ def bind(
     present: Present | None = None,
     **own: Any,
 ) -> Binding:
-    """The functions of a codec over the classes in `models`; `own` stand for names above.
+    """Bind a codec to the classes in `models`; `own` replaces names of this module's top.
 
-    Writers take members from the `__dict__` of a value; `present` is for values that have none.
-    What the codec of an extension borrows is that of the same flavour of its core.
+    `present` is for values without `__dict__`: else writers take members from there. The codec of
+    an extension gets the functions of its core in the same flavour.
     """
     given = vars(codec)
     flavour = models["__name__"].rpartition(".")[2]
@@ -133,5 +132,5 @@ def _of_core(codec: str, flavour: str) -> Binding:
 
 
 def _from_members(write: Writer, present: Present) -> Writer:
-    """A writer of values without `__dict__`."""
+    """Return a writer for values without `__dict__`."""
     return lambda x: write(SimpleNamespace(**present(x)))

@@ -1,4 +1,4 @@
-"""Faults: the errors, the place and the words of each, and where a value is not JSON."""
+"""The errors of reading, writing and construction, their texts, and the search for non-JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .values import (
 
 
 class WireError(ValueError):
-    """A fault at `path` (`$.content[0].text`): what was `expected` there, and what was `found`."""
+    """A fault at `path`, such as `$.content[0].text`; `expected` and `found` say it in words."""
 
     def __init__(self, path: str, expected: str, found: str) -> None:
         super().__init__(f"{path}: expected {expected}, found {found}")
@@ -35,15 +35,15 @@ class WireError(ValueError):
 
 
 class DecodeError(WireError):
-    """What was read is not what the type says, or not JSON."""
+    """The text is no JSON, or the JSON does not fit the type."""
 
 
 class EncodeError(WireError):
-    """What was to be written is not JSON."""
+    """The value has no form in JSON."""
 
 
 class MemberError(WireError, TypeError):
-    """A model was to be made of a value that its member does not take."""
+    """An argument of a model's constructor does not fit the type of its member."""
 
 
 _PLAIN = pattern(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -60,7 +60,7 @@ KINDS: Final[dict[type[Any], str]] = {
 
 
 def kind(value: object) -> str:
-    """What a fault calls a value: short strings, numbers, true, false and null as they are."""
+    """Return the words for a value in an error: short values as JSON, longer ones by kind."""
     if value.__class__ is str and not is_string(value):
         return "a lone surrogate"
     if value.__class__ is int and not is_number(value):
@@ -77,7 +77,7 @@ def kind(value: object) -> str:
 
 
 def path(at: At) -> str:
-    """`$.content[0].text`; names that are not identifiers in brackets."""
+    """Return a place as text: `$.content[0].text`, or `$["my name"]` if no identifier."""
     steps: list[str] = []
     while at is not None and at is not GIVEN:
         at, step = at
@@ -89,7 +89,7 @@ def path(at: At) -> str:
 
 
 def wrong(at: At, expected: str, value: object) -> DecodeError:
-    """The fault of `value` at a place."""
+    """Return the error for `value` at a place."""
     return DecodeError(path(at), expected, kind(value))
 
 
@@ -102,7 +102,7 @@ def unending() -> EncodeError:
 
 
 def fault(value: Any) -> EncodeError:
-    """Where a value is not JSON."""
+    """Return the error for the first part of `value` without a form in JSON."""
     problem = _fault(value, None, 0)
     return problem or EncodeError("$", "JSON", "a value that cannot be written")
 

@@ -1,7 +1,7 @@
-"""What the members of a class take: a value of the wrong type is refused when a model is made.
+"""Checks of constructor arguments: a value of the wrong type raises MemberError.
 
-The table of a module is made when the first of its models is. Most values are right by their class
-alone; the others are looked at.
+The class of most values decides alone; only the others are inspected. The table of checks of a
+module is made with the first model of the module.
 """
 
 from __future__ import annotations
@@ -9,23 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
-from .bounds import matches
+from .bounds import is_name
 from .faults import KINDS, DecodeError, MemberError, kind, path
 from .values import At, Json
 
 See: TypeAlias = Callable[[Any, At], None]
-"""Looks at a value and its place; raises MemberError."""
+"""Checks a value at a place. Raises MemberError."""
 
 
 class Items(frozenset[type[Any]]):
-    """The classes of a list's items."""
+    """The classes which a list's items may have."""
 
 
 class Take:
-    """What a member takes: any instance of some classes, and what `see` finds right.
+    """The check of a member: pass instances of `classes` themselves, and call `see` for the rest.
 
-    `words` say what is expected. `sure` is what tells by the class of a value that it is right: the
-    one class, several, or the classes of a list's items.
+    `words` describe the expected value. `sure` is for the fast path, by a value's class alone: one
+    class, a set of classes, or `Items`.
     """
 
     __slots__ = ("classes", "see", "sure", "words")
@@ -49,7 +49,7 @@ class Take:
 
 
 Takes: TypeAlias = Mapping[type[Any], Mapping[str, Take]]
-"""What each member of each class of a module takes."""
+"""The checks of a module, by class and member."""
 
 
 def _wrong(
@@ -58,8 +58,9 @@ def _wrong(
     value: object,
     classes: Iterable[type[Any]] = (),
 ) -> MemberError:
-    """The modules are named where a class has the name of the value's own, of another revision."""
+    """Return the error for a value."""
     name = kind(value)
+    # A class of another revision may have the same name: only the modules tell them apart.
     for cls in classes:
         if cls.__name__ == name:
             ours, theirs = cls.__module__, value.__class__.__module__
@@ -81,12 +82,12 @@ OBJECT: Final = Take("object", (dict,))
 
 
 def model(*classes: type[Any]) -> Take:
-    """An instance of one of some classes."""
+    """Return a check which accepts instances of `classes`."""
     return Take(" | ".join(cls.__name__ for cls in classes), classes)
 
 
 def like(read: Callable[[Json, At], Json]) -> Take:
-    """JSON that a reader takes."""
+    """Return a check which accepts the JSON that a reader accepts."""
 
     def see(value: Any, at: At) -> None:
         try:
@@ -98,10 +99,10 @@ def like(read: Callable[[Json, At], Json]) -> Take:
 
 
 def each(of: Take) -> Take:
-    """A list whose items are right."""
+    """Return a check of a list, with one check for all items."""
 
     def see(value: Any, at: At) -> None:
-        for i, item in enumerate(_listed(value, at)):
+        for i, item in enumerate(_require_list(value, at)):
             of.check(item, (at, i))
 
     made = Take("array", (), see)
@@ -109,8 +110,8 @@ def each(of: Take) -> Take:
     return made
 
 
-def valued(of: Take) -> Take:
-    """An object whose values are right."""
+def each_value(of: Take) -> Take:
+    """Return a check of an object, with one check for all values."""
 
     def see(value: Any, at: At) -> None:
         if not isinstance(value, dict):
@@ -122,10 +123,10 @@ def valued(of: Take) -> Take:
 
 
 def places(needed: int, of: tuple[Take, ...], rest: Take | None) -> Take:
-    """A list with a type for each place, `needed` of them at least."""
+    """Return a check of a list with a check for each place; the first `needed` must be there."""
 
     def see(value: Any, at: At) -> None:
-        items = _listed(value, at)
+        items = _require_list(value, at)
         if len(items) < needed or (rest is None and len(items) > len(of)):
             raise _wrong(at, f"an array of {needed} to {len(of)} items", value)
         for i, item in enumerate(items):
@@ -135,7 +136,7 @@ def places(needed: int, of: tuple[Take, ...], rest: Take | None) -> Take:
     return Take("array", (), see)
 
 
-def _listed(value: Any, at: At) -> list[Any]:
+def _require_list(value: Any, at: At) -> list[Any]:
     items: list[Any] = value
     if isinstance(value, list):
         return items
@@ -143,13 +144,16 @@ def _listed(value: Any, at: At) -> list[Any]:
 
 
 def _members(value: Any) -> Iterable[tuple[str, Any]]:
-    """Names and values; a name that is not text is named as it prints."""
+    """Yield names and values; a name of another class than `str` by its `repr`."""
     members: Mapping[Any, Any] = value
     return ((k if isinstance(k, str) else repr(k), v) for k, v in members.items())
 
 
 def either(*takes: Take) -> Take:
-    """What one of some takes; the fault is that of the only one that came further."""
+    """Return a check which accepts a value if one of `takes` does.
+
+    Its error is an arm's own if exactly one arm failed inside the value, not at the value.
+    """
     words = " | ".join(arm.words for arm in takes)
     classes = tuple(cls for arm in takes for cls in arm.classes)
 
@@ -167,12 +171,10 @@ def either(*takes: Take) -> Take:
     return Take(words, classes, see)
 
 
-def _is_name(pattern: str, longest: int | None, key: Any, at: At) -> bool:
+def _matches_name(pattern: str, longest: int | None, key: Any, at: At) -> bool:
     if not isinstance(key, str):
         raise _wrong(at, "names that are text", key)
-    if longest is not None and len(key) > longest:
-        raise _wrong(at, f"names of at most {longest} characters", key)
-    return matches(pattern, key)
+    return is_name(pattern, longest, key, lambda words: _wrong(at, words, key))
 
 
 def others(
@@ -180,10 +182,10 @@ def others(
     of: Take | None = None,
     keyed: tuple[tuple[str, int | None, Take], ...] = (),
 ) -> Take:
-    """Unknown members: a mapping without the names that are declared.
+    """Return a check of unknown members: a mapping without `declared` names.
 
-    Each has the types of all patterns of `keyed` that its name matches, else that of `of`. A model
-    can be of one class alone: there the first pattern decides.
+    Each value must pass the checks of all patterns in `keyed` which its name matches, or `of` if
+    none matches.
     """
 
     def see(value: Any, at: At) -> None:
@@ -195,8 +197,9 @@ def others(
             named = [
                 check
                 for pattern, longest, check in keyed
-                if _is_name(pattern, longest, key, at)
+                if _matches_name(pattern, longest, key, at)
             ]
+            # A model is of one class alone, so only the first pattern can accept it.
             if len(named) > 1 and value[key].__class__ not in KINDS:
                 named = named[:1]
             for each in named or ([] if of is None else [of]):
@@ -208,19 +211,21 @@ def others(
 # ---- tables
 
 TABLES: Final[dict[str, Callable[[], Takes]]] = {}
-"""By the name of a module, what makes its table."""
+"""Makes the table of a module, by the module's name."""
 TAKES: Final[dict[type[Any], dict[str, Take]]] = {}
-"""For each class of which one was made: by member, what it takes."""
+"""The checks of each class in use, by member."""
 _SURE: Final[dict[type[Any], dict[str, Any]]] = {}
-"""Likewise, what makes a value of it right at once."""
+"""`Take.sure` of each class in use, by member."""
 
 Names: TypeAlias = Callable[[Any], Iterable[str]]
 
 
-def settled(cls: type[Any], members: dict[str, Any], names: Names) -> dict[str, Any]:
-    """The members that are there, each looked at; `names` says which the class has.
+def check_members(
+    cls: type[Any], members: dict[str, Any], names: Names
+) -> dict[str, Any]:
+    """Return the present members, checked; `names(cls)` gives the names of all members.
 
-    Raises TypeError for a name that is none, MemberError for a value of the wrong type.
+    Raises TypeError for an unknown name, MemberError for a value of the wrong type.
     """
     sure = _SURE.get(cls) or _sure(cls, names)
     takes = TAKES[cls]
@@ -257,7 +262,7 @@ def _sure(cls: type[Any], names: Names) -> dict[str, Any]:
 
 
 def takes_of(cls: type[Any], names: Iterable[str]) -> dict[str, Take]:
-    """What members of a class take; what a person's subclass adds takes anything."""
+    """Return the checks of a class; a member added by a subclass of yours takes any value."""
     takes = dict.fromkeys(names, ANY)
     for base in reversed(cls.__mro__):
         table = TABLES.get(base.__module__)

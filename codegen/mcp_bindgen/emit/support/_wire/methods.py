@@ -1,4 +1,4 @@
-"""Rows of the tables of methods and of tolerances, and PEP 702's mark."""
+"""Rows of the tables of methods and tolerances, and the `deprecated` decorator of PEP 702."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _T = TypeVar("_T")
 
 
 class Method(NamedTuple):
-    """A method of the protocol; types by name.
+    """A method of the protocol, with its types by name.
 
-    `direction` is client-to-server, server-to-client, both, or input-request; `kind` request or
-    notification; `capability` the path of the capability that it needs, empty for none; `era`
-    handshake or per-request.
+    `kind` is request or notification; `direction` client-to-server, server-to-client, both or
+    input-request; `capability` the path of the required capability, or empty; `era` handshake or
+    per-request.
     """
 
     name: str
@@ -32,11 +32,11 @@ class Method(NamedTuple):
 
 
 class Tolerance(NamedTuple):
-    """A fault of peers that is repaired: in a body that `reader` receives, `member` gets `value`.
+    """A repair of a common fault of peers: `member` of a message to `reader` is set to `value`.
 
-    `position` is params or result; `forgives` are the faults that are repaired: absent, negative;
-    item, where `member` is an array and loses the items that do not fit, and every item, where it
-    may lose all of them. Those two have no value.
+    `position` is params or result. `forgives` names the faults: absent, negative, item, every item.
+    The last two drop wrong items of an array, and have no `value`: `item` demands that one is left,
+    `every item` may drop all.
     """
 
     reader: str
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 else:
 
     def deprecated(message: str) -> Callable[[_T], _T]:
-        """Marks a function as PEP 702 has it, for type checkers and readers."""
+        """Mark a function as deprecated, for type checkers and `__deprecated__`."""
 
         def mark(function: _T) -> _T:
             function.__deprecated__ = message

@@ -1,4 +1,7 @@
-"""Readers of parsed JSON: each takes a value and its place, and returns it checked."""
+"""Readers of parsed JSON. Each takes a value and its place, and returns the checked value.
+
+All raise DecodeError.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Final, NoReturn, TypeAlias
 
-from .bounds import matches
+from .bounds import is_name
 from .faults import KINDS, too_deep, wrong
 from .values import GIVEN, MAX_DEPTH, At, Json, is_number, is_string
 
@@ -36,7 +39,7 @@ def read_null(x: Json, at: At) -> Json:
 
 
 def read_object(x: Json, at: At) -> Json:
-    """An object of any JSON."""
+    """Read an object with any JSON inside."""
     if x.__class__ is not dict:
         raise wrong(at, "object", x)
     if x:
@@ -45,7 +48,7 @@ def read_object(x: Json, at: At) -> Json:
 
 
 def read_json(x: Json, at: At) -> Json:
-    """Any JSON."""
+    """Read any JSON."""
     if x.__class__ is not str or not x.isascii():
         if x.__class__ is not dict and KINDS.get(x.__class__) == "nothing":
             raise wrong(at, "a value", x)
@@ -70,7 +73,10 @@ def read_tagged(
     x: Json,
     at: At,
 ) -> Json:
-    """As read_array, for a union whose structs a tag tells apart: most items skip `read`."""
+    """Read an array of a union with a tag.
+
+    The reader of an item comes from `tags`; only an item without a known tag goes to `read`.
+    """
     if x.__class__ is not list:
         raise wrong(at, "array", x)
     made: list[Json] = []
@@ -109,7 +115,7 @@ def read_map(read: Callable[[Json, At], Json], x: Json, at: At) -> Json:
 
 
 def check_array(read: Callable[[Json, At], Json], x: Json, at: At) -> Json:
-    """As read_array, for items that are JSON already: the array itself."""
+    """Check each item of an array of plain JSON, and return the array itself."""
     if x.__class__ is not list:
         raise wrong(at, "array", x)
     for i, item in enumerate(x):
@@ -118,7 +124,7 @@ def check_array(read: Callable[[Json, At], Json], x: Json, at: At) -> Json:
 
 
 def check_map(read: Callable[[Json, At], Json], x: Json, at: At) -> Json:
-    """As read_map, for values that are JSON already: the object itself."""
+    """Check each value of an object of plain JSON, and return the object itself."""
     if x.__class__ is not dict:
         raise wrong(at, "object", x)
     for key, item in x.items():
@@ -127,7 +133,7 @@ def check_map(read: Callable[[Json, At], Json], x: Json, at: At) -> Json:
 
 
 def check_objects(x: Json, at: At) -> Json:
-    """An object of objects of any JSON."""
+    """Read an object of objects with any JSON inside."""
     if x.__class__ is not dict:
         raise wrong(at, "object", x)
     for key, item in x.items():
@@ -139,7 +145,7 @@ def check_objects(x: Json, at: At) -> Json:
 
 
 Named: TypeAlias = tuple[str, int | None, Callable[[Json, At], Json]]
-"""The pattern that names match, as Python writes it, how long they are, and the reader."""
+"""A pattern of names in Python's syntax, the longest name to try, and the reader of values."""
 
 
 def read_keyed(
@@ -148,13 +154,17 @@ def read_keyed(
     x: Json,
     at: At,
 ) -> Json:
-    """Members by their names: a value is what the first pattern's reader makes, and all take it."""
+    """Read members by patterns of their names.
+
+    All readers of matching patterns must accept a value; the first makes the result. `rest` reads a
+    member if no pattern matches.
+    """
     made: dict[str, Json] = {}
     for key, item in x.items():
         values = [
             read(item, (at, key))
             for pattern, longest, read in keyed
-            if is_name(pattern, longest, key, at)
+            if _matches_name(pattern, longest, key, at)
         ]
         if not values:
             values = [item if rest is None else rest(item, (at, key))]
@@ -162,11 +172,8 @@ def read_keyed(
     return made
 
 
-def is_name(pattern: str, longest: int | None, key: str, at: At) -> bool:
-    """Whether a name matches. Raises DecodeError for one that is too long to try."""
-    if longest is not None and len(key) > longest:
-        raise wrong(at, f"names of at most {longest} characters", key)
-    return matches(pattern, key)
+def _matches_name(pattern: str, longest: int | None, key: str, at: At) -> bool:
+    return is_name(pattern, longest, key, lambda words: wrong(at, words, key))
 
 
 def read_tuple(
@@ -175,7 +182,7 @@ def read_tuple(
     x: Json,
     at: At,
 ) -> Json:
-    """A reader for each place, then `rest` for all others."""
+    """Read an array with a reader for each place, and `rest` for the places after them."""
     return [
         (reads[i] if i < len(reads) else rest or read_json)(item, (at, i))
         for i, item in enumerate(x)
@@ -183,18 +190,18 @@ def read_tuple(
 
 
 def extras(x: Mapping[str, Json], known: frozenset[str], at: At) -> dict[str, Json]:
-    """The members that a type does not declare."""
+    """Return the members which are not in `known`."""
     members = {key: x[key] for key in x if key not in known}
     check_given(members, at)
     return members
 
 
 def no_extras(x: Mapping[str, Json], known: frozenset[str], at: At) -> NoReturn:
-    """Refuse the first member that a type does not declare."""
+    """Raise DecodeError for the first member which is not in `known`."""
     for key, value in x.items():
         if key not in known:
             raise wrong((at, _name(key, at)), "no such member", value)
-    raise AssertionError("a member was counted that is not there")
+    raise AssertionError("called without an unknown member")
 
 
 def _name(key: Json, at: At) -> str:
@@ -206,18 +213,19 @@ def _name(key: Json, at: At) -> str:
 _WORDS: Final = frozenset((bool, type(None)))
 _MOST: Final = 2**30 - 1
 _LEAST: Final = -_MOST
-"""No integer between them is too long; Python compares these sooner than longer ones."""
+"""Integers in this range are short enough, and CPython compares them fastest: they have one digit
+inside."""
 
 
 def is_given(at: At) -> bool:
-    """Return whether a place is in JSON that was given, not parsed from text."""
+    """Return whether a place is in a Python value from the caller, rather than in parsed text."""
     while at is not None and at is not GIVEN:
         at = at[0]
     return at is GIVEN
 
 
 def check_given(x: Json, at: At) -> None:
-    """Raise DecodeError for what is not JSON; what was parsed from text is not looked at."""
+    """Raise DecodeError if a value from the caller is not JSON. Parsed text is JSON already."""
     around, room = at, MAX_DEPTH
     while around is not None:
         if around is GIVEN:
@@ -227,11 +235,9 @@ def check_given(x: Json, at: At) -> None:
 
 
 def check_json(x: Json, at: At, room: int = MAX_DEPTH) -> None:
-    """Raise DecodeError for what is not JSON, or has more than `room` levels.
-
-    Most items are passed without a call; as they are of many types, `type(item)` is found sooner
-    than `item.__class__`.
-    """
+    """Raise DecodeError if `x` is not JSON or has more than `room` levels."""
+    # Most items pass without a call. `type(item)` is faster than `item.__class__` here, because
+    # items are of many types and the attribute cache of CPython misses.
     if not room and (x.__class__ is dict or x.__class__ is list):
         raise too_deep()
     if x.__class__ is dict:

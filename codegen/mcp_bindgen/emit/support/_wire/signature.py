@@ -1,4 +1,4 @@
-"""What `inspect.signature` says of a class: its members, which are arguments by keyword."""
+"""The `__signature__` of a class: its members as arguments by keyword."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from operator import attrgetter
 from typing import Any, Final
 
 order_of: Final[Callable[[Any], tuple[str, ...]]] = attrgetter("_order")
-"""The members of a class, in their order."""
+"""Returns the members of a class in their order."""
 
 
 class Signature:
-    """Made when it is asked for, as nothing but tools asks."""
+    """A descriptor which makes the signature at each use; only tools use it."""
 
     def __get__(self, value: object, cls: type[Any]) -> Any:
         import inspect

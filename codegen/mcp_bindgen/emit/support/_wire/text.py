@@ -1,4 +1,4 @@
-"""JSON text, read and written in one strict way, and how deep it nests."""
+"""Parse and write JSON text strictly, and measure its nesting."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _constant(text: str) -> NoReturn:
 
 
 def _scanner(**how: Any) -> Callable[[str, int], tuple[Json, int]]:
-    """Read one value at a place of a text; the value, and where it ends."""
+    """Return a function which parses the value at an index; it returns the value and its end."""
     decoder: Any = json.JSONDecoder(**how)
     scan: Callable[[str, int], tuple[Json, int]] = decoder.scan_once
     return scan
@@ -47,7 +47,7 @@ _MARKED: Final = "a byte order mark at the start (save the text without it)"
 
 
 def _decode(text: str) -> Json:
-    """One JSON value, and nothing but white space around it."""
+    """Parse one JSON value, with only white space around it."""
     text = text.strip(_SPACE)
     scan = _scan if len(text) <= MAX_DIGITS else _scan_long
     try:
@@ -62,11 +62,11 @@ def _decode(text: str) -> Json:
 
 
 def parse(data: bytes | bytearray | memoryview | str) -> Any:
-    """JSON text as Python values, read strictly.
+    """Parse JSON text strictly.
 
-    Raises DecodeError for what is not JSON, not UTF-8 without a byte order mark, deeper than
-    MAX_DEPTH, or holds NaN, an infinity, a number beyond a double, an integer over 4 300 digits or
-    a lone surrogate.
+    Raises DecodeError for text which is not JSON or not UTF-8, begins with a byte order mark, nests
+    deeper than MAX_DEPTH, or has NaN, an infinity, a number beyond a double, an integer over 4 300
+    digits or a lone surrogate.
     """
     try:
         text = data if isinstance(data, str) else str(data, "utf-8")
@@ -86,7 +86,7 @@ def parse(data: bytes | bytearray | memoryview | str) -> Any:
 
 
 def _check_surrogates(text: str) -> None:
-    """Raise DecodeError if half a character is escaped, in a member that another replaces too."""
+    """Raise DecodeError for a lone escaped surrogate, even in a member replaced by a later one."""
     if _HALF.search(text.replace("\\\\", "//")):
         raise DecodeError("$", "JSON", "a lone surrogate")
 
@@ -103,10 +103,9 @@ def check_depth(data: bytes | bytearray | memoryview | str) -> None:
 
 
 def is_deep(data: bytes | bytearray | memoryview | str) -> bool:
-    """Return whether brackets outside strings nest deeper than MAX_DEPTH, in what is JSON.
-
-    At the end of a text all are counted, in strings too: mostly they are too few to nest so deep.
-    """
+    """Return whether brackets outside strings nest deeper than MAX_DEPTH, in valid JSON."""
+    # First count the brackets of the text's end with those in strings: mostly there are too few to
+    # nest so deep, and nothing has to be cut out.
     raw = data if type(data) is bytes else _octets(data)
     if len(raw) < 2_000 and len(raw.translate(None, _NO_BRACKETS)) <= 2 * MAX_DEPTH:
         return False
@@ -119,9 +118,9 @@ def is_deep(data: bytes | bytearray | memoryview | str) -> bool:
 
 
 def _stay_shallow(brackets: bytes, depth: int) -> bool:
-    """Return whether the brackets of a text's end, which begins at a depth, cannot nest too deep.
+    """Return whether brackets cannot nest deeper than MAX_DEPTH, beginning at `depth`.
 
-    Some may be in strings: so many open in the first half at most, and so many close in the second.
+    Some of them may be in strings, so the halves of `brackets` are only upper limits.
     """
     half = len(brackets) // 2
     opened = brackets[:half].count(b"[")
@@ -129,10 +128,9 @@ def _stay_shallow(brackets: bytes, depth: int) -> bool:
 
 
 def _outside_strings(raw: bytes) -> bytes:
-    """The brackets outside strings, all taken for one sort: which closes which is for the parser.
-
-    All but brackets is cut out, then those in strings, if quotes do not stand in pairs.
-    """
+    """Return the brackets outside strings, `{}` as `[]`: the parser checks which closes which."""
+    # Reduce the text to quotes and brackets. A string without brackets is then `""`; the remaining
+    # strings are cut out.
     if _BACKSLASH in raw:
         raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     quoted = raw.translate(_ONE_SORT, _NO_STRUCTURE)
@@ -151,7 +149,7 @@ def _octets(data: bytes | bytearray | memoryview | str) -> bytes:
 def _nest_deeper(brackets: bytes) -> bool:
     """Return whether brackets, all of one sort, nest deeper than MAX_DEPTH.
 
-    What opens is counted part by part; where that may be too many, each bracket is looked at.
+    A part with few opening brackets is only counted; else each bracket is followed.
     """
     depth = 0
     for start in range(0, len(brackets), MAX_DEPTH):
@@ -164,12 +162,12 @@ def _nest_deeper(brackets: bytes) -> bool:
 
 
 def _deepest(brackets: bytes, depth: int) -> int:
-    """How deep brackets nest that begin at a depth."""
+    """Return the greatest depth which brackets reach, beginning at `depth`."""
     return max(accumulate((1 if b == _OPENS else -1 for b in brackets), initial=depth))
 
 
 _COUNTED: Final = 8_000
-"""How many bytes at the end of a text have their brackets counted; twice as many rarely pass."""
+"""The bytes at a text's end in which brackets are only counted; more of them rarely pass."""
 _OPENS: Final = ord("[")
 _BACKSLASH: Final = ord("\\")
 _ONE_SORT: Final = bytes.maketrans(b"{}", b"[]")
@@ -182,7 +180,7 @@ _encode: Final = json.JSONEncoder(
 
 
 def dump(value: Any) -> bytes:
-    """Python values as JSON text. Raises EncodeError, with the path, for what is not JSON."""
+    """Write Python values as JSON text. Raises EncodeError, with the path, for other values."""
     try:
         text = _encode(value).encode()
     except (ValueError, TypeError, RecursionError):
@@ -191,7 +189,7 @@ def dump(value: Any) -> bytes:
 
 
 def is_json(value: Json) -> bool:
-    """Return whether numbers are finite, in a parsed JSON value."""
+    """Return whether all numbers in a parsed JSON value are finite."""
     if value.__class__ is float:
         return bool(value - value == 0)
     if value.__class__ is list:

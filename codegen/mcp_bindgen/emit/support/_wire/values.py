@@ -1,4 +1,4 @@
-"""What values are made of: JSON, what is absent, and where in a document one is."""
+"""JSON values, the mark of an absent member, and places in a document."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, NoReturn, TypeAlias
 
 
 class Unset(Enum):
-    """The type of UNSET: a member that is not there, neither null nor a value."""
+    """The type of UNSET: an absent member, neither null nor a value."""
 
     UNSET = "UNSET"
 
@@ -23,7 +23,7 @@ UNSET: Final = Unset.UNSET
 
 
 class Empty(Mapping[str, Any]):
-    """A mapping without members, of which there is one."""
+    """The class of EMPTY, a mapping without members."""
 
     __slots__ = ()
 
@@ -47,29 +47,30 @@ class Empty(Mapping[str, Any]):
 
 
 EMPTY: Final[Mapping[str, Any]] = Empty()
-"""The unknown members of a value that has none."""
+"""The unknown members of a value without any."""
 
 MAX_DEPTH: Final = 128
-"""How deep JSON may nest."""
+"""The most levels of arrays and objects."""
 
 MAX_DIGITS: Final = 4300
-"""How long an integer may be."""
+"""The most digits of an integer."""
 
 Json: TypeAlias = Any
 """A parsed JSON value: dict, list, str, int, float, bool or None."""
 
 At: TypeAlias = "tuple[At, str | int | list[Json]] | None"
-"""A place in a document: the place around it, and a name or an index there; None for the whole.
+"""A place in a document: the place around it, and a name or index there; None for the whole.
 
-The place of an item that is being read has instead of its index the list of those read before it.
+While an array is read, its items' place has the list of the items read so far instead of an index:
+its length is the index.
 """
 
 GIVEN: Final[At] = (None, "")
-"""The whole of what came as Python values: unlike what is parsed from text, it may be no JSON."""
+"""The whole of a Python value from the caller: unlike parsed text, it may not be JSON."""
 
 
 def is_number(x: Json) -> bool:
-    """Return whether a value is a JSON number: finite, not too long, and neither true nor false."""
+    """Return whether a value is a JSON number: finite, not too long, and no bool."""
     if x.__class__ is int:
         return -LARGEST <= x <= LARGEST
     return x.__class__ is float and x - x == 0
@@ -79,7 +80,7 @@ LARGEST: Final = 10**MAX_DIGITS - 1
 
 
 def is_string(x: Json) -> bool:
-    """Return whether a value is a JSON string: text without half a character."""
+    """Return whether a value is a JSON string: text without a lone surrogate."""
     return x.__class__ is str and (x.isascii() or is_text(x))
 
 

@@ -1,4 +1,4 @@
-"""Writers: values as parsed JSON, each by the function of its class."""
+"""Writers: each turns values of a class into parsed JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from .values import Json
 
 
 def write_array(write: Callable[[Any], Json], x: Iterable[Any]) -> list[Json]:
-    """Like `list(map(write, x))`; Python is called sooner by Python than by C."""
+    """Write the items of an array."""
+    # Not `list(map(write, x))`: Python calls a Python function faster than C does.
     written: list[Json] = []
     for item in x:
         written.append(write(item))
@@ -24,7 +25,7 @@ def write_map(write: Callable[[Any], Json], x: Mapping[str, Json]) -> dict[str, 
 def merge(
     x: dict[str, Json], extra: Mapping[str, Json], known: frozenset[str]
 ) -> dict[str, Json]:
-    """Add unknown members. Raises EncodeError where one has the name of a declared member."""
+    """Add unknown members to `x`. Raises EncodeError if a name is in `known`."""
     for key, value in extra.items():
         if key in known:
             raise EncodeError(
@@ -36,14 +37,14 @@ def merge(
 
 Writer: TypeAlias = Callable[[Any], Json]
 Writers: TypeAlias = dict[type[Any], Writer]
-"""What writes an instance, by its class; a subclass is not there until one is met."""
+"""The writer of each class; a subclass gets its row with its first instance."""
 
 
 def write_again(writers: Writers, value: Any, stopped: Exception) -> Json:
-    """Write a value of which writing has stopped at a class that has no writer.
+    """Write a value again after an error, with writers for the subclasses in it.
 
-    Raises EncodeError where that is not a subclass of one that has, for nesting without end, and
-    for what stands where its class cannot.
+    Raises EncodeError for a class without a writer, for endless nesting, and for a value of the
+    wrong class for its place.
     """
     while isinstance(stopped, KeyError):
         adopt(writers, stopped)
@@ -59,11 +60,14 @@ def write_again(writers: Writers, value: Any, stopped: Exception) -> Json:
 
 
 STOPS: Final = (KeyError, RecursionError, AttributeError, TypeError)
-"""What may stop writing."""
+"""The errors with which a writer stops."""
 
 
 def adopt(writers: Writers, missing: KeyError) -> None:
-    """Has the class that is missing written as its base; raises `missing` if it is another key."""
+    """Add a writer for the class which is the missing key: the writer of its base.
+
+    Raises `missing` again if its key is no class, EncodeError if no base has a writer.
+    """
     cls = missing.args[0] if missing.args else None
     if not isinstance(cls, type) or cls in writers:
         raise missing
@@ -77,7 +81,7 @@ def adopt(writers: Writers, missing: KeyError) -> None:
 
 
 def plain_writers(write: Callable[[Any], Json]) -> Writers:
-    """What writes JSON values that may hold instances."""
+    """Return writers of JSON values with instances inside; `write` writes the inner values."""
 
     def same(value: Json) -> Json:
         return value

@@ -1,4 +1,4 @@
-"""Members that become the items of an array, and the items of an array that become members."""
+"""Join several members into one array, and split an array into members."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import NamedTuple
 from .._wire.values import At, Json
 from ._step import Step, Trip, each, same, without
 
-__all__ = ["Part", "composed", "taken_apart"]
+__all__ = ["Part", "join_parts", "split_parts"]
 
 
 class Part(NamedTuple):
-    """A member that is part of an array: its items, or with `name` one object of it.
+    """A member whose value is part of an array: several items, or with `name` one object.
 
-    `step` is that of an item or of the value; `marks` are what else the object has.
+    `step` converts an item or the value. The object is the value under `name`, and `marks`.
     """
 
     wire: str
@@ -23,8 +23,8 @@ class Part(NamedTuple):
     marks: Mapping[str, Json]
 
 
-def composed(o: Json, wire: str, parts: tuple[Part, ...], at: At, trip: Trip) -> Json:
-    """`o` with an array of its parts in their place."""
+def join_parts(o: Json, wire: str, parts: tuple[Part, ...], at: At, trip: Trip) -> Json:
+    """Return `o` with the array `wire` in the place of its parts."""
     items: list[Json] = []
     places: list[At] = []
     for part in parts:
@@ -44,10 +44,10 @@ def composed(o: Json, wire: str, parts: tuple[Part, ...], at: At, trip: Trip) ->
     return {**{key: o[key] for key in o if key not in names}, wire: items}
 
 
-def taken_apart(
+def split_parts(
     o: Json, wire: str, parts: tuple[Part, ...], at: At, trip: Trip, why: str
 ) -> Json:
-    """`o` with the parts of an array in its place; what has no place there is a loss."""
+    """Return `o` with the parts of the array `wire` in its place; the rest is lost."""
     new = without(o, wire)
     whole: At = (at, wire)
     for part in parts:

@@ -1,4 +1,4 @@
-"""What every step shares: losses, contexts, refusals, and what converts arrays and objects."""
+"""Shared by all steps: losses, contexts, refusals, and the conversion of arrays and objects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .._wire.values import At, Json
 
 
 class Loss(NamedTuple):
-    """What the other revision cannot say: where it was in the message, what became of it, why."""
+    """A part of a message without a form in the other revision: its path, its fate, the reason."""
 
     path: str
     what: str
@@ -20,12 +20,12 @@ class Loss(NamedTuple):
 
 @dataclass(frozen=True)
 class Context:
-    """What a handshake agreed once, and a later revision writes into every message.
+    """The results of a handshake, which later revisions write into every message.
 
     The values are parsed JSON in the shapes of the revision that writes them: an `Implementation`,
-    `ClientCapabilities`, an `Implementation`, a `LoggingLevel`. None is what is not known. They
-    are put into messages as they are, so they are not changed once the context is in use.
-    `result_types` are the values of `resultType` that extensions in use add to the revision's own.
+    `ClientCapabilities`, an `Implementation`, a `LoggingLevel`; None if unknown. Messages share
+    them, so do not change them while the context is in use. `result_types` are the values of
+    `resultType` added by extensions in use.
     """
 
     client_info: Mapping[str, Json] | None = None
@@ -38,22 +38,22 @@ class Context:
     )
 
     def fits(self, revision: str, *, now: bool = False) -> bool:
-        """Return whether messages of a revision are known to take it; `now` they are."""
+        """Return whether the values were checked for a revision; `now=True` notes it."""
         if now:
             self._fitting.add(revision)
         return revision in self._fitting
 
 
 class StepError(Exception):
-    """A message that cannot be converted."""
+    """A message has no form in the other revision."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Its `args` are the text, which is not what its constructor takes."""
+        """Rebuild without the constructor, since `args` are its text and not its arguments."""
         return type(self).__new__, (type(self), *self.args), vars(self)
 
 
 class Refused(StepError):
-    """The other revision has nothing for it: the JSON-RPC error that says so, and where it was."""
+    """The other revision has no such thing: the JSON-RPC error to answer, and the path."""
 
     def __init__(self, path: str, code: int, message: str, why: str) -> None:
         super().__init__(f"{path}: {message} ({code}): {why}")
@@ -64,7 +64,10 @@ class Refused(StepError):
 
 
 class NotAMessageMatter(StepError):
-    """A matter of how two sides talk, which no single message says; `handled_by` is who does."""
+    """No single message says this in the other revision; `handled_by` is the part which handles it.
+
+    Examples are the handshake and subscriptions.
+    """
 
     def __init__(self, path: str, handled_by: str, message: str, why: str) -> None:
         super().__init__(f"{path}: {message}; this is for {handled_by}: {why}")
@@ -75,7 +78,7 @@ class NotAMessageMatter(StepError):
 
 
 class NeedsContext(StepError):
-    """A context lacks `member`, or has something there that does not fit."""
+    """The context lacks `member`, or its value does not fit."""
 
     def __init__(self, member: str, why: str) -> None:
         super().__init__(f"context.{member}: {why}")
@@ -84,7 +87,7 @@ class NeedsContext(StepError):
 
 
 class Refusal(NamedTuple):
-    """How a method is refused; `runtime` is the part that handles it, empty where none does."""
+    """The refusal of a method; `runtime` is the part which handles it instead, or empty."""
 
     code: int
     message: str
@@ -92,14 +95,14 @@ class Refusal(NamedTuple):
     runtime: str = ""
 
     def at(self, place: At) -> StepError:
-        """The error that refuses what was at a place."""
+        """Return the error for a place."""
         if self.runtime:
             return NotAMessageMatter(path(place), self.runtime, self.message, self.why)
         return Refused(path(place), self.code, self.message, self.why)
 
 
 class Trip:
-    """One message on its way: the context, and the losses so far."""
+    """The conversion of one message: its context, and its losses so far."""
 
     __slots__ = ("_lost", "_names", "_noted", "_whole", "context")
 
@@ -112,7 +115,7 @@ class Trip:
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What was lost so far, at places of the message as it was at first."""
+        """The losses so far, with paths in the original message."""
         if not self._noted:
             return ()
         return tuple(
@@ -121,39 +124,36 @@ class Trip:
         )
 
     def lose(self, at: At, what: str, why: str) -> None:
-        """Notes a loss; one inside of what an earlier step has lost is reported at that place."""
+        """Note a loss. A loss inside of an earlier one is reported at the earlier one's place."""
         at = self._outer(self._first(at))
         self._lost[at] = True
         self._noted.append((at, what, why))
 
     def add(self, at: At, what: str, why: str) -> None:
-        """Notes that something stands where nothing was."""
+        """Note an addition."""
         at = self._first(at)
         self._lost[at] = False
         self._noted.append((at, what, why))
 
     def rename(self, at: At, to: str) -> None:
-        """Notes that what is at a place has another name from now on."""
+        """Note the new name of a member."""
         if at is not None:
             self._names[at[0], to] = self._first(at)
 
     def move(self, at: At, to: At, *, whole: bool = False) -> None:
-        """Notes that what is at a place stands elsewhere from now on.
-
-        `whole`: losses inside of it are reported at the place itself.
-        """
+        """Note the new place of a value; with `whole`, losses inside are reported at the value."""
         self._names[to] = first = self._first(at)
         if whole:
             self._whole.add(first)
 
     def _first(self, at: At) -> At:
-        """The place in the message as it was at first."""
+        """Return a place as a place in the original message."""
         if at is None or not self._names:
             return at
         return self._names.get(at) or (self._first(at[0]), at[1])
 
     def _outer(self, at: At) -> At:
-        """The outermost place around `at` that was lost; `at` itself if there is none."""
+        """Return the outermost lost place around `at`, or `at` itself."""
         place = at
         while place is not None:
             place = place[0]
@@ -162,57 +162,57 @@ class Trip:
         return at
 
     def squat(self, o: Json, wire: str, at: At, why: str) -> Json:
-        """`o` without a member that its sender's revision did not know."""
+        """Return `o` without a member unknown to its sender's revision, and note the loss."""
         self.lose((at, wire), f"`{wire}` is left out", why)
         return without(o, wire)
 
     def need(self, member: str) -> Json:
-        """A member of the context. Raises NeedsContext if it is not there."""
+        """Return a member of the context. Raises NeedsContext if it is None."""
         value = getattr(self.context, member)
         if value is None:
-            raise NeedsContext(member, "a request needs it, and it is not there")
+            raise NeedsContext(member, "a request of this revision needs it")
         return value
 
 
 Step: TypeAlias = Callable[[Json, At, Trip], Json]
-"""Takes a value, its place and the trip; the value itself comes back where nothing changes."""
+"""Converts a value at a place; returns the value itself if nothing changes."""
 
 
-def refused(at: At, code: int, message: str, why: str, runtime: str = "") -> StepError:
-    """The error that refuses what was at a place."""
+def refusal(at: At, code: int, message: str, why: str, runtime: str = "") -> StepError:
+    """Return the error for a place."""
     return Refusal(code, message, why, runtime).at(at)
 
 
 def without(o: Json, wire: str) -> Json:
-    """`o` without a member."""
+    """Return `o` without a member."""
     rest = o.copy()
     rest.pop(wire, None)
     return rest
 
 
-def renamed(o: Json, wire: str, to: str, value: Json) -> Json:
-    """`o` with a member under another name."""
+def rename(o: Json, wire: str, to: str, value: Json) -> Json:
+    """Return `o` with a member under another name."""
     return {**without(o, wire), to: value}
 
 
 def each(step: Step, x: Json, at: At, trip: Trip) -> Json:
-    """An array with every item converted; the array itself where none changes."""
+    """Convert every item of an array; return the array itself if none changes."""
     array: list[Json] = x
-    return _converted(step, x, enumerate(array), at, trip)
+    return _convert_items(step, x, enumerate(array), at, trip)
 
 
 def values(step: Step, x: Json, at: At, trip: Trip) -> Json:
-    """An object with every value converted; the object itself where none changes."""
-    return _converted(step, x, x.items(), at, trip)
+    """Convert every value of an object; return the object itself if none changes."""
+    return _convert_items(step, x, x.items(), at, trip)
 
 
 def rest(step: Step, x: Json, known: frozenset[str], at: At, trip: Trip) -> Json:
-    """An object with the values of unlisted members converted."""
+    """Convert the values of all members which are not in `known`."""
     items = [item for item in x.items() if item[0] not in known]
-    return _converted(step, x, items, at, trip) if items else x
+    return _convert_items(step, x, items, at, trip) if items else x
 
 
-def _converted(
+def _convert_items(
     step: Step, x: Json, items: Iterable[tuple[str | int, Json]], at: At, trip: Trip
 ) -> Json:
     new = x
@@ -225,7 +225,7 @@ def _converted(
 
 
 def same(a: Json, b: Json) -> bool:
-    """Return whether two JSON values are equal; 1, 1.0 and true are three values."""
+    """Return whether two JSON values are equal; 1, 1.0 and true differ."""
     if a.__class__ is dict and b.__class__ is dict:
         return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
     if a.__class__ is list and b.__class__ is list:

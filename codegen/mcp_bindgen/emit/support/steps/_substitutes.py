@@ -1,4 +1,4 @@
-"""What stands in a message for what the other revision cannot say: a text item, most of all."""
+"""Substitutes for parts of a message without a form in the other revision: mostly a text item."""
 
 from __future__ import annotations
 
@@ -10,41 +10,45 @@ from ._step import Trip, has_data, same, without
 
 
 def text(value: str) -> Json:
-    """A text item."""
+    """Return a text item."""
     return {"type": "text", "text": value}
 
 
-def written(value: Json) -> str:
-    """JSON text."""
+def json_text(value: Json) -> str:
+    """Return a value as JSON text."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def media_as_text(o: Json) -> Json:
-    """What it is, a sound for instance, and its media type."""
+    """Return a text item with the kind of a media item and its media type."""
     return text(f"[{o['type']}: {o['mimeType']}]")
 
 
 def link_as_text(o: Json) -> Json:
-    """The name and the URI of a resource."""
+    """Return a text item with the name and URI of a resource."""
     return text(f"{o.get('title') or o['name']}: {o['uri']}")
 
 
 def tool_use_as_text(o: Json) -> Json:
-    """The tool that a model wants, and its arguments."""
-    return text(f"[tool: {o['name']}] {written(o['input'])}")
+    """Return a text item with the tool and the arguments of a model's tool call."""
+    return text(f"[tool: {o['name']}] {json_text(o['input'])}")
 
 
 def tool_result_as_text(o: Json) -> Json:
-    """What a tool has returned: its texts and what none of them says, or its blocks as JSON."""
+    """Return a text item with a tool's result.
+
+    It has the texts of the result, and the structured content if no text repeats it; without
+    either, all blocks as JSON.
+    """
     items = o["content"]
     texts = [item["text"] for item in items if item["type"] == "text"]
     if "structuredContent" in o and not _is_said(o, "structuredContent"):
-        texts.append(written(o["structuredContent"]))
-    return text("\n".join(texts) or written(items))
+        texts.append(json_text(o["structuredContent"]))
+    return text("\n".join(texts) or json_text(items))
 
 
 def blocks_as_one(o: Json) -> Json:
-    """The only block of a message, or the text of all."""
+    """Return a message's only text or image block, or one text item for all blocks."""
     if len(o) == 1 and o[0]["type"] in _WHOLE:
         return o[0]
     return text("\n".join(map(_block_text, o)))
@@ -67,16 +71,16 @@ def _block_text(o: Json) -> str:
 
 
 def structured_as_text(o: Json, wire: str, at: At, trip: Trip, why: str) -> Json:
-    """`o` without a member; its JSON as a text item, unless `content` has a text that says it."""
+    """Return `o` without a member, and with its JSON as a text item unless one has it already."""
     new = without(o, wire)
     if not _is_said(o, wire):
         trip.add(((at, "content"), len(o["content"])), "a text item is added", why)
-        new["content"] = [*o["content"], text(written(o[wire]))]
+        new["content"] = [*o["content"], text(json_text(o[wire]))]
     return new
 
 
 def _is_said(o: Json, wire: str) -> bool:
-    """Return whether a text in `content` is the JSON of a member."""
+    """Return whether a text item in `content` is the JSON of a member."""
     return any(_says(item, o[wire]) for item in o["content"])
 
 
@@ -88,7 +92,7 @@ def _says(item: Json, value: Json) -> bool:
 
 
 def schemas_as_objects(o: Json, wire: str, at: At, trip: Trip, why: str) -> Json:
-    """`o` with the schemas of a member as objects: `true` is {}, `false` is {"not": {}}."""
+    """Return `o` with the schemas of a member as objects: `true` as {}, `false` as {"not": {}}."""
     schemas = o[wire]
     if schemas.__class__ is not dict:
         return without(o, wire)
@@ -100,7 +104,7 @@ def _schema(value: Json) -> Json:
 
 
 def choice_as_enum(o: Json) -> Json:
-    """A field whose values have labels beside them."""
+    """Return an enum with labels for a choice of titled constants."""
     new = {key: o[key] for key in ("type", "title", "description") if key in o}
     new["enum"] = [item["const"] for item in o["oneOf"]]
     new["enumNames"] = [item["title"] for item in o["oneOf"]]
@@ -108,22 +112,22 @@ def choice_as_enum(o: Json) -> Json:
 
 
 def task_as_text(o: Json) -> Json:
-    """A tool's result that says which task will have it."""
-    return {"content": [text(f"[task] {written(o['task'])}")]}
+    """Return a tool's result whose text names the task."""
+    return {"content": [text(f"[task] {json_text(o['task'])}")]}
 
 
 def json_as_text(o: Json) -> Json:
-    """JSON as a string."""
-    return written(o)
+    """Return JSON as a string."""
+    return json_text(o)
 
 
 def json_as_text_item(o: Json) -> Json:
-    """JSON in a text item, for content of any kind."""
-    return text(written(o))
+    """Return JSON in a text item."""
+    return text(json_text(o))
 
 
 def urls_in_message(error: Json, code: int) -> Json:
-    """An error whose message has the addresses that its data lists."""
+    """Return an error whose message has the URLs of its data."""
     items: Json = (
         error["data"]["elicitations"] if has_data(error, "elicitations") else ()
     )

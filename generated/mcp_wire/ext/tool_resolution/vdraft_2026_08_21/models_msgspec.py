@@ -2,10 +2,10 @@
 # structure 9e4ffc2feef711585b864325d1023979e4c88c975be4301c66109f9507338c5b, template templates/bindings/models_msgspec.py.jinja
 """MCP extension tool-resolution@draft-2026-08-21 as msgspec structs.
 
-`decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. A member that
-is not there is UNSET; members that a type does not declare are in its `extra_`. JSON has one kind of
-number: 1.0 is the literal 1. To a type checker `Checked[T]` is `T`; it marks what msgspec leaves to
-`dec_hook`, which decoders of your own need too, as encoders of your own need `enc_hook`.
+`decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below. An absent
+member is UNSET; unknown members are in `extra_`. JSON has one kind of number: 1.0 is the literal 1.
+To a type checker `Checked[T]` is `T`; at run time msgspec passes its values to `dec_hook`. Give
+`dec_hook` to decoders of your own, and `enc_hook` to encoders.
 """
 
 from __future__ import annotations
@@ -275,9 +275,9 @@ def decode(T: TypeForm[_T], data: bytes | bytearray | memoryview | str) -> _T: .
 @overload
 def decode(T: object, data: bytes | bytearray | memoryview | str) -> object: ...
 def decode(T: Any, data: bytes | bytearray | memoryview | str) -> object:
-    """The value of type `T`, a class or an alias of this module, that JSON text holds.
+    """Read a value of type `T`, a class or an alias of this module, from JSON text.
 
-    Raises DecodeError for what is not JSON or not a `T`, TypeError for a `T` that is not ours.
+    Raises DecodeError if the text is not JSON or not a `T`, TypeError for any other `T`.
     """
     try:
         if len(data) > 256:
@@ -288,9 +288,9 @@ def decode(T: Any, data: bytes | bytearray | memoryview | str) -> object:
 
 
 def encode(value: object) -> bytes:
-    """A value as JSON text in UTF-8.
+    """Write a value as JSON text in UTF-8.
 
-    Raises EncodeError for what JSON has no form for, inside unknown members too.
+    Raises EncodeError for a part without a form in JSON, inside unknown members too.
     """
     try:
         return _ENCODERS[value.__class__](value)
@@ -303,9 +303,9 @@ def from_wire(T: TypeForm[_T], obj: Json) -> _T: ...
 @overload
 def from_wire(T: object, obj: Json) -> object: ...
 def from_wire(T: Any, obj: Json) -> object:
-    """The value of type `T` that parsed JSON holds; `obj` may share parts with it.
+    """Read a value of type `T` from parsed JSON. The value may share parts with `obj`.
 
-    Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
+    Raises DecodeError if `obj` is not JSON or not a `T`, TypeError for any other `T`.
     """
     try:
         return _reader(T)(obj, GIVEN)
@@ -314,9 +314,9 @@ def from_wire(T: Any, obj: Json) -> object:
 
 
 def to_wire(value: object) -> Json:
-    """A value as parsed JSON, which may share with it what may be any JSON, and is not looked at.
+    """Write a value as parsed JSON. The result may share unchecked parts with the value.
 
-    Raises EncodeError for an instance of a class that is not ours, or that stands where it cannot.
+    Raises EncodeError for an instance of a foreign class, or of the wrong class for its place.
     """
     try:
         if isinstance(value, Bare):
@@ -330,9 +330,9 @@ def to_wire(value: object) -> Json:
 
 
 def dec_hook(type: Any, obj: Json) -> Any:
-    """What a decoder of your own needs, to read the types of this module.
+    """Read a `Checked` type, as the `dec_hook` of your own decoder.
 
-    Raises DecodeError for what is not of the type.
+    Raises DecodeError for a value of another type.
     """
     try:
         read = _HOOKS[type]
@@ -342,9 +342,9 @@ def dec_hook(type: Any, obj: Json) -> Any:
 
 
 def enc_hook(obj: Any) -> Json:
-    """What an encoder of your own needs, to write the classes that are not Structs.
+    """Write an open object, as the `enc_hook` of your own encoder.
 
-    Raises TypeError for what `encode` alone can write: a value with unknown members.
+    Raises TypeError for unknown members of a Struct, which only `encode` can write.
     """
     if isinstance(obj, Open):
         return finite(to_wire(obj)) if obj.wire_ is None else obj.wire_
@@ -359,7 +359,7 @@ def _reader(T: object) -> Reader:
 
 
 def _encode_other(value: object) -> bytes:
-    """What no encoder wrote: a Struct of a class that was not met, or what is for the codec."""
+    """Write a Struct of a class seen for the first time, or any value by the codec."""
     if isinstance(value, Bare) and value.__class__ not in _ENCODERS:
         _ENCODERS[value.__class__] = _encode
         return encode(value)
@@ -371,7 +371,7 @@ def _encode_json(value: Json) -> bytes:
 
 
 def _native(T: Any) -> Callable[[Any], Any]:
-    """The native decoder of a type, or its codec where it has none."""
+    """Return msgspec's decoder of a type, or the codec's reader if msgspec cannot read it."""
     reader = _reader(T)
     if T in _CODEC_ONLY or T in _CODEC.lent:
         _NATIVE[T] = lambda data: reader(parse(data), None)
@@ -406,4 +406,4 @@ _ENCODERS: Final[dict[type[Any], Callable[[Any], bytes]]] = {
     dict: _encode_json,
     list: _encode_json,
 }
-"""By class what msgspec itself writes: the numbers of a Struct were checked when it was made."""
+"""msgspec's encoder by class. It may write a Struct, since the constructor has checked numbers."""

@@ -3,10 +3,9 @@
 """MCP extension tool-resolution@draft-2026-08-21 as pydantic models.
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below, and so do
-pydantic's own `model_validate_json`, `model_dump_json` and `TypeAdapter`. A member that is not there
-is UNSET, which is pydantic's MISSING; members that a type does not declare are in its `extra_`. JSON
-has one kind of number: 1.0 is the literal 1. Annotations are text only where they name what comes
-later, as pydantic has to compile that.
+pydantic's own `model_validate_json`, `model_dump_json` and `TypeAdapter`. An absent member is UNSET,
+which is pydantic's MISSING; unknown members are in `extra_`. JSON has one kind of number: 1.0 is the
+literal 1. Annotations are text only if they name a later class, since pydantic compiles each text.
 """
 
 from collections.abc import Mapping
@@ -298,9 +297,9 @@ def decode(T: "TypeForm[_T]", data: bytes | bytearray | memoryview | str) -> _T:
 @overload
 def decode(T: object, data: bytes | bytearray | memoryview | str) -> object: ...
 def decode(T: Any, data: bytes | bytearray | memoryview | str) -> object:
-    """The value of type `T`, a class or an alias of this module, that JSON text holds.
+    """Read a value of type `T`, a class or an alias of this module, from JSON text.
 
-    Raises DecodeError for what is not JSON or not a `T`, TypeError for a `T` that is not ours.
+    Raises DecodeError if the text is not JSON or not a `T`, TypeError for any other `T`.
     """
     if T not in _NAMES:
         raise TypeError(f"{T!r} is not a type of this module")
@@ -308,9 +307,9 @@ def decode(T: Any, data: bytes | bytearray | memoryview | str) -> object:
 
 
 def encode(value: object) -> bytes:
-    """A value as JSON text in UTF-8.
+    """Write a value as JSON text in UTF-8.
 
-    Raises EncodeError for what JSON has no form for, inside unknown members too.
+    Raises EncodeError for a part without a form in JSON, inside unknown members too.
     """
     return write_text(value)
 
@@ -320,9 +319,9 @@ def from_wire(T: "TypeForm[_T]", obj: Json) -> _T: ...
 @overload
 def from_wire(T: object, obj: Json) -> object: ...
 def from_wire(T: Any, obj: Json) -> object:
-    """The value of type `T` that parsed JSON holds; `obj` may share parts with it.
+    """Read a value of type `T` from parsed JSON. The value may share parts with `obj`.
 
-    Raises DecodeError for what is not a `T` or not JSON, TypeError for a `T` that is not ours.
+    Raises DecodeError if `obj` is not JSON or not a `T`, TypeError for any other `T`.
     """
     if T not in _NAMES:
         raise TypeError(f"{T!r} is not a type of this module")
@@ -330,15 +329,15 @@ def from_wire(T: Any, obj: Json) -> object:
 
 
 def to_wire(value: object) -> Json:
-    """A value as parsed JSON, which may share with it what may be any JSON, and is not looked at.
+    """Write a value as parsed JSON. The result may share unchecked parts with the value.
 
-    Raises EncodeError for an instance of a class that is not ours, or that stands where it cannot.
+    Raises EncodeError for an instance of a foreign class, or of the wrong class for its place.
     """
     return write_object(value)
 
 
 def _explain(T: Any, obj: Json) -> object:
-    """Raises the DecodeError of `obj`: the dataclass flavour's readers say where a fault is."""
+    """Raise the DecodeError of `obj` by the dataclass flavour, whose readers find the place."""
     from . import models_dataclass
 
     return models_dataclass.from_wire(getattr(models_dataclass, _NAMES[T]), obj)
