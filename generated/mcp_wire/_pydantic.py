@@ -58,10 +58,7 @@ def _signature(cls: "type[Model]") -> Signature:
 
 
 class _Constant:
-    """A constant member, as an attribute of the class.
-
-    It is hidden while pydantic makes a subclass, for pydantic would take it for a default.
-    """
+    """A constant member. Hidden while pydantic makes a subclass, or it would be a default."""
 
     def __init__(self, value: Json) -> None:
         self.value = value
@@ -82,8 +79,7 @@ else:
         def __new__(
             mcs, name: str, bases: tuple[Any, ...], members: Any, **options: Any
         ) -> type:
-            # The annotations of an unfinished base name classes of its own module, which pydantic
-            # does not find from the module of the subclass.
+            # An unfinished base names classes of its own module, not of the subclass's.
             here = (__name__, members.get("__module__"))
             for base in bases:
                 if isinstance(base, mcs) and base.__module__ not in here:
@@ -324,9 +320,7 @@ def _bytes(data: Any) -> bytes:
 
 
 def _has_word(text: bytes) -> bool:
-    """Return whether the text has NaN or Infinity; a search for one letter comes first, as it is
-    fastest.
-    """
+    """Return whether the text has NaN or Infinity, after a faster search for one letter."""
     return (_N in text and b"NaN" in text) or (_I in text and b"Infinity" in text)
 
 

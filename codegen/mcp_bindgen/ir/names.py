@@ -45,9 +45,9 @@ _GENERATED: Final = (
 )
 _CODEC: Final = (
     "ANY BOOLEAN Borrowed CHECKED EXTRA NUMBER OBJECT READERS STRING TABLES Takes WRITERS Writer "
-    "Writers check_array check_map check_objects each each_value either extras fills hold is_given is_number "
-    "is_string keep like make matches merge model others read_array read_json read_literals "
-    "read_map read_string read_strings read_tagged takes write_array write_map wrong"
+    "Writers check_array check_map check_objects each each_value either extras fills hold is_given "
+    "is_number is_string keep like make matches merge model others read_array read_json "
+    "read_literals read_map read_string read_strings read_tagged takes write_array write_map wrong"
 )
 
 RESERVED_MEMBERS: Final = frozenset(
