@@ -112,7 +112,6 @@ PAGE_CEILINGS: Final[Mapping[str, Page]] = {
     "docs/EXTENSIONS.md": Page(18, 5, 61, 212),
     "docs/FLAVOURS.md": Page(26, 3, 24, 89),
     "docs/FROM-MCP.md": Page(8, 3, 67, 1224),
-    "docs/HTTP.md": Page(8, 4, 27, 354),
     "docs/READING.md": Page(15, 1, 34, 218),
     "docs/SCALING.md": Page(13, 2, 27, 588),
     "docs/TESTING.md": Page(15, 2, 60, 499),
