@@ -113,7 +113,6 @@ PAGE_CEILINGS: Final[Mapping[str, Page]] = {
     "docs/FLAVOURS.md": Page(26, 3, 24, 89),
     "docs/FROM-MCP.md": Page(8, 3, 67, 1224),
     "docs/READING.md": Page(15, 1, 34, 218),
-    "docs/SCALING.md": Page(13, 2, 27, 588),
     "docs/TESTING.md": Page(15, 2, 60, 499),
     "docs/THREATS.md": Page(19, 0, 98, 19),
 }

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
 from random import Random
 from typing import Any, Final, TypeAlias
@@ -22,7 +22,7 @@ from mcp_runtime.stores import Kept, NoSuchEvent, Store, TooManyTasks
 
 OpenStore: TypeAlias = Callable[[Limits], Store]
 """Makes a store on the engine, with these limits. The check enters the store."""
-Check: TypeAlias = Callable[[OpenStore], Awaitable[None]]
+Check: TypeAlias = Callable[[OpenStore], Coroutine[Any, Any, None]]
 _Body: TypeAlias = Callable[..., Awaitable[None]]
 
 _SOON: Final = 5.0
