@@ -118,7 +118,7 @@ def convert(
     Raises DecodeError for a message invalid in `from_`, Refused for a message without a form in
     `to`, NotAMessageMatter for a part of a handshake or subscription, NeedsContext if the context
     lacks a member, UnknownRevision if there are no steps, TypeError for a response without
-    `method`.
+    `method`; an error without an id answers no request, and needs none.
     """
     trip = Trip(_NOTHING if context is None else context)
     try:
@@ -165,13 +165,13 @@ def _request(message: Json, source: _Side, to: str, trip: Trip) -> Json:
 def _response(
     message: Json, source: _Side, to: str, method: str | None, trip: Trip
 ) -> Json:
-    if method is None:
-        raise TypeError("a response needs the method of its request")
     kind = "error" if "error" in message else "response"
+    if method is None and (kind == "response" or message.get("id") is not None):
+        raise TypeError("a response needs the method of its request")
     source.read(source.types[kind], message, "")
-    if method not in source.methods:
+    if method is None or method not in source.methods:
         steps = steps_between(source.revision, to, "", kind, False)
-        _require_open(source.revision, to, method)
+        _require_open(source.revision, to, method or "")
         return _run(steps, message, None, trip, to)
     if kind == "error":
         steps = steps_between(source.revision, to, method, "error", False)

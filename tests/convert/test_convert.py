@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcp_wire._wire.faults import path
 from mcp_wire.convert import (
     Context,
     Converted,
@@ -427,6 +428,29 @@ def test_an_error_without_an_id_is_refused_where_ids_are_required() -> None:
         convert(message, "2025-11-25", "2025-06-18", method="ping")
 
 
+def test_an_error_without_an_id_answers_no_request_and_needs_no_method() -> None:
+    message = {"jsonrpc": "2.0", "error": {"code": -32700, "message": ""}}
+    for to in ("2025-11-25", NEWEST):
+        assert convert(message, NEWEST, to) == (message, ())
+    with pytest.raises(Refused) as caught:
+        convert(message, "2025-11-25", "2025-06-18")
+    assert caught.value.path == "$.id"
+    for answer in (response(), failure(-32603)):
+        with pytest.raises(TypeError, match="needs the method"):
+            convert(answer, "2025-11-25", "2025-06-18")
+
+
+def test_the_place_of_a_loss_is_readable() -> None:
+    schema: dict[str, Any] = {"type": "object"}
+    form = {"message": "?", "requestedSchema": schema}
+    for name, place in (("ключ", '["ключ"]'), ("a b", '["a b"]'), ("a", ".a")):
+        schema["properties"] = {name: {"type": "string", "default": "a"}}
+        down = convert(request("elicitation/create", form), "2025-11-25", "2025-06-18")
+        wanted = f"$.params.requestedSchema.properties{place}.default"
+        assert [loss.path for loss in down.losses] == [wanted]
+    assert path(((None, "\ud800"), 1)) == '$["\\ud800"][1]'
+
+
 # ---- old peers meet new data
 
 
@@ -436,6 +460,20 @@ def test_an_old_peer_reads_sound_and_links_as_text() -> None:
     result, lost = tool_result(OLDEST, audio, link)
     assert [item["text"] for item in result["content"]] == ["[audio: audio/wav]", "A: file:///a"]
     assert lost == ["$.result.content[1]", "$.result.content[0]"]
+
+
+def test_what_becomes_text_stays_for_whom_it_was() -> None:
+    hints = {"audience": ["user"], "priority": 1}
+    audio = {"type": "audio", "data": "", "mimeType": "audio/wav", "annotations": hints}
+    link = {"type": "resource_link", "name": "n", "uri": "file:///a", "description": "All of it."}
+    timed = {**link, "annotations": {**hints, "lastModified": "now"}}
+    result, lost = tool_result(OLDEST, audio, timed, link)
+    assert result["content"] == [
+        {"type": "text", "text": "[audio: audio/wav]", "annotations": hints},
+        {"type": "text", "text": "n: file:///a\nAll of it.", "annotations": hints},
+        {"type": "text", "text": "n: file:///a\nAll of it."},
+    ]
+    assert set(lost) == {f"$.result.content[{i}]" for i in range(3)}
 
 
 def test_an_old_peer_reads_structured_content_as_text_unless_a_text_is_its_json() -> None:
@@ -580,6 +618,22 @@ def test_an_old_client_is_not_sent_to_a_page() -> None:
     with pytest.raises(Refused) as caught:
         convert(request("elicitation/create", params), "2025-11-25", OLDEST)
     assert caught.value.code == -32601
+
+
+def test_all_that_a_tool_gave_a_model_is_in_the_text() -> None:
+    content = [
+        {"type": "text", "text": "y"},
+        {"type": "image", "data": "", "mimeType": "image/png"},
+        {"type": "resource_link", "name": "n", "uri": "file:///a"},
+        {"type": "resource", "resource": {"uri": "file:///b", "text": "z"}},
+        {"type": "resource", "resource": {"uri": "file:///c", "blob": ""}},
+    ]
+    done = {"type": "tool_result", "toolUseId": "1", "content": content}
+    params = {"messages": [{"role": "user", "content": done}], "maxTokens": 1}
+    down = convert(request("sampling/createMessage", params), "2025-11-25", OLDEST)
+    lines = ["y", "[image: image/png]", "n: file:///a", "z", "[resource: file:///c]"]
+    (message,) = down.message["params"]["messages"]
+    assert message["content"] == {"type": "text", "text": "\n".join(lines)}
 
 
 def test_an_old_model_reads_what_tools_did() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import re
-import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -264,40 +267,188 @@ def test_a_member_is_composed_of_others_and_taken_apart_by_one_row(tmp_path: Pat
         assert [part.wire for part in member.parts] == ["a", "b"]
 
 
-RUN: Final = """
-from made.steps import Context, Trip, route
-apart = {"a": ["x"], "b": 1, "d": 2}
-whole = route("a", "b", "foo", "params")(apart, Trip(Context()))
-assert whole == {"d": 2, "c": ["x", {"kind": "b", "value": 1}]}, whole
-assert route("b", "a", "foo", "params")(whole, Trip(Context())) == apart
-"""
+SPLIT: Final = "interface P { a: string[]; b?: unknown }"
+OPEN: Final = (
+    "interface P { c: (A | B)[] }"
+    " interface A { who: string; kind: 'a'; texts: string[] }"
+    " interface B { who: string; kind: 'b'; value?: unknown }"
+)
+C: Final = '{item = "b", as = "value", with = {who = "program", kind = "b"}}'
+D: Final = '{item = "a", as = "texts", with = {who = "model", kind = "a"}, value = []}'
+E: Final = '{item = "b", as = "value", with = {who = "model", kind = "b"}}'
+F: Final = '{with = {who = "user", kind = "b"}}'
 
 
-def test_what_composes_arrays_is_copied_into_a_package_whose_steps_do(tmp_path: Path) -> None:
-    for rows, whole, is_copied in ((parts(A, B), WHOLE, True), ("", APART, False)):
-        pair = planned(tmp_path, APART, whole, rows)
-        files = generate([pair.old, pair.new], Options(models=("dataclass",)), [pair])
-        assert ("steps/_parts.py" in files) == is_copied
-        if is_copied:
-            for name, text in files.items():
-                path = tmp_path / "made" / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, "utf-8")
-            subprocess.run([sys.executable, "-c", RUN], cwd=tmp_path, check=True)
+def test_a_question_proposes_the_parts_of_an_array(tmp_path: Path) -> None:
+    with pytest.raises(DecisionError) as caught:
+        planned(tmp_path, SPLIT, OPEN)
+    proposed = (
+        '{item = "a", as = "texts", with = {who = "...", kind = "a"}, value = ...}, '
+        '{item = "b", as = "value", with = {who = "...", kind = "b"}}'
+    )
+    assert f"only the sender has: parts = [{proposed}] (default, compose" in caught.value.remedy
+    with pytest.raises(DecisionError, match=r'parts = \[\{items = "a"\}, \{item = "b", as = "val'):
+        planned(tmp_path, APART, WHOLE)
+
+
+LOST: Final = row("P.c", up='"default"', value="[]", down='"drop"')
+
+
+def test_a_required_member_in_whose_place_a_constant_stands_is_composed_or_lost(
+    tmp_path: Path,
+) -> None:
+    """A newer reader does not look at members that its revision does not declare."""
+    rows = LOST + row("P.a", down='"default"', value="[]")
+    assert asked(tmp_path, SPLIT, OPEN, rows) == ["P.a", "P.b"]
+    with pytest.raises(DecisionError, match="its readers see `c`, which is only filled in"):
+        planned(tmp_path, SPLIT, OPEN, rows)
+
+
+def files_of(folder: Path, old: str, new: str, rows: str) -> dict[str, str]:
+    """The generated package of two schemas, by path."""
+    pair = planned(folder, old, new, rows)
+    return generate([pair.old, pair.new], Options(models=("dataclass",)), [pair])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rows", "is_copied"),
+    [(APART, WHOLE, parts(A, B), True), (APART, APART, "", False)],
+)
+def test_what_composes_arrays_is_copied_into_a_package_whose_steps_do(
+    tmp_path: Path, old: str, new: str, rows: str, is_copied: bool
+) -> None:
+    assert ("steps/_parts.py" in files_of(tmp_path, old, new, rows)) == is_copied
+
+
+@contextmanager
+def steps_of(folder: Path, old: str, new: str, rows: str) -> Iterator[Callable[..., Any]]:
+    """A function that sends the params of `foo` up or down, and returns them and what was lost."""
+    name = f"made{next(NUMBERS)}"
+    for path, text in files_of(folder, old, new, rows).items():
+        (folder / name / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name / path).write_text(text, "utf-8")
+    sys.path.insert(0, str(folder))
+    try:
+        steps = importlib.import_module(f"{name}.steps")
+    finally:
+        sys.path.remove(str(folder))
+
+    def send(value: Any, *way: str) -> tuple[Any, list[str]]:
+        trip = steps.Trip(steps.Context())
+        sent = steps.route(*way, "foo", "params")(value, trip)
+        return sent, [f"{loss.path}: {loss.what}" for loss in trip.losses]
+
+    yield send
+    for module in [key for key in sys.modules if key.partition(".")[0] == name]:
+        del sys.modules[module]
+
+
+NUMBERS: Final = count()
+
+
+def of(who: str, kind: str, **value: Any) -> dict[str, Any]:
+    return {"who": who, "kind": kind, **value}
+
+
+def test_an_array_of_items_and_objects_is_made_of_members_and_taken_apart(tmp_path: Path) -> None:
+    apart = {"a": ["x"], "b": 1, "d": 2}
+    whole = {"d": 2, "c": ["x", {"kind": "b", "value": 1}]}
+    with steps_of(tmp_path, APART, WHOLE, parts(A, B)) as send:
+        assert send(apart, "a", "b") == (whole, [])
+        assert send(whole, "b", "a") == (apart, [])
+
+
+def test_objects_that_open_members_tell_apart_are_made_and_taken_apart(tmp_path: Path) -> None:
+    texts, value, constant = (
+        of("model", "a", texts=["x"]),
+        of("program", "b", value=[1]),
+        of("user", "b"),
+    )
+    with steps_of(tmp_path, SPLIT, OPEN, parts(D, C, E, F)) as send:
+        for old, new in (
+            ({"a": ["x"], "b": [1]}, [texts, value, constant]),
+            ({"a": []}, [of("model", "a", texts=[]), constant]),
+        ):
+            assert send(old, "a", "b") == ({"c": new}, [])
+            assert send({"c": new}, "b", "a") == (old, [])
+        unlisted = {"a": [], "": 1}
+        assert send(send(unlisted, "a", "b")[0], "b", "a") == (unlisted, [])
+
+
+@pytest.mark.parametrize(
+    ("items", "old", "losses"),
+    [
+        ([], {"a": []}, ["no item of it says `a`", "a constant item is added"]),
+        (
+            [of("model", "a", texts=["x"]), of("nobody", "a", texts=["y"]), of("user", "b")],
+            {"a": ["x"]},
+            ["an item of it is left out"],
+        ),
+        (
+            [of("model", "a", texts=[]), of("model", "b", value=3), of("user", "b")],
+            {"a": [], "b": 3},
+            ["`value` comes back in another item"],
+        ),
+        (
+            [
+                of("model", "a", texts=[]),
+                of("program", "b", value=2),
+                of("model", "b", value=3),
+                of("user", "b"),
+            ],
+            {"a": [], "b": 2},
+            ["only one item of it becomes `value`"],
+        ),
+        (
+            [of("model", "a", texts=[]), of("program", "b"), of("user", "b")],
+            {"a": []},
+            ["an item without `value` is left out"],
+        ),
+        (
+            [of("model", "a", texts=[], more=1), of("user", "b", more=1), of("user", "b")],
+            {"a": []},
+            [
+                "only `texts` of an item is kept",
+                "only the constant of an item is kept",
+                "only one item of it becomes the constant",
+            ],
+        ),
+        (
+            [of("user", "b"), of("model", "a", texts=[])],
+            {"a": []},
+            ["the order of its items changes"],
+        ),
+    ],
+)
+def test_an_item_without_a_place_among_the_members_is_a_loss(
+    tmp_path: Path, items: list[Any], old: dict[str, Any], losses: list[str]
+) -> None:
+    with steps_of(tmp_path, SPLIT, OPEN, parts(D, C, E, F)) as send:
+        sent, told = send({"c": items}, "b", "a")
+        assert sent == old
+        assert told == [f"$.c: {loss}" for loss in losses]
+        assert send(sent, "a", "b")[0] != {"c": items}
 
 
 @pytest.mark.parametrize(
     ("old", "new", "rows", "words"),
     [
-        (APART, WHOLE, parts(), "not one part with `items`"),
-        (APART, WHOLE, parts(B), "not one part with `items`"),
-        (APART, WHOLE, parts(A, A), "not one part with `items`"),
+        (APART, WHOLE, parts(), "`parts` names no member"),
+        (APART, WHOLE, parts('{with = {kind = "b", value = 1}}'), "`parts` names no member"),
+        (APART, WHOLE, parts(A, A), "`items` that is not its first"),
+        (APART, WHOLE, parts(B, A), "`items` that is not its first"),
+        (APART, WHOLE, parts(A, B, B), "two parts have the same `with`"),
+        (APART, WHOLE, parts(A, '{with = {kind = "b"}}'), "its items do not take {'kind': 'b'}"),
+        (APART, WHOLE, parts(A, B.replace("}}", "}, value = 1}")), "first part of a required"),
+        (SPLIT, OPEN, parts(C, D.replace(", value = []", "")), "an array may have no such item"),
+        (SPLIT, OPEN, parts(C, D.replace("[]", "1")), "1 is not a value of P.a"),
+        (SPLIT, OPEN, parts(C, D.replace('"a"}', "1}")), "no type of its items"),
         (APART, WHOLE, parts(A, B.replace("as =", "is =")), "is neither"),
         (APART, WHOLE, parts('{items = "x"}', B), "P has no `x`"),
         (APART, WHOLE, parts('{items = "d"}', B), "P has `d` too"),
         (APART, WHOLE, parts(A, B.replace('"value"', '"worth"')), "no type of its items"),
         (APART, WHOLE, parts(A, B.replace('kind = "b"', 'kind = "c"')), "no type of its items"),
-        (APART, WHOLE, parts(A, B.replace('"b"', '"a"', 1)), "P.a is required"),
+        (APART, WHOLE, parts(A, B.replace('"b"', '"a"', 1)), "not every value of P.a"),
         (APART.replace("b?", "b"), WHOLE, parts(A, B), "P.b is required"),
         (APART.replace("a:", "a?:"), WHOLE, parts(A, B), "P.a is not a required array"),
         (APART.replace("a: string", "a: boolean"), WHOLE, parts(A, B), "not every value of P.a"),

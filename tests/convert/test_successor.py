@@ -9,16 +9,16 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from tests.support import successor
-from tests.support.successor import BEFORE, KINDS, MIXED, NAME, Kind
+from tests.support.successor import BEFORE, KINDS, MIXED, MODEL, NAME, PROGRAM, Kind
 
 PROJECT: Final = ("codegen", "generated", "runtime", "schema", "templates", "tests")
 FORGIVEN: Final = "tests/runtime/client/test_forgiven_servers.py"
@@ -196,6 +196,63 @@ assert losses == whole
 """
 
 
+OUTPUTS: Final = """
+from mcp_wire import LATEST
+from mcp_wire.convert import convert
+
+def result(**members):
+    return {"jsonrpc": "2.0", "id": 1, "result": {"resultType": "complete", **members}}
+
+def carried(message, *way, method="tools/call"):
+    found = convert(message, *way, method=method)
+    return found.message, [loss.path for loss in found.losses]
+
+def output(audience, **value):
+    kind = {"content": "content", "structuredContent": "structured"}[next(iter(value))]
+    return {"audience": audience, "format": kind, **value}
+
+up, down = ("2026-07-28", LATEST), (LATEST, "2026-07-28")
+blocks = [
+    {"type": "text", "text": "a"},
+    {"type": "image", "data": "", "mimeType": "image/png"},
+    {"type": "audio", "data": "", "mimeType": "audio/wav"},
+    {"type": "resource_link", "uri": "a://b", "name": "b"},
+    {"type": "resource", "resource": {"uri": "a://b", "text": "c"}},
+]
+for members in ({}, {"isError": True}, {"isError": False}):
+    for structured in ((), (None,), ({"a": 1},), (0.0,)):
+        for content in ([], *([block] for block in blocks), blocks):
+            old = result(content=content, **members)
+            new = result(outputs=[output("assistant", content=content)], **members)
+            for value in structured:
+                old["result"]["structuredContent"] = value
+                new["result"]["outputs"].append(output("programmatic", structuredContent=value))
+            assert carried(old, *up) == (new, [])
+            assert carried(new, *down) == (old, [])
+            assert carried(carried(new, LATEST, "2025-11-25")[0], "2025-11-25", LATEST)[0]
+
+lost = ["$.result.outputs"]
+one = output("assistant", content=[blocks[0]])
+for more, members in (
+    ([output("user", content=blocks)], {}),
+    ([output("io.example/view", structuredContent=1)], {}),
+    ([output("assistant", structuredContent=1)], {"structuredContent": 1}),
+    ([output("programmatic", structuredContent=1, x=2)], {"structuredContent": 1}),
+):
+    wanted = result(content=[blocks[0]], **members), lost
+    assert carried(result(outputs=[one, *more]), *down) == wanted, more
+
+request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "a", "_meta": {
+    "io.modelcontextprotocol/protocolVersion": LATEST,
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"},
+}, "requestedOutputs": [{"audience": "assistant", "format": "content"}]}}
+assert carried(request, *down)[1] == ["$.params.requestedOutputs"]
+"""
+CONVERTED: Final = {"restructured": RESTRUCTURED, "outputs": OUTPUTS}
+"""What is converted on the day of a successor, by its name."""
+
+
 @pytest.mark.wide
 def test_its_tests_pass(mixed: Day) -> None:
     """The laws of the models and of the steps find the new revision by themselves."""
@@ -250,10 +307,19 @@ def serving(project: Path, count: int) -> Iterator[list[str]]:
             process.communicate()
 
 
-def conversations(client: Path, server: Path, offers: dict[str, str]) -> list[list[object]]:
-    """What clients of one project saw of servers of another, over HTTP and stdio.
+@dataclass(frozen=True)
+class Conversation:
+    """The revision agreed on, what was not as it promises, and the messages by direction."""
 
-    `offers` has the revision to agree on by the revisions that a client speaks.
+    agreed: str
+    faults: dict[str, object]
+    wire: list[tuple[str, str]]
+
+
+def conversations(client: Path, server: Path, offers: Sequence[str]) -> list[Conversation]:
+    """The talks of clients of one project with servers of another, over HTTP and then stdio.
+
+    `offers` are the revisions that each client speaks, by commas.
     """
     stdio = json.dumps(command(server, "stdio"))
     with serving(server, len(offers)) as urls:
@@ -268,10 +334,41 @@ def conversations(client: Path, server: Path, offers: dict[str, str]) -> list[li
             check=False,
         )
     assert ran.returncode == 0, ran.stderr[-3000:]
+    return [Conversation(*json.loads(line)) for line in ran.stdout.splitlines()]
+
+
+def written_readers(copy: Copy) -> None:
+    """Writes the models of the independent readers: without steps, and unknown members refused.
+
+    In the older revision a JSON Schema has keywords that its declaration does not list.
+    """
+    for folder, unknown, revisions in (
+        ("strict", "reject", (BEFORE, NAME)),
+        ("lax", "keep", (OLDER,)),
+    ):
+        options = ("--models", "dataclass", "--unknown", unknown, "--out", folder)
+        made = copy.run("mcp_bindgen", "generate", *revisions, *options)
+        assert made.returncode == 0, made.stderr
+
+
+def read_again(copy: Copy, talk: Conversation) -> list[dict[str, Any]]:
+    """What a reader that has nothing of the runtime takes each message of a conversation for."""
+    package = "lax" if talk.agreed == OLDER else "strict"
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.support.independent_reader", package, talk.agreed],
+        cwd=copy.at,
+        env={**os.environ, "PYTHONPATH": str(copy.at)},
+        input="".join(json.dumps(message) + "\n" for message in talk.wire),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr[-3000:]
     return [json.loads(line) for line in ran.stdout.splitlines()]
 
 
-WIDE: Final = {"again", "restructured"}
+WIDE: Final = {"again", "outputs"}
 """What `make wide` plays; `make long` plays the others."""
 SPOKEN: Final = [
     pytest.param(name, marks=pytest.mark.wide if name in WIDE else pytest.mark.long)
@@ -290,28 +387,45 @@ def test_a_successor_is_spoken_when_its_rows_are_answered(
     assert len(day.rows) <= kind.asked
     assert day.copy.python() == day.before
     new = day.copy.at
-    if name == "restructured":
-        (new / "messages.py").write_text(RESTRUCTURED, "utf-8")
+    if name in CONVERTED:
+        (new / "messages.py").write_text(CONVERTED[name], "utf-8")
         ran = day.copy.run("messages")
         assert ran.returncode == 0, ran.stderr
         laws_hold(day.copy, "tests/laws/test_steps.py")
+    written_readers(day.copy)
     both = f"{BEFORE},{NAME}"
     among_new = {both: NAME, BEFORE: BEFORE, f"{OLDER},{BEFORE}": BEFORE, OLDER: OLDER}
-    wanted = [[agreed, {}] for agreed in among_new.values()] * 2
-    assert conversations(new, new, among_new) == wanted
-    assert (
-        conversations(root, new, {BEFORE: BEFORE, OLDER: OLDER})
-        == [
-            [BEFORE, {}],
-            [OLDER, {}],
-        ]
-        * 2
-    )
-    assert (
-        conversations(new, root, {both: BEFORE, f"{OLDER},{NAME}": OLDER})
-        == [
-            [BEFORE, {}],
-            [OLDER, {}],
-        ]
-        * 2
-    )
+    old_client = {BEFORE: BEFORE, OLDER: OLDER}
+    new_client = {both: BEFORE, f"{OLDER},{NAME}": OLDER}
+    for client, server, offers in (
+        (new, new, among_new),
+        (root, new, old_client),
+        (new, root, new_client),
+    ):
+        talks = conversations(client, server, list(offers))
+        assert [talk.agreed for talk in talks] == [*offers.values()] * 2
+        assert [talk.faults for talk in talks] == [{}] * len(talks)
+        for talk in talks:
+            messages = read_again(day.copy, talk)
+            faults = [message["fault"] for message in messages if message["fault"]]
+            assert not faults, (talk.agreed, faults[:5])
+            if name == "outputs" and talk.agreed == NAME:
+                assert_all_is_in_outputs(messages)
+
+
+def assert_all_is_in_outputs(messages: list[dict[str, Any]]) -> None:
+    """What the tools of the pair server give, as a reader of the newest revision alone finds it."""
+    calls = [m for m in messages if m["method"] == "tools/call" and m["position"] == "result"]
+    complete = [m["value"] for m in calls if m["value"]["resultType"] == "complete"]
+    outputs = [output for value in complete for output in value["outputs"]]
+    assert {**PROGRAM, "structuredContent": {"total": 5}} in outputs
+    kinds = {block["type"] for output in outputs for block in output.get("content", ())}
+    assert kinds == {"text", "image", "audio", "resource", "resource_link"}
+    failed = [value for value in complete if value.get("isError")]
+    assert all(value["outputs"][0]["content"][0]["text"] for value in failed)
+    assert failed
+    tools = [m for m in messages if m["method"] == "tools/list" and m["position"] == "result"]
+    variants = {tool["name"]: tool["outputVariants"] for m in tools for tool in m["value"]["tools"]}
+    assert variants["sound"] == [MODEL]
+    assert [variant["format"] for variant in variants["add"]] == ["content", "structured"]
+    assert variants["add"][1]["schema"]["required"] == ["total"]

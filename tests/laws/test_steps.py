@@ -128,8 +128,8 @@ def parts_of(places: set[Place]) -> Iterator[Place]:
     """Where members stand that a row composes an array of, for the places of such arrays."""
     arrays = {row["path"].rpartition(".")[2]: row["parts"] for row in rows() if "parts" in row}
     for *around, wire in places:
-        for part in arrays.get(wire, ()):
-            yield (*around, part.get("items") or part["item"])
+        names = (part.get("items", part.get("item")) for part in arrays.get(wire, ()))
+        yield from ((*around, name) for name in names if name is not None)
 
 
 @cache

@@ -9,7 +9,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["BEFORE", "KINDS", "MIXED", "NAME", "Asked", "Kind", "answers", "asked", "confirmations"]
+__all__ = [
+    "BEFORE",
+    "KINDS",
+    "MIXED",
+    "MODEL",
+    "NAME",
+    "PROGRAM",
+    "Asked",
+    "Kind",
+    "answers",
+    "asked",
+    "confirmations",
+]
 
 NAME: Final = "2027-03-11"
 BEFORE: Final = "2026-07-28"
@@ -103,6 +115,47 @@ export type ToolOutput = ContentBlock | JsonOutput;
 """
 
 
+_SELECTOR: Final = """
+/** Says for whom a form of a tool's result is, and which of the two forms it has. */
+export interface OutputSelector {
+  audience: "assistant" | "user" | "programmatic" | string;
+  format: "content" | "structured";
+}
+
+export interface ContentVariant extends OutputSelector {
+  format: "content";
+}
+
+export interface StructuredVariant extends OutputSelector {
+  format: "structured";
+  schema?: { $schema?: string; [key: string]: unknown };
+}
+
+/** A form in which a tool can give its result. */
+export type OutputVariant = ContentVariant | StructuredVariant;
+
+export interface ContentOutput extends OutputSelector {
+  format: "content";
+  content: ContentBlock[];
+}
+
+export interface StructuredOutput extends OutputSelector {
+  format: "structured";
+  structuredContent: unknown;
+}
+
+/** A result of a tool in one form. */
+export type ToolOutput = ContentOutput | StructuredOutput;
+"""
+_OUTPUT_SCHEMA: Final = """  outputSchema?: {
+    /** URI of the JSON Schema dialect; absent means 2020-12. */
+    $schema?: string; [key: string]: unknown };
+"""
+MODEL: Final = {"audience": "assistant", "format": "content"}
+PROGRAM: Final = {"audience": "programmatic", "format": "structured"}
+JSON_FOR_MODEL: Final = {"audience": "assistant", "format": "structured"}
+
+
 def _mixed(text: str) -> str:
     """A type is renamed, and a member of another one is required."""
     text = re.sub(r"\bAnnotations\b", "Hints", text)
@@ -170,6 +223,45 @@ KINDS: Final[Mapping[str, Kind]] = {
         },
         tolerances={"result.content": [], "result.outputs": ["item"]},
         asked=4,
+    ),
+    "outputs": Kind(
+        edits=(
+            (_CALL_RESULT, "  outputs: ToolOutput[];\n"),
+            (_OUTPUT_SCHEMA, "  outputVariants: OutputVariant[];\n"),
+            (
+                "  arguments?: { [key: string]: unknown };\n",
+                "  arguments?: { [key: string]: unknown };\n"
+                "  requestedOutputs?: OutputSelector[];\n",
+            ),
+        ),
+        more=_SELECTOR,
+        rows={
+            "CallToolResult.outputs": {
+                "up": "compose",
+                "down": "compose",
+                "parts": [
+                    {"item": "content", "as": "content", "with": MODEL, "value": []},
+                    {"item": "structuredContent", "as": "structuredContent", "with": PROGRAM},
+                    {
+                        "item": "structuredContent",
+                        "as": "structuredContent",
+                        "with": JSON_FOR_MODEL,
+                    },
+                ],
+            },
+            "Tool.outputVariants": {
+                "up": "compose",
+                "down": "compose",
+                "parts": [
+                    {"with": MODEL},
+                    {"item": "outputSchema", "as": "schema", "with": PROGRAM},
+                    {"item": "outputSchema", "as": "schema", "with": JSON_FOR_MODEL},
+                ],
+            },
+            "CallToolRequestParams.requestedOutputs": {"down": "drop"},
+        },
+        tolerances={"result.content": [], "result.outputs": ["item"]},
+        asked=7,
     ),
 }
 

@@ -5,8 +5,8 @@ python -m tests.support.successor_talk stdio               serves over stdio
 python -m tests.support.successor_talk ask [PLACE REVISIONS]...
 
 A place is a URL, or the command of a stdio server as a JSON array. For each, a client that speaks
-the REVISIONS (by commas) prints a line of JSON: the revision agreed on, and what it saw that this
-revision does not promise.
+the REVISIONS (by commas) prints a line of JSON: the revision agreed on, what it saw that this
+revision does not promise, and each message with its direction.
 """
 
 from __future__ import annotations
@@ -51,8 +51,11 @@ def serve(count: int) -> None:
         sys.stdin.read()
 
 
-async def ask(revisions: Sequence[str], place: str) -> tuple[str | None, dict[str, Any]]:
-    """The revision that was agreed on, and what was not as that revision promises."""
+Talk = tuple[str | None, dict[str, Any], list[tuple[str, str]]]
+
+
+async def ask(revisions: Sequence[str], place: str) -> Talk:
+    """The revision agreed on, what was not as that revision promises, and the messages."""
     host = Host()
     options = host.options(revisions)
     is_command = place.startswith("[")
@@ -69,7 +72,8 @@ async def ask(revisions: Sequence[str], place: str) -> tuple[str | None, dict[st
             listed = await client.request("tools/list", {})
             seen["site"] = listed.meta.server_info.website_url
             wanted["site"] = "https://example.com"
-    return agreed, {name: seen[name] for name in seen if seen[name] != wanted.get(name)}
+    wire = [(way, data.decode()) for way, data in host.wire if way in ("sent", "received")]
+    return agreed, {name: seen[name] for name in seen if seen[name] != wanted.get(name)}, wire
 
 
 async def ask_all(places: Sequence[str], offers: Sequence[str]) -> None:

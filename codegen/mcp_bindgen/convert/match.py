@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from mcp_bindgen.convert.arms import Likeness, arm_name, is_object, value_of
-from mcp_bindgen.convert.compose import compositions
+from mcp_bindgen.convert.compose import compositions, suggestion
 from mcp_bindgen.convert.model import (
     CARRY,
     DOWN,
@@ -245,7 +245,7 @@ class Ways:
     def _members(self, s: Struct, t: Struct) -> Iterator[Member]:
         composed = tuple(self._compositions(s, t))
         yield from composed
-        renamed = {part.wire for each in composed for part in each.parts}
+        renamed = {part.wire for each in composed for part in each.parts if part.wire}
         renamed |= {each.wire for each in composed}
         for f in s.fields:
             g = t.field(f.wire)
@@ -267,7 +267,7 @@ class Ways:
                     yield Lost(f.wire, decision, undone="value" in decision.values)
         for g in t.fields:
             if s.field(g.wire) is None and g.wire not in renamed:
-                yield from self._only_target(t, g)
+                yield from self._only_target(s, t, g)
 
     def _compositions(self, s: Struct, t: Struct) -> Iterator[Composed]:
         schemas = self.source, self.target
@@ -383,10 +383,10 @@ class Ways:
             self.rows.reject(decision, f"{t.name}.{to} is required")
         return Kept(f.wire, way, to, not f.required, g.required)
 
-    def _only_target(self, t: Struct, g: Field) -> Iterator[Member]:
+    def _only_target(self, s: Struct, t: Struct, g: Field) -> Iterator[Member]:
         paths = paths_of(t, g)
         if g.required:
-            question = "it is required there, and unknown to its sender"
+            question = f"it is required there, and unknown to its sender{self._parts(s, t, g)}"
             place, actions = (self.target, g.at), ("default", "compose", "refuse")
             decision = self.rows.demand(self.name, paths, actions, question, place)
             if decision is not None:
@@ -398,6 +398,17 @@ class Ways:
             self.rows.require_fit(decision, _default_fault(self.target, g.type, decision))
         if decision is not None or not is_any(self.target, g.type):
             yield New(g.wire, g.type, False, decision)
+
+    def _parts(self, s: Struct, t: Struct, g: Field) -> str:
+        """The `parts` of a `compose` row that may answer for an array; empty if none may."""
+        found = suggestion(s, t, g, (self.source, self.target), self._without_rows)
+        return f"; an array composed of the members that only the sender has: {found}" * bool(found)
+
+    def _without_rows(self, s: Type, t: Type, place: str) -> Way | None:
+        """Like `way`; None too if any row is needed."""
+        rows = Rows(self.old, self.new, self.rows.pair, None)
+        way = Ways(self.name, self.old, self.new, rows).way(s, t, place)
+        return None if rows.missing else way
 
     def _rest(self, s: Struct, t: Struct) -> Way:
         """The way of unlisted members, where both sides give them a type."""
@@ -437,13 +448,32 @@ _NEW: Final = ("drop", "rename", "degrade", "compose", "refuse", "keep")
 
 
 def _demand_lost(rows: Rows, old: Struct, new: Struct, member: Field) -> Decision | None:
-    """The row for an undeclared member on the way up; demanded if it may have been renamed."""
+    """The row for an undeclared member on the way up; demanded if it may have been renamed, or if
+    a new member is required: what the older message says in it, a newer reader must find there.
+    """
     names = tuple(_new_names(rows, old, new, member))
+    if not names and (instead := _only_filled(rows, old, new)):
+        question = (
+            f"{rows.new.revision} does not declare it; its readers see `{instead}`, which is only"
+            " filled in: compose that of it, or lose it"
+        )
+        actions = _GONE[:-1] if member.required else _GONE
+        return rows.demand(UP, paths_of(old, member), actions, question, (rows.old, member.at))
     if not names:
         was_asked = any(_likely_names(old, new, member))
         return rows.find(UP, paths_of(old, member), _GONE if was_asked else _GONE[:-1])
     question, place = _ask_name(rows.new, names), (rows.old, member.at)
     return rows.demand(UP, paths_of(old, member), _GONE, question, place)
+
+
+def _only_filled(rows: Rows, old: Struct, new: Struct) -> str:
+    """The first required member of `new` that a row fills with a constant; empty without one."""
+    for other in new.fields:
+        if other.required and other.const is None and old.field(other.wire) is None:
+            row = rows.peek(UP, paths_of(new, other), ("default",))
+            if row is not None and "value" in row.values:
+                return other.wire
+    return ""
 
 
 def _ask_name(schema: Schema, names: Iterable[str]) -> str:

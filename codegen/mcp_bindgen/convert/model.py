@@ -18,6 +18,7 @@ __all__ = [
     "CONTEXTS",
     "DEGRADES",
     "DOWN",
+    "TEXTS",
     "UP",
     "Arm",
     "Call",
@@ -68,6 +69,9 @@ DEGRADES: Final[Mapping[str, tuple[str, str]]] = {
     "urls": ("urls_in_message", "has its addresses in the message"),
 }
 """For each `as` of a row: the function in _substitutes.py, and its wording in losses."""
+
+TEXTS: Final = frozenset(("link", "media", "text", "tool_result", "tool_use"))
+"""The `as` of rows which make a text item of the source's revision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,15 +170,18 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A member stored in an array: as its items, or with `name` as one object of it.
+    """A part of an array: the items of a member, one object for a member, or a constant object.
 
-    The object has the value as `name`, and `marks` beside it; `way` converts an item or value.
+    With `name`, the object has the member's value as `name`, and `marks` beside it; without `wire`
+    it is `marks` alone. `way` converts an item or value. `fill` holds the member's value where no
+    item has one, and is empty for a member that may be absent.
     """
 
     wire: str
     way: Way
     name: str = ""
     marks: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    fill: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

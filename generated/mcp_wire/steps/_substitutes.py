@@ -11,9 +11,10 @@ from .._wire.values import At, Json
 from ._step import Trip, has_data, same, without
 
 
-def text(value: str) -> Json:
-    """Return a text item."""
-    return {"type": "text", "text": value}
+def text(value: str, o: Json = ()) -> Json:
+    """Return a text item in place of `o`, with its audience and priority."""
+    item = {"type": "text", "text": value}
+    return {**item, "annotations": o["annotations"]} if "annotations" in o else item
 
 
 def json_text(value: Json) -> str:
@@ -23,12 +24,22 @@ def json_text(value: Json) -> str:
 
 def media_as_text(o: Json) -> Json:
     """Return a text item with the kind of a media item and its media type."""
-    return text(f"[{o['type']}: {o['mimeType']}]")
+    return text(_media_line(o), o)
 
 
 def link_as_text(o: Json) -> Json:
-    """Return a text item with the name and URI of a resource."""
-    return text(f"{o.get('title') or o['name']}: {o['uri']}")
+    """Return a text item with the name, the URI and the description of a resource."""
+    return text(_link_lines(o), o)
+
+
+def _link_lines(o: Json) -> str:
+    lines = (f"{o.get('title') or o['name']}: {o['uri']}", o.get("description"))
+    return "\n".join(filter(None, lines))
+
+
+def _media_line(o: Json) -> str:
+    """Return the kind and the media type of content."""
+    return f"[{o['type']}: {o['mimeType']}]"
 
 
 def tool_use_as_text(o: Json) -> Json:
@@ -39,14 +50,12 @@ def tool_use_as_text(o: Json) -> Json:
 def tool_result_as_text(o: Json) -> Json:
     """Return a text item with a tool's result.
 
-    It has the texts of the result, and the structured content if no text repeats it; without
-    either, all blocks as JSON.
+    Blocks other than text are named; structured content is added if no text repeats it.
     """
-    items = o["content"]
-    texts = [item["text"] for item in items if item["type"] == "text"]
+    lines = [_block_text(item) for item in o["content"]]
     if "structuredContent" in o and not _is_said(o, "structuredContent"):
-        texts.append(json_text(o["structuredContent"]))
-    return text("\n".join(texts) or json_text(items))
+        lines.append(json_text(o["structuredContent"]))
+    return text("\n".join(lines) or json_text(o["content"]))
 
 
 def blocks_as_one(o: Json) -> Json:
@@ -60,6 +69,7 @@ _WHOLE: Final = frozenset(("text", "image"))
 
 
 def _block_text(o: Json) -> str:
+    """Return a block of content in words: a text as it is, and any other block by name."""
     match o["type"]:
         case "text":
             line = o["text"]
@@ -67,8 +77,12 @@ def _block_text(o: Json) -> str:
             line = tool_use_as_text(o)["text"]
         case "tool_result":
             line = tool_result_as_text(o)["text"]
-        case other:
-            line = f"[{other}: {o['mimeType']}]"
+        case "resource_link":
+            line = _link_lines(o)
+        case "resource":
+            line = o["resource"].get("text", f"[resource: {o['resource']['uri']}]")
+        case _:
+            line = _media_line(o) if "mimeType" in o else json_text(o)
     return str(line)
 
 
@@ -125,7 +139,7 @@ def json_as_text(o: Json) -> Json:
 
 def json_as_text_item(o: Json) -> Json:
     """Return JSON in a text item."""
-    return text(json_text(o))
+    return text(json_text(o), o if o.__class__ is dict else ())
 
 
 def urls_in_message(error: Json, code: int) -> Json:

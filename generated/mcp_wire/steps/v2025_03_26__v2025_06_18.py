@@ -552,7 +552,7 @@ def _down_CallToolResult_content(o: Json, at: At, trip: Trip) -> Json:
                 "ResourceLink becomes text",
                 "The older revision has no links to resources; a text item holds the URI.",
             )
-            return link_as_text(o)
+            return _down_TextContent(link_as_text(o), at, trip)
         case "resource":
             return _down_EmbeddedResource(o, at, trip)
         case "text":
@@ -707,7 +707,7 @@ def _down_PromptMessage_content(o: Json, at: At, trip: Trip) -> Json:
                 "ResourceLink becomes text",
                 "The older revision has no links to resources; a text item holds the URI.",
             )
-            return link_as_text(o)
+            return _down_TextContent(link_as_text(o), at, trip)
         case "resource":
             return _down_EmbeddedResource(o, at, trip)
         case "text":

@@ -10,7 +10,9 @@ from typing import Final
 
 from mcp_bindgen.convert.model import (
     CARRY,
+    TEXTS,
     Arm,
+    Call,
     Code,
     Composed,
     Decision,
@@ -22,12 +24,13 @@ from mcp_bindgen.convert.model import (
     Stamp,
     StructStep,
     UnionStep,
+    Way,
     Whole,
 )
 from mcp_bindgen.emit.steps.members import Members
 from mcp_bindgen.emit.steps.parts import arm_name, outcome
 from mcp_bindgen.emit.steps.predicates import both, when
-from mcp_bindgen.emit.text.layout import STEP, Group, as_tuple, call, docstring, lay, literal
+from mcp_bindgen.emit.text.layout import STEP, Group, as_tuple, call, docstring, flat, lay, literal
 from mcp_bindgen.emit.text.layout import Code as Layout
 from mcp_bindgen.ir.model import Arr, Kind, Lit, Struct, Type
 from mcp_bindgen.ir.unions import tag
@@ -39,7 +42,12 @@ _OBJECT: Final[frozenset[Kind]] = frozenset(("object",))
 
 
 class Writer(Members):
-    """Generates the functions of one direction: up or down."""
+    """Generates the functions of one direction: up or down.
+
+    `text` is the way of the text items of the union being written.
+    """
+
+    text: Way | Decision = CARRY
 
     def functions(self) -> list[list[str]]:
         """The lines of each function, callees before their callers as far as possible."""
@@ -108,6 +116,7 @@ class Writer(Members):
         source = self.direction.source
         objects = [a for a in function.arms if kinds(source, a.type) == _OBJECT]
         others = [a for a in function.arms if a not in objects]
+        self.text = next((arm.way for arm in function.arms if self._is_text(arm)), CARRY)
         for arm in others:
             if arm.way != CARRY:
                 taken = self.source.takes(arm.type, "o", f"{function.name}_{arm_name(arm.type)}")
@@ -179,6 +188,12 @@ class Writer(Members):
                 return f"{literal(f.wire)} not in o"
         return None
 
+    def _is_text(self, arm: Arm) -> bool:
+        """Return whether an arm is the text item which a degraded arm becomes."""
+        struct = self._struct_of(arm.type)
+        kind = struct.field("type") if struct is not None else None
+        return kind is not None and kind.const == "text"
+
     def _struct_of(self, type: Type) -> Struct | None:
         return struct_of(self.direction.source, type)
 
@@ -189,7 +204,10 @@ class Writer(Members):
         elif way.action == "degrade":
             loss = f"{arm_name(arm.type)} {outcome(way)}"
             yield from self.lose(indent, "at", loss, way)
-            yield from lay(indent, "return ", call(self.degrade(way), "o"))
+            made = call(self.degrade(way), "o")
+            if way.values["as"] in TEXTS and isinstance(self.text, Call):
+                made = call(self.text.name, flat(made), "at", "trip")
+            yield from lay(indent, "return ", made)
         elif way.action == "rename":
             yield f"{indent}return {literal(way.values['to'])}"
         else:

@@ -89,8 +89,8 @@ class Members(Parts):
             yield from self.squat(STEP * 2, wire)
         parts: list[str] = []
         for part in member.parts:
-            marks = to_python(dict(part.marks))
-            values = (self.wire(part.wire), self.inner(part.way), literal(part.name), marks)
+            written = map(to_python, (dict(part.marks), *part.fill))
+            values = (self.wire(part.wire), self.inner(part.way), literal(part.name), *written)
             parts.append(flat(call(self.use("Part"), *values)))
         name = self.use("join_parts" if member.built else "split_parts")
         listed = Group("(", (*parts, "") if len(parts) == 1 else tuple(parts), ")")

@@ -84,8 +84,13 @@ def path(at: At) -> str:
         if not isinstance(step, str):
             steps.append(f"[{len(step) if isinstance(step, list) else step}]")
         else:
-            steps.append(f".{step}" if _PLAIN.match(step) else f"[{json.dumps(step)}]")
+            steps.append(f".{step}" if _PLAIN.match(step) else f"[{_quote(step)}]")
     return "$" + "".join(reversed(steps))
+
+
+def _quote(name: str) -> str:
+    """A member's name as JSON: readable letters as they are, and a lone surrogate escaped."""
+    return json.dumps(name, ensure_ascii=not is_string(name))
 
 
 def wrong(at: At, expected: str, value: object) -> DecodeError:
