@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import ssl
 import urllib.error
+import urllib.parse
 import urllib.request
 from http.client import HTTPException, IncompleteRead
 from pathlib import Path
@@ -15,7 +17,17 @@ from typing import IO, Final, Protocol
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_SCHEMA_BYTES
 
-__all__ = ["DEADLINE", "HOST", "REPOSITORY", "address", "fetch"]
+__all__ = [
+    "DEADLINE",
+    "HOST",
+    "REPOSITORY",
+    "Missing",
+    "address",
+    "beside",
+    "fetch",
+    "locate",
+    "read",
+]
 
 HOST: Final = "https://raw.githubusercontent.com"
 REPOSITORY: Final = "modelcontextprotocol/modelcontextprotocol"
@@ -31,6 +43,10 @@ _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 def address(path: str, commit: str = "", repository: str = "") -> str:
     """The URL of an official file; without `repository`, in the protocol's own repository."""
     return f"{HOST}/{repository or REPOSITORY}/{commit or 'main'}/{path}"
+
+
+class Missing(InputError):
+    """Nothing is at that path or address. Act: give another."""
 
 
 class Way(Protocol):
@@ -49,6 +65,11 @@ def fetch(path: str, origin: str, commit: str, repository: str, way: Way) -> byt
 
     `path` is its path in the repository.
     """
+    return read(locate(path, origin, commit, repository), way)
+
+
+def locate(path: str, origin: str, commit: str, repository: str) -> str:
+    """The URL or the path of the file that `fetch` reads. Raises InputError."""
     scheme = _SCHEME.match(origin)
     if not origin or scheme:
         if scheme and scheme[1].lower() not in ("http", "https"):
@@ -56,19 +77,32 @@ def fetch(path: str, origin: str, commit: str, repository: str, way: Way) -> byt
                 f"{origin}: addresses begin with http:// or https://, not {scheme[1]}://",
                 remedy="Download the file and give its path: --from FILE.",
             )
-        return _download(origin or address(path, commit, repository), way)
+        return origin or address(path, commit, repository)
     place = Path(origin)
-    if place.is_dir():
-        place = _inside(place, path)
-    with _open(place) as file:
-        return _read_limited(file, origin)
+    return str(_inside(place, path) if place.is_dir() else place)
+
+
+def read(place: str, way: Way) -> bytes:
+    """Read a URL or a path. Raises InputError, and Missing if nothing is there."""
+    if _SCHEME.match(place):
+        return _download(place, way)
+    with _open(Path(place)) as file:
+        return _read_limited(file, place)
+
+
+def beside(place: str, name: str) -> str:
+    """The URL or the path called `name`, relative to that of a file."""
+    if _SCHEME.match(place):
+        return urllib.parse.urljoin(place, name)
+    return os.path.normpath(Path(place).parent / name)
 
 
 def _open(path: Path) -> IO[bytes]:
     try:
         return path.open("rb")
     except OSError as error:
-        raise InputError(
+        kind = Missing if isinstance(error, FileNotFoundError) else InputError
+        raise kind(
             f"{path}: cannot be read: {error.strerror}",
             remedy="Give a file that exists and that you may read (--from).",
         ) from None
@@ -136,6 +170,8 @@ def _answer(url: str, way: Way) -> bytes:
     except urllib.error.HTTPError as error:
         error.close()
         reason, remedy = f"the server answers {error.code}", "Check the revision or the address."
+        if error.code in (404, 410):
+            raise Missing(f"{url}: cannot be fetched: {reason}", remedy=remedy) from None
     except (OSError, HTTPException, ValueError) as error:
         reason = str(getattr(error, "reason", "")) or str(error) or type(error).__name__
         remedy = "Check the network, or download the file elsewhere and give its path: --from FILE."

@@ -1,17 +1,18 @@
-"""Brings an official schema file into the project: its declarations, our sentences, its pin.
+"""Brings an official schema into the project: its declarations, our sentences, its pin.
 
-Official prose is read and never kept. The written file must have the structure digest of the
-official one.
+Official prose is read and never kept. The written files must have the structure digest of the
+official ones.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from mcp_bindgen import pins
@@ -21,11 +22,13 @@ from mcp_bindgen.ir.decisions import edits
 from mcp_bindgen.ir.lower.facts import digest as structure_digest
 from mcp_bindgen.ir.lower.facts import structure
 from mcp_bindgen.ir.resolve.resolver import Resolver
-from mcp_bindgen.source import Source, link, read, syntax
-from mcp_bindgen.source.rewrite import Prose, Sentence, paths_of_nodes, rewrite, sentences
+from mcp_bindgen.source import Source, link, read, read_source, syntax
+from mcp_bindgen.source.rewrite import Sentence, paths_of_nodes, rewrite, sentences
+from mcp_bindgen.source.siblings import stored_name
 
 __all__ = [
     "COMMENTS",
+    "Official",
     "Pulled",
     "comments",
     "extended",
@@ -39,6 +42,19 @@ COMMENTS: Final = "comments.json"
 _DIGESTS: Final = ("git_blob", "sha256", "structure")
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}\Z")
 _NOTHING: Final = Sentence("", "")
+_MAIN: Final = "schema.ts"
+
+
+@dataclass(frozen=True, slots=True)
+class Official:
+    """An official file beside the first; `path` leads to it from there, such as `../common.ts`."""
+
+    data: bytes
+    path: str
+
+
+_NO_FILES: Final[Mapping[str, Official]] = {}
+_NO_MODULES: Final[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,47 +97,121 @@ def extended(extension: str, version: str, folder: Path) -> tuple[str, pins.Pin]
 
 
 def pull(
-    revision: str, data: bytes, folder: Path, commit: str = "", like: pins.Pin | None = None
+    revision: str,
+    data: bytes,
+    folder: Path,
+    commit: str = "",
+    like: pins.Pin | None = None,
+    modules: Mapping[str, str] = _NO_MODULES,
+    beside: Mapping[str, Official] = _NO_FILES,
 ) -> Pulled:
     """Write the schema.ts of `revision`, and its pin, from the official text `data`.
 
-    For an extension, `name@version`, repository, core and imports come from the pin `like`. Raises
-    InputError, SchemaError, or OutputError.
+    Its imports are of pinned `modules`, by specifier, or of files `beside` it, which are written
+    and pinned with it. For an extension, `name@version`, repository, core and modules come from the
+    pin `like`. Raises InputError, SchemaError, or OutputError.
     """
     pins.require_name(revision)
     if commit and not _COMMIT.match(commit):
         raise InputError(f"{commit!r} is not a commit", remedy="Give all 40 digits of its hash.")
     table, known = _table(folder, revision)
-    where = f"schema/{pins.place(revision)}"
-    imports = pins.imported(like.modules) if like else {}
-    official = _resolve(data, f"official {where}", imports)
+    place = pins.place(revision)
+    where = f"schema/{place}"
+    names = _stored_names(beside)
+    modules = {**(like.modules if like else {}), **modules, **{s: names[s] for s in beside}}
+    files = {where: Source(data, f"official {where}")}
+    files |= {
+        where.replace(_MAIN, names[s]): Source(f.data, f"official {where.replace(_MAIN, names[s])}")
+        for s, f in beside.items()
+    }
+    linking = _Linking(revision, where, modules, frozenset(names.values()))
+    official = linking.resolve(files)
     _require_revision(official, revision)
-    said = comments(read(data, where))
+    said = {k: v for file in files.values() for k, v in comments(read_source(file)).items()}
     sentences = _Sentences(folder, revision, said)
-    text = _write(Source(data, f"official {where}"), official, sentences, where, imports)
+    written, unsaid = _rewrite(files, sentences)
+    linking.require(official, written)
     kept = {path: sentences.known.get(path, digest) for path, digest in said.items()}
     said = {path: digest for path, digest in kept.items() if digest}
     old = known.get(revision)
     structure = structure_digest(official)
     pin = pins.official(data, path=where, commit=commit, structure=structure)
     if like:
-        pin = replace(
-            pin, repository=like.repository, path=like.path, core=like.core, modules=like.modules
-        )
-    digests = tuple(row for row in _DIGESTS if old and getattr(old, row) != getattr(pin, row))
-    if old and not commit and (old.sha256 == pin.sha256 or _is_the_same(old, pin)):
-        pin = old
-    place = pins.place(revision)
-    files = {
-        place: text,
-        place.replace("schema.ts", COMMENTS): json.dumps(said, indent=1) + "\n",
-        table: pins.render({**known, revision: pin}, table),
+        pin = replace(pin, repository=like.repository, path=like.path, core=like.core)
+    home = str(PurePosixPath(pin.path).parent)
+    pinned = {
+        names[s]: pins.official_file(f.data, path=os.path.normpath(f"{home}/{f.path}"))
+        for s, f in beside.items()
     }
-    differs = tuple(_differences(folder, revision, official, imports)) if old else ()
-    written = tuple(tree.write(folder, files, force=True, within=()))
-    unsaid = tuple(_places(text, where, sentences.unsaid))
+    pin = replace(pin, modules=modules, files=pinned)
+    digests = tuple(row for row in _DIGESTS if old and getattr(old, row) != getattr(pin, row))
+    if old and not commit and (_is_equal(old, pin) or _is_the_same(old, pin)):
+        pin = old
+    texts = {path.removeprefix("schema/"): text for path, text in written.items()}
+    texts[place.replace(_MAIN, COMMENTS)] = json.dumps(said, indent=1) + "\n"
+    texts[table] = pins.render({**known, revision: pin}, table)
+    differs = tuple(_differences(folder, revision, official, old)) if old else ()
+    changed = tuple(tree.write(folder, texts, force=True, within=()))
+    for name in old.files if old else ():
+        if name not in pin.files:
+            (folder / place.replace(_MAIN, name)).unlink(missing_ok=True)
     status = _status(old, pin, differs)
-    return Pulled(revision, status, pin, differs, written, unsaid, digests)
+    return Pulled(revision, status, pin, differs, changed, unsaid, digests)
+
+
+def _stored_names(beside: Mapping[str, Official]) -> dict[str, str]:
+    """For each specifier the name of its file in the folder of the revision."""
+    names: dict[str, str] = {}
+    paths: dict[str, str] = {}
+    for specifier, file in beside.items():
+        if file.path not in paths.values():
+            name = stored_name(file.path, paths)
+            paths[name] = file.path
+        names[specifier] = next(name for name, path in paths.items() if path == file.path)
+    return names
+
+
+@dataclass(frozen=True, slots=True)
+class _Linking:
+    """The way from the files of a revision to one module: `own` are the files beside the first."""
+
+    revision: str
+    where: str
+    modules: Mapping[str, str]
+    own: frozenset[str]
+
+    def resolve(self, files: Mapping[str, Source]) -> Resolver:
+        """The module of the files, which are called by their places."""
+        foreign = {s: target for s, target in self.modules.items() if target not in self.own}
+        imports = pins.imported(pins.Pin(path=self.where, modules=foreign), self.revision)
+        texts = {target: files[self.where.replace(_MAIN, target)] for target in sorted(self.own)}
+        parts = {t: Source(file.data, file.path, part=True) for t, file in texts.items()}
+        imports |= {s: parts[target] for s, target in self.modules.items() if target in self.own}
+        if "@" in self.revision:
+            imports = pins.apart(imports)
+        return Resolver(*link(files[self.where], imports))
+
+    def require(self, official: Resolver, written: Mapping[str, str]) -> None:
+        """Raise InputError if the written files have other facts than the official ones."""
+        ours = self.resolve({path: Source(text.encode(), path) for path, text in written.items()})
+        if structure_digest(official) != structure_digest(ours):
+            raise InputError(
+                f"{self.where}: its facts would change when our sentences are set in",
+                remedy="This is a fault of mcp-bindgen; keep the file and report it.",
+            )
+
+
+def _rewrite(
+    files: Mapping[str, Source], sentences: _Sentences
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The texts of the files in our words, and the places that lack a sentence."""
+    texts: dict[str, str] = {}
+    places: list[str] = []
+    for path, source in files.items():
+        first = len(sentences.unsaid)
+        texts[path] = rewrite(source, read_source(source), sentences)
+        places += _places(texts[path], path, sentences.unsaid[first:])
+    return texts, tuple(places)
 
 
 def _table(folder: Path, revision: str) -> tuple[str, dict[str, pins.Pin]]:
@@ -129,6 +219,16 @@ def _table(folder: Path, revision: str) -> tuple[str, dict[str, pins.Pin]]:
     if "@" in revision:
         return pins.EXTENSIONS, pins.extensions(folder)
     return pins.CORE, pins.pins(folder)
+
+
+def _is_equal(old: pins.Pin, new: pins.Pin) -> bool:
+    """Return whether both pin the same texts with the same imports."""
+    texts = [(pin.sha256, pin.modules, _checksums(pin)) for pin in (old, new)]
+    return texts[0] == texts[1]
+
+
+def _checksums(pin: pins.Pin) -> dict[str, str | int]:
+    return {name: row["sha256"] for name, row in pin.files.items()}
 
 
 def _is_the_same(old: pins.Pin, new: pins.Pin) -> bool:
@@ -151,7 +251,7 @@ def remove(revision: str, folder: Path) -> tuple[str, ...]:
         files[rows] = edits.without(pins.read_text(folder / rows), revision)
     written = tree.write(folder, files, force=True, within=())
     place = folder / pins.place(revision)
-    for name in (place.name, COMMENTS):
+    for name in (place.name, COMMENTS, *known[revision].files):
         place.with_name(name).unlink(missing_ok=True)
     for parent in (place.parent, place.parents[1]):
         if parent != folder and not any(parent.iterdir()):
@@ -180,23 +280,7 @@ def _status(old: pins.Pin | None, new: pins.Pin, differs: tuple[str, ...]) -> st
         return "new"
     if old.structure != new.structure or differs:
         return "changed"
-    return "unchanged" if old.sha256 == new.sha256 else "prose"
-
-
-def _resolve(data: bytes, path: str, imports: Mapping[str, Source]) -> Resolver:
-    return Resolver(*link(Source(data, path), imports))
-
-
-def _write(
-    source: Source, official: Resolver, prose: Prose, where: str, imports: Mapping[str, Source]
-) -> str:
-    text = rewrite(source, read(source.data, source.path), prose)
-    if structure_digest(_resolve(text.encode(), where, imports)) != structure_digest(official):
-        raise InputError(
-            f"{where}: its facts would change when our sentences are set in",
-            remedy="This is a fault of mcp-bindgen; keep the file and report it.",
-        )
-    return text
+    return "unchanged" if _is_equal(old, new) else "prose"
 
 
 def comments(module: syntax.Module) -> dict[str, str]:
@@ -243,23 +327,25 @@ class _Sentences:
 def _tables(
     folder: Path, revision: str
 ) -> Iterator[tuple[bool, Mapping[str, Sentence], Mapping[str, str]]]:
-    """For each schema file of ours: whether it is of this revision, its sentences, and the digests
-    of its comments.
+    """For each revision of ours: whether it is this one, its sentences, and the digests of its
+    comments.
 
     A path without a sentence is a decision too.
     """
     version = revision.rpartition("@")[2]
-    siblings = (folder / pins.place(revision)).parents[1].glob("*/schema.ts")
-    for path in sorted(sorted(siblings, reverse=True), key=lambda p: p.parent.name != version):
-        name = path.parent.name
-        module = read(pins.read_bytes(path), f"schema/{path.relative_to(folder).as_posix()}")
-        digests = path.with_name(COMMENTS)
+    siblings = {p.parent for p in (folder / pins.place(revision)).parents[1].glob(f"*/{_MAIN}")}
+    newest_first = sorted(siblings, key=lambda p: p.name, reverse=True)
+    for home in sorted(newest_first, key=lambda p: p.name != version):
+        digests = home / COMMENTS
         known: dict[str, str] = json.loads(pins.read_text(digests)) if digests.exists() else {}
         said = {
             at: Sentence(node.doc.description, node.doc.deprecated or "") if node.doc else _NOTHING
-            for at, node in paths_of_nodes(module)
+            for path in sorted(home.glob("*.ts"))
+            for at, node in paths_of_nodes(
+                read(pins.read_bytes(path), f"schema/{path.relative_to(folder).as_posix()}")
+            )
         }
-        yield name == version, said, known
+        yield home.name == version, said, known
 
 
 def _places(text: str, where: str, paths: list[str]) -> Iterator[str]:
@@ -271,14 +357,14 @@ def _places(text: str, where: str, paths: list[str]) -> Iterator[str]:
         yield f"{where}:{line}: {path}"
 
 
-def _differences(
-    folder: Path, revision: str, official: Resolver, imports: Mapping[str, Source]
-) -> Iterator[str]:
+def _differences(folder: Path, revision: str, official: Resolver, pin: pins.Pin) -> Iterator[str]:
     place = pins.place(revision)
     path = folder / place
     if not path.exists():
         return
-    ours = structure(_resolve(pins.read_bytes(path), f"schema/{place}", imports))
+    imports = pins.imported(pin, revision, folder=folder)
+    imports = pins.apart(imports) if "@" in revision else imports
+    ours = structure(Resolver(*link(Source(pins.read_bytes(path), f"schema/{place}"), imports)))
     theirs = structure(official)
     old, new = ({d["name"]: d for d in facts["declarations"]} for facts in (ours, theirs))
     yield from (f"- {name}" for name in old if name not in new)

@@ -44,18 +44,28 @@ def test_inspect_shows_what_is_imported_with_its_own_text(files: Path) -> None:
     assert shown.exit_code == 0, shown.stderr
     assert f"// {files / 'core.ts'}" in shown.stdout
     assert "class Error(Record):" in shown.stdout
-    facts = json.loads(
-        invoke("inspect", "--format=facts", mapped(files), files / "schema.ts").stdout
-    )
+
+
+def test_an_import_may_stand_for_a_pinned_revision(files: Path) -> None:
+    option = "--import=./core.js=2026-07-28"
+    shown = invoke("inspect", option, files / "schema.ts", "Error")
+    assert "// schema/2026-07-28/schema.ts" in shown.stdout
+    facts = json.loads(invoke("inspect", "--format=facts", option, files / "schema.ts").stdout)
     assert facts["imports"] == [
         {"module": "./core.js", "names": [{"name": "Error", "as": "JsonError"}]}
     ]
     assert "Error" not in [declaration["name"] for declaration in facts["declarations"]]
 
 
-def test_an_import_may_stand_for_a_pinned_revision(files: Path) -> None:
-    shown = invoke("inspect", "--import=./core.js=2026-07-28", files / "schema.ts", "Error")
-    assert "// schema/2026-07-28/schema.ts" in shown.stdout
+@pytest.mark.parametrize("named", [True, False])
+def test_a_file_that_is_imported_belongs_to_the_schema(files: Path, named: bool) -> None:
+    options = [mapped(files)] if named else []
+    shown = invoke("inspect", "--format=facts", *options, files / "schema.ts")
+    facts = json.loads(shown.stdout)
+    assert "imports" not in facts
+    names = [declaration["name"] for declaration in facts["declarations"]]
+    own = ["GetRequest", "GetResult", "ClientRequest", "ServerResult"]
+    assert names == ["Error", "Failure", *own]
 
 
 def test_diff_compares_with_the_imports_of_both(files: Path) -> None:
@@ -76,6 +86,7 @@ def test_generate_writes_what_is_imported_too(files: Path, monkeypatch: pytest.M
 
 
 def test_an_import_without_a_file_says_how_to_name_one(files: Path) -> None:
+    (files / "core.ts").rename(files / "kernel.ts")
     refused = invoke("inspect", files / "schema.ts")
     assert refused.exit_code == 2
     assert "--import ./core.js=FILE, or =REVISION for a pinned one" in refused.stderr

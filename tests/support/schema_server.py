@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import ClassVar
+from typing import ClassVar, Final
+
+_NO_OTHERS: Final[Mapping[str, bytes]] = {}
 
 
 @contextlib.contextmanager
-def serving(schema: bytes) -> Generator[str]:
-    """The address of a server that has this text at /schema.ts."""
-    handler = type("Handler", (_Handler,), {"schema": schema})
+def serving(schema: bytes, others: Mapping[str, bytes] = _NO_OTHERS) -> Generator[str]:
+    """The address of a server that has this text at /schema.ts, and others by their paths."""
+    handler = type("Handler", (_Handler,), {"schema": schema, "others": others})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as http:
         threading.Thread(target=partial(http.serve_forever, poll_interval=0.01)).start()
         yield f"http://127.0.0.1:{http.server_address[1]}"
@@ -25,9 +27,12 @@ class _Handler(BaseHTTPRequestHandler):
     """Answers by path: /schema.ts, /moved, /away, /large, /short, anything else 404."""
 
     schema: ClassVar[bytes]
+    others: ClassVar[Mapping[str, bytes]]
 
     def do_GET(self) -> None:
         match self.path:
+            case path if path in self.others:
+                self.answer(200, self.others[path])
             case "/schema.ts":
                 self.answer(200, self.schema)
             case "/moved":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +18,7 @@ from mcp_bindgen.cli.show import near, progress, safe, say
 from mcp_bindgen.errors import InputError, counted
 
 if TYPE_CHECKING:
-    from mcp_bindgen.pull import Pulled
+    from mcp_bindgen.pull import Official, Pulled
 
 __all__ = ["command"]
 
@@ -62,6 +64,14 @@ _SAID = {
     default="text",
     help="Report what was done in this form (default: text).",
 )
+@click.option(
+    "--import",
+    "imports",
+    multiple=True,
+    metavar="SPECIFIER=FILE|URL|REVISION",
+    help="Take what the schema imports from SPECIFIER from this file, which is pinned with it, or "
+    "from this pinned revision; repeatable (default: files beside it, and as the pin says).",
+)
 @network_options
 def command(
     revision: str,
@@ -71,12 +81,13 @@ def command(
     remove: bool,
     into: Path | None,
     format: str,
+    imports: tuple[str, ...],
     network: Network,
 ) -> int:
-    """Bring an official schema file into schema/.
+    """Bring an official schema into schema/.
 
-    Its declarations are kept, its prose is not. Exit status 0: done; 1: the pinned facts
-    changed.
+    Its declarations are kept, its prose is not. The files beside it which it imports, such as
+    ./common.js, come with it. Exit status 0: done; 1: the pinned facts changed.
     """
     from mcp_bindgen import download, pull
 
@@ -94,11 +105,70 @@ def command(
         step("fetching")
         path = like.path if like else f"schema/{revision}/schema.ts"
         repository = like.repository if like else ""
-        data = download.fetch(path, origin, commit, repository, network)
+        place = download.locate(path, origin, commit, repository)
+        data = download.read(place, network)
+        pinned, named = _split(imports)
+        modules = {**(like.modules if like else {}), **pinned}
+        beside = _beside(data, place, modules, named, network)
         step("reading")
-        pulled = pull.pull(revision, data, _into(into), commit, like)
+        pulled = pull.pull(revision, data, _into(into), commit, like, modules, beside)
     say(_json(pulled) if format == "json" else _text(pulled, _into(into)))
     return FINDINGS if pulled.status == "changed" else OK
+
+
+def _split(rows: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The targets of SPECIFIER=TARGET, by specifier: those that are pinned, and the others."""
+    targets: dict[str, str] = {}
+    for row in rows:
+        specifier, separator, target = row.rpartition("=")
+        if not (separator and specifier and target):
+            raise InputError(
+                f"{row!r} maps no import", remedy="Write SPECIFIER=FILE, =URL or =REVISION."
+            )
+        targets[specifier] = target
+    known = {*pins.pins(), *pins.extensions()}
+    pinned = {specifier: target for specifier, target in targets.items() if target in known}
+    return pinned, {s: target for s, target in targets.items() if s not in pinned}
+
+
+def _beside(
+    data: bytes, place: str, modules: Mapping[str, str], named: Mapping[str, str], network: Network
+) -> dict[str, Official]:
+    """The official files that a schema at `place` imports, by specifier: `named`, or beside it."""
+    from mcp_bindgen import download
+    from mcp_bindgen.pull import Official
+    from mcp_bindgen.source import Source
+    from mcp_bindgen.source.siblings import file_names, siblings
+
+    read: dict[str, Source] = {}
+
+    def fetch(where: str) -> Source:
+        if where not in read:
+            read[where] = Source(download.read(where, network), where, part=True)
+        return read[where]
+
+    def look(file: Source, specifier: str) -> Source | None:
+        for name in file_names(specifier):
+            try:
+                return fetch(download.beside(file.path, name))
+            except download.Missing:
+                continue
+        return None
+
+    main = Source(data, place)
+    found = {specifier: fetch(where) for specifier, where in named.items()}
+    known = {**dict.fromkeys(modules, main), **found}
+    found |= siblings(main, known, look)
+    return {s: Official(each.data, _from(place, each.path)) for s, each in found.items()}
+
+
+def _from(place: str, path: str) -> str:
+    """The way from one file to another: a relative path, or a name if they share no folder."""
+    home = place.rpartition("/")[0]
+    if "://" in place or "://" in path:
+        way = path.removeprefix(f"{home}/")
+        return way if way != path else path.rpartition("/")[2]
+    return Path(os.path.relpath(path, home or ".")).as_posix()
 
 
 def _into(into: Path | None) -> Path:

@@ -24,6 +24,7 @@ from mcp_bindgen.convert.rows import Rows
 from mcp_bindgen.ir.decisions.decisions import Decisions
 from mcp_bindgen.ir.model import Method, Schema, Struct
 from mcp_bindgen.ir.names import identifier
+from mcp_bindgen.source import Source
 
 __all__ = ["pair_name", "plan"]
 
@@ -34,7 +35,7 @@ def pair_name(old: str, new: str) -> str:
 
 
 def plan(
-    old: Schema, new: Schema, decisions: Decisions, texts: Mapping[str, bytes] | None = None
+    old: Schema, new: Schema, decisions: Decisions, texts: Mapping[str, Source] | None = None
 ) -> Pair:
     """Plan the conversions between two neighbours; `texts` are the schemas', for places in errors.
 

@@ -10,6 +10,7 @@ from mcp_bindgen.convert.model import ALLOWED, CONTEXTS, DEGRADES, Code, Decisio
 from mcp_bindgen.errors import DecisionError
 from mcp_bindgen.ir.decisions.decisions import Decisions, Row, paste
 from mcp_bindgen.ir.model import Field, Schema, Struct
+from mcp_bindgen.source import Source
 
 __all__ = ["Rows", "paths_of"]
 
@@ -28,7 +29,7 @@ class Rows:
     new: Schema
     pair: str
     decisions: Decisions | None
-    texts: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    texts: Mapping[str, Source] = field(default_factory=dict[str, Source])
     missing: dict[_Asked, tuple[str, str]] = field(default_factory=dict[_Asked, tuple[str, str]])
     quiet: bool = False
 
@@ -158,9 +159,11 @@ class Rows:
         return note, paste("step", self.pair, path, {direction: choice, **keys})
 
     def _line(self, schema: Schema, at: int) -> str:
-        text = self.texts.get(schema.revision, b"")
-        line = text.count(b"\n", 0, at) + 1
-        return f"{schema.path}:{line}" if text and at else schema.path
+        text = self.texts.get(schema.revision)
+        if text is None or not at:
+            return schema.path
+        file, inner = text.file(at)
+        return f"{file.path}:{file.line(inner)}"
 
 
 def paths_of(struct: Struct, member: Field) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from mcp_bindgen.pins.files import (
     Found,
+    apart,
+    beside,
     find,
     find_extension,
     imported,
@@ -25,6 +27,7 @@ from mcp_bindgen.pins.table import (
     Pin,
     extensions,
     official,
+    official_file,
     parse,
     pins,
     read_bytes,
@@ -39,6 +42,8 @@ __all__ = [
     "EXTENSIONS",
     "Found",
     "Pin",
+    "apart",
+    "beside",
     "by_facts",
     "decisions",
     "extension",
@@ -52,6 +57,7 @@ __all__ = [
     "lower_alike",
     "meaning",
     "official",
+    "official_file",
     "parse",
     "pins",
     "place",

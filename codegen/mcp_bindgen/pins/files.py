@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -16,7 +17,16 @@ from mcp_bindgen.pins.table import Pin, extensions, pins, read_bytes
 if TYPE_CHECKING:
     from mcp_bindgen.source import Source
 
-__all__ = ["Found", "find", "find_extension", "imported", "place", "schema_path"]
+__all__ = [
+    "Found",
+    "apart",
+    "beside",
+    "find",
+    "find_extension",
+    "imported",
+    "place",
+    "schema_path",
+]
 
 _NO_IMPORTS: Final[Mapping[str, Source]] = {}
 
@@ -26,13 +36,19 @@ class Found:
     """A schema file: its text, its name in errors and headers, and its revision.
 
     `revision` is empty for an unpinned file, and `name@version` for an extension. `imports` maps
-    specifiers of imports to texts.
+    specifiers of imports to texts; those that are parts belong to the same schema.
     """
 
     data: bytes
     path: str
     revision: str
     imports: Mapping[str, Source] = field(default_factory=lambda: _NO_IMPORTS)
+
+    def linked(self) -> Source:
+        """The text that offsets point into: of this file, and of those which it imports."""
+        from mcp_bindgen.source import Source, link
+
+        return link(Source(self.data, self.path), self.imports)[0]
 
 
 def place(revision: str) -> str:
@@ -72,18 +88,79 @@ def find(text: str, imports: Sequence[str] = (), like: str = "") -> Found:
 
     A file counts as a pinned revision if it is our file of it, or equal to the official one.
     `imports` are SPECIFIER=FILE or SPECIFIER=REVISION; without them the imports of the pin apply,
-    or for an unpinned file those of the pinned `like`. Raises InputError.
+    or for an unpinned file those of the pinned `like`, and then the files beside it. Raises
+    InputError.
     """
     schema = _read_file(text)
     pin = _pin_of().get(schema.revision or like)
-    files = imported(pin.modules if pin else {}, imports)
+    files = imported(pin, schema.revision or like, imports)
+    if not schema.revision:
+        from mcp_bindgen.source import Source
+
+        files |= beside(Source(schema.data, schema.path), _home(text), files)
+    if "@" in (schema.revision or like):
+        files = apart(files)
     return replace(schema, imports=files) if files else schema
 
 
-def imported(modules: Mapping[str, str], rows: Sequence[str] = ()) -> dict[str, Source]:
-    """The texts for import specifiers, from a pin and from SPECIFIER=FILE. Raises InputError."""
-    every = [*(f"{name}={target}" for name, target in modules.items()), *rows]
-    return dict(_read_import(row) for row in every)
+def imported(
+    pin: Pin | None, revision: str, rows: Sequence[str] = (), folder: Path | None = None
+) -> dict[str, Source]:
+    """The texts for import specifiers, from the pin of `revision` and from SPECIFIER=FILE.
+
+    Files of the revision itself are read in a schema folder (default: ours). Raises InputError.
+    """
+    from mcp_bindgen.source import Source
+
+    known = _pin_of()
+    files: dict[str, Source] = {}
+    for row in (
+        *(f"{name}={target}" for name, target in (pin.modules if pin else {}).items()),
+        *rows,
+    ):
+        name, _, target = row.rpartition("=")
+        if target not in known and pin and target in pin.files:
+            ours = place(revision).replace("schema.ts", target)
+            data = read_bytes((folder or paths.schema()) / ours)
+            files[name] = Source(data, f"schema/{ours}", part=True)
+        else:
+            files |= [_read_import(row)]
+        if target in known and known[target].files:
+            files = {**apart(imported(known[target], target)), **files}
+    return files
+
+
+def beside(main: Source, home: Path, known: Mapping[str, Source]) -> dict[str, Source]:
+    """The files on this machine which `main`, in the folder `home`, imports by relative paths."""
+    from mcp_bindgen.source import Source
+    from mcp_bindgen.source.siblings import file_names, siblings
+
+    homes = {main.path: home}
+    read: dict[Path, Source] = {}
+
+    def look(file: Source, specifier: str) -> Source | None:
+        for name in file_names(specifier):
+            path = Path(os.path.normpath(homes.get(file.path, home) / name))
+            if path not in read and path.is_file():
+                read[path] = Source(read_bytes(path), str(path), part=True)
+                homes[read[path].path] = path.parent
+            if path in read:
+                return read[path]
+        return None
+
+    return siblings(main, known, look)
+
+
+def apart(files: Mapping[str, Source]) -> dict[str, Source]:
+    """The same files, none of which is a part of the schema that imports it."""
+    from mcp_bindgen.source import Source
+
+    return {name: Source(file.data, file.path) for name, file in files.items()}
+
+
+def _home(text: str) -> Path:
+    path = Path(text)
+    return path if path.is_dir() else path.parent
 
 
 def _pin_of() -> dict[str, Pin]:
@@ -91,8 +168,9 @@ def _pin_of() -> dict[str, Pin]:
 
 
 def _read_import(row: str) -> tuple[str, Source]:
-    """A specifier and its text."""
+    """A specifier and its text; a relative one of a file that is not pinned is of one schema."""
     from mcp_bindgen.source import Source
+    from mcp_bindgen.source.siblings import is_relative
 
     name, separator, target = row.rpartition("=")
     if not (separator and name and target):
@@ -100,7 +178,8 @@ def _read_import(row: str) -> tuple[str, Source]:
             f"{row!r} maps no import", remedy="Write SPECIFIER=FILE or SPECIFIER=REVISION."
         )
     schema = _read_file(target)
-    return name, Source(schema.data, schema.path)
+    part = is_relative(name) and not schema.revision
+    return name, Source(schema.data, schema.path, part=part)
 
 
 def _read_file(text: str) -> Found:

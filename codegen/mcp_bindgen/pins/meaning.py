@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mcp_bindgen import paths
 from mcp_bindgen.errors import InputError, UnansweredError
-from mcp_bindgen.pins.files import Found, find, place, schema_path
+from mcp_bindgen.pins.files import Found, apart, find, place, schema_path
 from mcp_bindgen.pins.table import extensions, pins, read_bytes
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def extension(file: Found, revision: str, core: Schema, rows: Decisions) -> Sche
     ours = Source(read_bytes(schema_path(core.revision)), core.path)
     imports = {
         name: ours if _is_core(name, source, core) else source
-        for name, source in file.imports.items()
+        for name, source in apart(file.imports).items()
     }
     return lowering.load(Source(file.data, file.path), revision, imports, core, rows)
 

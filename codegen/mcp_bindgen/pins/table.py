@@ -27,6 +27,7 @@ __all__ = [
     "Pin",
     "extensions",
     "official",
+    "official_file",
     "parse",
     "pins",
     "read_bytes",
@@ -60,18 +61,22 @@ class Pin:
     """One table: `path` and `commit` name the official file, `structure` is the digest.
 
     `core` is the revision extended by an extension. `modules` maps the specifier of each import to
-    a pinned schema: a revision, or the `name@version` of another extension.
+    a pinned schema: a revision, or the `name@version` of another extension; or to a name in
+    `files`, each with the path, the blob and the checksum of an official file beside the first.
     """
 
     repository: str = ""
     path: str
-    commit: str
+    commit: str = ""
     git_blob: str = ""
     sha256: str = ""
     bytes: int = 0
-    structure: str
+    structure: str = ""
     core: str = ""
     modules: Mapping[str, str] = field(default_factory=dict[str, str])
+    files: Mapping[str, Mapping[str, str | int]] = field(
+        default_factory=dict[str, Mapping[str, str | int]]
+    )
 
 
 _REQUIRED: Final = ("path", "commit", "structure")
@@ -92,11 +97,21 @@ def official(data: bytes, *, path: str, commit: str, structure: str) -> Pin:
     return Pin(
         path=path,
         commit=commit,
-        git_blob=hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest(),
+        git_blob=_git_blob(data),
         sha256=hashlib.sha256(data).hexdigest(),
         bytes=len(data),
         structure=structure,
     )
+
+
+def official_file(data: bytes, *, path: str) -> Mapping[str, str | int]:
+    """The entry in `files` of a pin, for an official file with the text `data`."""
+    digest = hashlib.sha256(data).hexdigest()
+    return {"path": path, "git_blob": _git_blob(data), "sha256": digest, "bytes": len(data)}
+
+
+def _git_blob(data: bytes) -> str:
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def parse(text: str, where: str) -> dict[str, Pin]:

@@ -16,6 +16,7 @@ class Joined(Source):
     def __init__(self, parts: Sequence[Source]) -> None:
         self.parts = tuple(parts)
         self.path = parts[0].path
+        self.part = False
         self.data = b"\n".join(part.data for part in parts)
         self.starts: list[int] = []
         comments: dict[int, int] = {}

@@ -1,13 +1,16 @@
 """Links imports: copies the imported declarations of other files into a module.
 
 Copied declarations have byte offsets in the joined text. They keep their names, unless the module
-already uses the name; then the file's name is put before it.
+already uses the name; then the file's name is put before it. Of a file that is a part of the same
+schema all declarations are copied, before those of the file that imports it, and they are the
+module's own: the schema reads as if it stood in one file.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple
 
@@ -47,14 +50,13 @@ class _Name(NamedTuple):
 class _Linker:
     def __init__(self, source: Source, module: syntax.Module, files: Mapping[str, Source]) -> None:
         self.main = source
-        self.files = files
-        distinct = dict.fromkeys((source, *files.values()))
+        once = {(source.path, source.data): source}
+        self.files = {name: once.setdefault((f.path, f.data), f) for name, f in files.items()}
+        distinct = dict.fromkeys((source, *self.files.values()))
         self.source = Joined(list(distinct))
         self.modules = {file: read_source(file) for file in distinct if file is not source}
         self.modules[source] = module
-        self.declared = {
-            file: {d.name: d for d in module.declarations} for file, module in self.modules.items()
-        }
+        self.declared = {file: _by_name(module) for file, module in self.modules.items()}
         self.keys: dict[_Name, str] = {_Name(source, n): n for n in self.declared[source]}
         self.pending: list[_Name] = []
         self.names: dict[str, str] = {}
@@ -66,17 +68,39 @@ class _Linker:
         for ref in _modules(module.declarations):
             key = self._key(self._exports(self.main, ref.module, ref.name, ref.at))
             self.names[f"{ref.module}#{ref.name}"] = key
-        foreign: dict[str, syntax.Declaration] = {}
+        parts = self._parts()
+        own = [self._copies(_Name(file, name)) for file in parts for name in self.declared[file]]
+        own.append(module.declarations)
+        foreign: dict[str, tuple[syntax.Declaration, ...]] = {}
         while self.pending:
             name = self.pending.pop(0)
-            foreign[self.keys[name]] = self._copy_here(name)
+            if name.file not in parts:
+                foreign[self.keys[name]] = self._copies(name)
         origins = {key: name.name for name, key in self.keys.items() if key in foreign}
         return self.source, replace(
             module,
-            declarations=(*module.declarations, *foreign.values()),
+            declarations=tuple(chain(*own, *foreign.values())),
+            imports=tuple(each for each in module.imports if self.files[each.module] not in parts),
             names=self.names,
             foreign=origins,
         )
+
+    def _parts(self) -> list[Source]:
+        """The parts of the schema that are imported, each after those which it imports."""
+        ordered: list[Source] = []
+
+        def visit(file: Source, seen: frozenset[Source]) -> None:
+            module = self.modules[file]
+            names = [(each.module, each.at) for each in module.imports]
+            names += [(ref.module, ref.at) for ref in _modules(module.declarations)]
+            for specifier, at in names:
+                target = self._file(file, specifier, at)
+                if target.part and target not in (*seen, *ordered):
+                    visit(target, seen | {file, target})
+                    ordered.append(target)
+
+        visit(self.main, frozenset([self.main]))
+        return ordered
 
     def _name_imports(self, module: syntax.Module) -> None:
         """Assign a key to each name the module imports."""
@@ -154,11 +178,17 @@ class _Linker:
 
     # ---- declarations
 
-    def _copy_here(self, name: _Name) -> syntax.Declaration:
-        """A copy of another file's declaration: its offset in the joined text, its names in the
-        module.
-        """
-        declaration = self.declared[name.file][name.name]
+    def _copies(self, name: _Name) -> tuple[syntax.Declaration, ...]:
+        """Copies of the declarations of a name in another file; merged interfaces are several."""
+        key = self._key(name)
+        return tuple(
+            self._copy_here(name, key, each) for each in self.declared[name.file][name.name]
+        )
+
+    def _copy_here(
+        self, name: _Name, key: str, declaration: syntax.Declaration
+    ) -> syntax.Declaration:
+        """A copy of a declaration: its offset in the joined text, its names in the module."""
         params = {param.name for param in getattr(declaration, "params", ())}
 
         def named(node: Struct) -> dict[str, Any]:
@@ -174,7 +204,14 @@ class _Linker:
 
         start = self.source.starts[self.source.parts.index(name.file)]
         moved: syntax.Declaration = _move(declaration, start, named)
-        return replace(moved, name=self.keys[name])
+        return replace(moved, name=key)
+
+
+def _by_name(module: syntax.Module) -> dict[str, list[syntax.Declaration]]:
+    named: dict[str, list[syntax.Declaration]] = {}
+    for declaration in module.declarations:
+        named.setdefault(declaration.name, []).append(declaration)
+    return named
 
 
 def _has_import_types(source: Source, module: syntax.Module) -> bool:

@@ -48,7 +48,7 @@ REFUSED: Final[dict[str, tuple[str, str]]] = {
 class Nodes:
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.taken = 0
+        self.taken: int = 0
 
     def take(self, node: Node) -> list[Node]:
         """Count `node` as read, and return its named children without comments."""

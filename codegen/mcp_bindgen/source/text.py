@@ -69,11 +69,13 @@ def _escape(character: str) -> str:
 class Source:
     """One schema file as bytes: UTF-8 without BOM, lines ended by a line feed.
 
+    A `part` belongs to the schema that imports it, whose declarations are then in several files.
     Raises SchemaSyntaxError if the text is not UTF-8, LimitExceeded if it is too long or too deep.
     """
 
-    def __init__(self, data: bytes, path: str) -> None:
+    def __init__(self, data: bytes, path: str, *, part: bool = False) -> None:
         self.path = printable(path)
+        self.part = part
         if len(data) > MAX_SCHEMA_BYTES:
             raise LimitExceeded(
                 f"the file has {len(data)} bytes, more than {MAX_SCHEMA_BYTES}",

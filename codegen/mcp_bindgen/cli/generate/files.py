@@ -39,9 +39,9 @@ def _parts(target: Target, choices: Choices) -> Iterator[tuple[str, bytes]]:
         for specifier, source in file.imports.items():
             yield f"import {revision} {specifier}", source.data
     for name in _extensions(target):
-        yield f"schema {name}", pins.find(name).data
+        yield from _texts(f"schema {name}", pins.find(name))
     if target.beside is not None:
-        yield f"core {target.beside.core}", pins.find(target.beside.core).data
+        yield from _texts(f"core {target.beside.core}", pins.find(target.beside.core))
         if target.beside.decisions is not None:
             yield "rows", pins.read_bytes(target.beside.decisions)
     for table in ("decisions.toml", "ext/decisions.toml", "ext/PINS.toml"):
@@ -54,6 +54,14 @@ def _parts(target: Target, choices: Choices) -> Iterator[tuple[str, bytes]]:
     yield "options", " ".join(options).encode()
     if choices.format == "black":
         yield "black", _black().__version__.encode()
+
+
+def _texts(name: str, file: pins.Found) -> Iterator[tuple[str, bytes]]:
+    """The text of a schema, and of the files which it is written in beside it."""
+    yield name, file.data
+    for specifier, source in file.imports.items():
+        if source.part:
+            yield f"{name} {specifier}", source.data
 
 
 def _black() -> ModuleType:
@@ -196,7 +204,7 @@ def _pairs(
     chosen = {s.revision: s for s in schemas if schema_files[s.revision].revision == s.revision}
     pinned = pins.revisions()
     both = [(chosen.get(a), chosen.get(b)) for a, b in pairwise(pinned)]
-    texts = {revision: each.data for revision, each in schema_files.items()}
+    texts = {name: schema_files[name].linked() for name in chosen} if len(chosen) > 1 else {}
     return [plan(old, new, rows, texts) for old, new in both if old and new]
 
 

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import unified_diff
+from itertools import pairwise
 from typing import Any, Final
 
 from mcp_bindgen.errors import DecisionError
@@ -60,7 +61,7 @@ def _parts(text: str, revision: str) -> Iterator[str]:
     """The text before the first row, then each row with the text after it."""
     starts = [head.start() for head in _HEAD.finditer(text)]
     yield text[: starts[0]] if starts else text
-    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+    for start, end in pairwise([*starts, len(text)]):
         part = text[start:end]
         row = _row(part)
         if revision in row.get("pair", "").split("..") or row.get("revisions") == [revision]:

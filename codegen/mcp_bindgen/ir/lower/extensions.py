@@ -93,7 +93,7 @@ def _beside(schema: Schema, resolver: Resolver, core: Schema) -> Schema:
     own: list[Declaration] = []
     foreign: list[Declaration] = []
     for each in schema.declarations:
-        is_own = _file(resolver, each) != core.path
+        is_own = not _is_of(core, _file(resolver, each))
         name = resolver.foreign.get(each.name, each.name)
         if not is_own and name != each.name:
             raise _name_clash(resolver.declared[name].at, resolver, name)
@@ -116,6 +116,11 @@ def _name_clash(at: int, resolver: Resolver, name: str) -> SchemaError:
 def _file(resolver: Resolver, declaration: Declaration) -> str:
     source = resolver.source
     return source.file(declaration.at)[0].path if isinstance(source, Joined) else source.path
+
+
+def _is_of(core: Schema, path: str) -> bool:
+    """Return whether a file is one of those in which the core is written."""
+    return path == core.path or path.startswith(f"schema/{core.revision}/")
 
 
 def _import_core(schema: Schema, resolver: Resolver) -> Schema:
