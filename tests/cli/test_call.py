@@ -32,7 +32,7 @@ def test_a_server_that_dies_of_the_probe_is_listed(tmp_path: Path) -> None:
         "--list", "--", *raw(tmp_path, dies=True, answers={"tools/list": {"result": TOOLS}})
     )
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout == "raw 1, MCP 2024-11-05\n  tool      t\n"
+    assert done.stdout == "raw 1, MCP 2024-11-05\n  tool      t()\n"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_how_large_an_answer_may_be_is_an_option(tmp_path: Path) -> None:
 def test_a_list_that_is_not_there_is_empty(tmp_path: Path) -> None:
     done = call("--list", "--", *raw(tmp_path, answers={"tools/list": {"result": TOOLS}}))
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout == "raw 1, MCP 2024-11-05\n  tool      t\n"
+    assert done.stdout == "raw 1, MCP 2024-11-05\n  tool      t()\n"
 
 
 def test_another_error_of_a_list_is_noted_and_the_others_shown(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_another_error_of_a_list_is_noted_and_the_others_shown(tmp_path: Path) -
     answers["resources/list"] = {"result": {"resources": "none"}}
     done = call("--list", "--", *raw(tmp_path, answers=answers))
     assert done.exit_code == 2
-    assert done.stdout == "raw 1, MCP 2024-11-05\n  tool      t\n"
+    assert done.stdout == "raw 1, MCP 2024-11-05\n  tool      t()\n"
     first, second = done.stderr.splitlines()
     assert first.startswith(
         "mcp-bindgen: the resources cannot be listed: resources/list: $.resources"
@@ -211,11 +211,11 @@ def test_an_address_without_its_scheme_says_what_to_type() -> None:
 
 
 def test_a_script_instead_of_a_command_says_what_to_type(tmp_path: Path) -> None:
-    script = tmp_path / "server.py"
+    script = tmp_path / "server.sh"
     script.write_text("", "utf-8")
     done = call("--", str(script), "t")
     assert done.exit_code == 2
-    assert f"start it with its interpreter: python {script}" in done.stderr
+    assert f"start it with its interpreter: sh {script}" in done.stderr
 
 
 def test_an_option_that_is_none_is_no_command() -> None:

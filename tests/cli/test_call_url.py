@@ -59,7 +59,11 @@ def ask(*words: str) -> Result:
 
 def test_what_the_server_of_a_url_has_is_listed(url: str) -> None:
     done = ask("--list", url)
-    lines = ["demo 1.2.3, MCP 2026-07-28", "  tool      add: Adds.", "  tool      fail"]
+    lines = [
+        "demo 1.2.3, MCP 2026-07-28",
+        "  tool      add(a: integer, b: integer): Adds.",
+        "  tool      fail()",
+    ]
     assert (done.stdout.splitlines(), done.exit_code) == (lines, 0)
 
 
@@ -98,13 +102,13 @@ def test_the_wire_of_a_url_is_traced(url: str, tmp_path: Path, revision: str) ->
         (["http://127.0.0.1:1/mcp", "x"], "127.0.0.1"),
         (["http://", "x"], "has a host"),
         (["http://127.0.0.1:70000/mcp", "x"], "its port is 70000, and the largest is 65535"),
-        (["http://127.0.0.1:1/mcp"], "a call has a command or URL, and a tool"),
-        (["http://127.0.0.1:1/mcp", "x", "a=1"], """x '{"name": "value"}'."""),
+        (["http://127.0.0.1:1/mcp"], "no TOOL is named: 'http://127.0.0.1:1/mcp' is the server"),
+        (["http://127.0.0.1:1/mcp", "x", "y", "a=1"], "after a URL come a tool and its arguments"),
+        (["--json", "{}", "http://127.0.0.1:1/mcp", "x", "a=1"], "JSON or name=value, not both"),
         (["--header", "a", "http://127.0.0.1:1/mcp", "x"], "a name, a colon and a value"),
         (["--header", "a b: c", "http://127.0.0.1:1/mcp", "x"], "a name, a colon and a value"),
         (["--header", "a: b\r\nc: d", "http://127.0.0.1:1/", "x"], "a name, a colon and a value"),
         (["--header", "a: b", "--", "python", "s", "x"], "not for a command"),
-        (["--", "python", "server.py", "x", "a=1"], """JSON object: x '{"name": "value"}'."""),
     ],
 )
 def test_what_cannot_be_asked_of_a_url_is_said_in_one_message(words: list[str], said: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_bindgen.cli.call.tool_argument import require_tool
+from mcp_bindgen.cli.call.words import require_tool
 from mcp_bindgen.cli.run.target import _parts  # pyright: ignore[reportPrivateUsage]
 from mcp_bindgen.errors import InputError
 
@@ -138,7 +138,7 @@ def test_the_last_lines_are_shown_where_the_server_does_not_start(tmp_path: Path
 def test_the_first_line_of_a_description_ends_at_any_line_end(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(NOISY)
     done = ran("call", "--list", "--", sys.executable, "server.py", cwd=tmp_path)
-    assert "add: one\n" in done.stdout
+    assert "add(): one\n" in done.stdout
 
 
 @pytest.mark.parametrize(

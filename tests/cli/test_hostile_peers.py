@@ -44,7 +44,8 @@ SAID: Final[dict[str, dict[str, Any]]] = {
                     "content": [
                         {"type": "text", "text": ONE_LINE},
                         {"type": "image", "mimeType": HOSTILE, "data": ""},
-                        {"type": "resource", "resource": {"uri": HOSTILE, "text": HOSTILE}},
+                        {"type": "resource", "resource": {"uri": HOSTILE, "text": ONE_LINE}},
+                        {"type": "resource", "resource": {"uri": HOSTILE, "blob": ""}},
                     ],
                     "structuredContent": {HOSTILE: HOSTILE},
                 }

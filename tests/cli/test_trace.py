@@ -24,9 +24,9 @@ def test_what_a_server_has_is_listed(server: str) -> None:
     done = call("--list", "--", *RUN, server)
     assert done.stdout.decode().splitlines() == [
         "demo 1.2.3, MCP 2026-07-28",
-        "  tool      add: Adds.",
-        "  tool      fail",
-        "  tool      tell",
+        "  tool      add(a: integer, b: integer): Adds.",
+        "  tool      fail()",
+        "  tool      tell(password: string)",
         "  template  a://{x}: An a.",
     ]
     assert done.returncode == 0
@@ -59,7 +59,7 @@ def test_a_tool_that_fails_is_a_finding_whose_text_cannot_steer_the_terminal(ser
         (["--", "no-such-command", "x"], "cannot start 'no-such-command'"),
         (["--", sys.executable, "-c", "pass", "x"], "has ended before it said what it speaks"),
         (["ftp://example.com/x", "--list"], "a server's URL begins with http:// or https://"),
-        (["--", "x"], "a call has a command or URL, and a tool"),
+        (["--", "x"], "a call has a file, command or URL, and a tool"),
         (["--", "x", "y", "{bad"], "the arguments are not JSON"),
         (["--revision", "1999-01-01", "--", "x", "y"], "no such revision"),
     ],

@@ -1,26 +1,31 @@
-"""`mcp-bindgen call`: lists a server's features, or calls one of its tools."""
+"""`mcp-bindgen call`: calls a tool, reads a resource, gets a prompt, or lists what a server has."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+import shlex
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import AsyncExitStack, ExitStack, contextmanager
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import click
 
-from mcp_bindgen.cli import COULD_NOT, FINDINGS, OK
-from mcp_bindgen.cli.call.sign_in import SigningIn, authorization, forget
-from mcp_bindgen.cli.call.tool_argument import require_tool
+from mcp_bindgen.cli import OK
+from mcp_bindgen.cli.call.activity import Activity
+from mcp_bindgen.cli.call.arguments import only_texts, typed
+from mcp_bindgen.cli.call.listing import list_all
+from mcp_bindgen.cli.call.questions import Questions, can_ask
+from mcp_bindgen.cli.call.results import Printer
+from mcp_bindgen.cli.call.sign_in import SigningIn, authorization, forget, open_page
+from mcp_bindgen.cli.call.words import Words, is_url, parse
 from mcp_bindgen.cli.held_errors import HeldErrors
-from mcp_bindgen.cli.options import Network, network_options, open_trace
-from mcp_bindgen.cli.show import in_one_line, safe, safe_text, say, warn
+from mcp_bindgen.cli.options import FOLDER, Network, network_options, open_trace
 from mcp_bindgen.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,12 +35,15 @@ __all__ = ["command"]
 
 _SCHEMES: Final = ("http://", "https://")
 _HEADER: Final = re.compile(r"(?P<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(?P<value>[\t\x20-\x7e]*)")
-_METHOD_NOT_FOUND: Final = -32601
-_NAMED: Final = 20
-"""Items left out of a list which are named; the rest is counted."""
+_LONGEST: Final = 60
+_LEVELS: Final = (
+    *("debug", "info", "notice", "warning"),
+    *("error", "critical", "alert", "emergency"),
+)
 _REMEDIES: Final = (
     ("no answer within", "--timeout SECONDS waits longer."),
     ("Limits.answer_bytes", "--max-message BYTES accepts a larger answer."),
+    ("does not declare `elicitation`", "Its questions are asked at a terminal: run it in one."),
     ("HTTP 404", "Check the path of the URL; many servers are at /mcp."),
     ("Unknown tool:", "--list, written before the server, shows its tools."),
     ("allow_issuer_mismatch=True", "--allow-issuer-mismatch accepts it, at your own risk."),
@@ -46,6 +54,41 @@ _REMEDIES: Final = (
 
 @click.command("call", context_settings={"ignore_unknown_options": True})
 @click.option("--list", "list_", is_flag=True, help="List what the server has; call no tool.")
+@click.option(
+    "--read",
+    "uri",
+    metavar="URI",
+    help="Read this resource; call no tool (default: a tool is called).",
+)
+@click.option(
+    "--prompt", metavar="NAME", help="Get this prompt; call no tool (default: a tool is called)."
+)
+@click.option(
+    "--complete",
+    "completed",
+    metavar="NAME",
+    help="Suggest values for the last argument, of this prompt or resource template "
+    "(default: a tool is called).",
+)
+@click.option(
+    "--json",
+    "document",
+    metavar="OBJECT",
+    help="The arguments as one JSON object (default: those behind TOOL).",
+)
+@click.option(
+    "--save",
+    "folder",
+    type=FOLDER,
+    metavar="FOLDER",
+    help="Write pictures, sounds and binary contents into FOLDER (default: name them only).",
+)
+@click.option(
+    "--log-level",
+    "log_level",
+    type=click.Choice(_LEVELS),
+    help="Ask for log messages of at least this level (default: as the server likes).",
+)
 @click.option(
     "--revision",
     "revisions",
@@ -115,9 +158,17 @@ _REMEDIES: Final = (
     "--auth-trace", is_flag=True, help="Show each step of authorization, with secrets masked."
 )
 @network_options
-@click.argument("words", nargs=-1, required=True, metavar="URL|-- COMMAND... [TOOL [JSON]]")
+@click.argument(
+    "words", nargs=-1, required=True, metavar="FILE|URL|-- COMMAND... [TOOL [NAME=VALUE... | JSON]]"
+)
 def command(
     list_: bool,
+    uri: str | None,
+    prompt: str | None,
+    completed: str | None,
+    document: str | None,
+    folder: Path | None,
+    log_level: str | None,
     revisions: tuple[str, ...],
     exact: bool,
     era: str,
@@ -136,33 +187,44 @@ def command(
     network: Network,
     words: tuple[str, ...],
 ) -> int:
-    """Call TOOL of a server with JSON arguments, or list the server's tools, prompts and resources.
+    """Call TOOL of a server with arguments, or list the server's tools, prompts and resources.
 
-    The server is started by a command, or reached at a URL with http:// or https://.
+    The server is a file such as server.py, a command behind `--`, or a URL with http:// or
+    https://.
 
-    The last words are the tool and its arguments, if those begin with `{`; with --list all words
-    are the server's. Exit status 0: done; 1: the tool failed, or invalid items were left out of a
-    list; 2: the server refused, gave no answer, or a list failed.
+    Arguments are written as NAME=VALUE, each with the type that the tool asks for, or as one JSON
+    object; with --list, --read, --prompt and --complete no tool is named. At a terminal, questions
+    of the server are asked there. Exit status 0: done; 1: the tool failed, or invalid items were
+    left out of a list; 2: the server refused, gave no answer, or a list failed.
     """
     if words[0].startswith("-"):
         raise click.NoSuchOption(words[0], possibilities=get_close_matches(words[0], _options()))
     if logout:
         return _log_out(words)
-    server, tool, arguments = (words, "", {}) if list_ else _parse(words)
+    printer = Printer(format == "json", folder)
+    asked = {"--list": list_, "--read": uri, "--prompt": prompt, "--complete": completed}
+    chosen = [option for option, given in asked.items() if given]
+    if len(chosen) > 1:
+        raise click.UsageError(f"{' and '.join(chosen)} cannot go together.")
+    way = _WAYS[chosen[0] if chosen else ""]
+    split = parse(words, tool=not chosen, arguments=way.takes_arguments, document=document)
+    name = str(asked[chosen[0]]) if chosen else split.tool
+    request = partial(way.ask, name=name, words=split, printer=printer)
     signing = SigningIn(login, not no_browser, auth_trace, any_issuer, any_page)
     options: dict[str, Any] = {
         "timeout": timeout,
         "message_bytes": message_bytes,
         "era": era,
+        "log_level": log_level,
     }
     if revisions:
         options["revisions"] = revisions if exact else _and_older(revisions)
     elif exact:
         raise click.UsageError("--exact goes with --revision.")
     errors = HeldErrors(shows=verbose)
-    client = _client_of(server, headers, signing, network, errors)
+    client = _client_of(split.server, headers, signing, network, errors)
     limit = None if login else timeout  # a person may take longer to sign in
-    return asyncio.run(_ask(client, tool, arguments, options, trace, format, errors, limit))
+    return asyncio.run(_ask(client, split.server, request, options, trace, errors, limit))
 
 
 def _options() -> list[str]:
@@ -210,8 +272,8 @@ def _client_of(
             raise InputError(f"{what} for a server that has a URL, not for a command")
         return partial(Client.stdio, server, stderr=errors)
     if len(server) > 1:
-        remedy = f"""Write the arguments as one JSON object: {server[1]} '{{"name": "value"}}'."""
-        raise InputError("after a URL come a tool and its arguments in JSON", remedy=remedy)
+        remedy = f"Write arguments as name=value: {server[1]} city=Bergen."
+        raise InputError("after a URL come a tool and its arguments", remedy=remedy)
     named, way = dict(map(_header, headers)), network.of_client(server[0])
     if any(name.lower() == "authorization" for name in named):
         return partial(Client.http, server[0], headers=named, **way)
@@ -227,57 +289,122 @@ def _header(text: str) -> tuple[str, str]:
     return match["name"], match["value"]
 
 
-def _parse(words: tuple[str, ...]) -> tuple[tuple[str, ...], str, dict[str, Any]]:
-    """The server's command or URL, the tool, its arguments. Raises InputError."""
-    arguments: dict[str, Any] = {}
-    if words[-1].lstrip().startswith("{"):
-        arguments = _object(words[-1])
-        words = words[:-1]
-    if len(words) < 2:
-        remedy = "For instance: mcp-bindgen call -- python server.py add '{\"a\": 1}'"
-        raise InputError("a call has a command or URL, and a tool", remedy=remedy)
-    if "=" in words[-1]:
-        remedy = f"""Write the arguments as one JSON object: {words[-2]} '{{"name": "value"}}'."""
-        raise InputError(f"{words[-1]!r} is not the name of a tool", remedy=remedy)
-    require_tool(words[:-1], words[-1])
-    return words[:-1], words[-1], arguments
+# ---- what is asked of the server
 
 
-def _object(text: str) -> dict[str, Any]:
-    try:
-        arguments: dict[str, Any] = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"the arguments are not JSON: {error}") from None
-    if arguments.__class__ is not dict:
-        raise InputError("the arguments are not a JSON object")
-    return arguments
+@dataclass(slots=True)
+class _Here:
+    """The client, and what is shown while it waits."""
+
+    client: Client
+    activity: Activity
+
+
+_Request: TypeAlias = Callable[[_Here], Awaitable[int]]
+
+
+async def _call(here: _Here, *, name: str, words: Words, printer: Printer) -> int:
+    arguments = dict(words.document or {})
+    if words.given:
+        arguments = await typed(here.client, name, words.given)
+    with here.activity.waiting(name):
+        result = await here.client.call_tool(name, arguments, on_progress=here.activity.progress)
+    return printer.tool(result)
+
+
+async def _read(here: _Here, *, name: str, words: Words, printer: Printer) -> int:
+    with here.activity.waiting(name):
+        contents = await here.client.read_resource(name)
+    return printer.resource(contents)
+
+
+async def _prompt(here: _Here, *, name: str, words: Words, printer: Printer) -> int:
+    arguments = only_texts(words.given, words.document)
+    with here.activity.waiting(name):
+        result = await here.client.get_prompt(name, arguments or None)
+    return printer.prompt(result)
+
+
+async def _complete(here: _Here, *, name: str, words: Words, printer: Printer) -> int:
+    """The last argument is completed; those before it are chosen already."""
+    from mcp_runtime.revisions import latest
+
+    given = only_texts(words.given, words.document)
+    if not given:
+        remedy = "For instance: mcp-bindgen call --complete greet server.py name=Al"
+        raise InputError("--complete needs the beginning of an argument", remedy=remedy)
+    argument, value = given.popitem()
+    is_template = "://" in name or "{" in name
+    ref: Any = (
+        latest.ResourceTemplateReference(uri=name)
+        if is_template
+        else latest.PromptReference(name=name)
+    )
+    with here.activity.waiting(name):
+        completion = await here.client.complete(ref, argument, value, chosen=given)
+    return printer.completion(completion)
+
+
+async def _list(here: _Here, *, name: str, words: Words, printer: Printer) -> int:
+    return await list_all(here.client, as_json=printer.as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A way to ask the server; `takes_arguments` if NAME=VALUE may stand behind it."""
+
+    ask: Callable[..., Awaitable[int]]
+    takes_arguments: bool
+
+
+_WAYS: Final = {
+    "": _Way(_call, True),
+    "--list": _Way(_list, False),
+    "--read": _Way(_read, False),
+    "--prompt": _Way(_prompt, True),
+    "--complete": _Way(_complete, True),
+}
+"""The ways by their option; the empty one calls a tool."""
+
+
+# ---- the connection
 
 
 async def _ask(
     make: Callable[..., Client],
-    tool: str,
-    arguments: dict[str, Any],
+    server: Sequence[str],
+    request: _Request,
     options: dict[str, Any],
     trace: str | None,
-    format: str,
     errors: HeldErrors,
     limit: float | None,
 ) -> int:
-    """Raise InputError, also if all is not done in `limit` seconds."""
+    """Raise InputError, also if all is not done in `limit` seconds, without those in which a person
+    is asked.
+    """
     from mcp_runtime.errors import SessionError
     from mcp_runtime.trace import TraceFile
 
     logging.getLogger("mcp_runtime.tolerances").propagate = False  # we name what was left out
+    activity = Activity()
 
     with ExitStack() as stack:
         if trace is not None:
             options["trace"] = TraceFile(stack.enter_context(open_trace(trace)))
         try:
-            async with asyncio.timeout(limit), make(**options) as client:
-                errors.show()
-                if tool:
-                    return _show(await client.call_tool(tool, arguments), format)
-                return await _list(client, format)
+            async with asyncio.timeout(limit) as deadline:
+                questions: Questions | None = None
+                if can_ask():
+                    questions = Questions(browse=open_page)
+                    options |= {"on_elicit": questions, "elicit_modes": ("form", "url")}
+                client = make(**options, on_log=activity.log)
+                if questions is not None:
+                    questions.paused = partial(_paused, activity, deadline, limit, client)
+                async with AsyncExitStack() as opened:
+                    with activity.waiting(_start(server)):
+                        await opened.enter_async_context(client)
+                    errors.show()
+                    return await request(_Here(client, activity))
         except TimeoutError as error:
             if limit is None:
                 raise
@@ -288,137 +415,29 @@ async def _ask(
             raise _refusal(str(error)) from error
 
 
+def _start(server: Sequence[str]) -> str:
+    program, *words = server
+    command = program if is_url(program) else shlex.join([PurePath(program).name, *words])
+    return f"waiting for {command[:_LONGEST]}"
+
+
+@contextmanager
+def _paused(
+    activity: Activity,
+    deadline: asyncio.Timeout,
+    limit: float | None,
+    client: Client,
+) -> Generator[None]:
+    """Hide the activity and stop all clocks inside the block, in which a person is asked."""
+    deadline.reschedule(None)
+    with activity.hidden(), client.connection.deadlines_paused():
+        yield
+    if limit is not None:
+        deadline.reschedule(asyncio.get_running_loop().time() + limit)
+
+
 def _refusal(text: str) -> InputError:
     """An error whose quoted lines are marked, so they are not mistaken for our own."""
     first, *others = text.splitlines() or [""]
     remedy = next((remedy for words, remedy in _REMEDIES if words in first), "")
     return InputError(first, rows=[f"| {line}" for line in others], remedy=remedy)
-
-
-def _show(result: Any, format: str) -> int:
-    from mcp_runtime.revisions import latest
-
-    if format == "json":
-        say(safe_text(latest.encode(result).decode()))
-    else:
-        for block in result.content:
-            say(_block(block))
-    return FINDINGS if result.is_error is True else OK
-
-
-def _block(block: Any) -> str:
-    """Text as it is, anything else by its kind."""
-    text = getattr(block, "text", None)
-    if isinstance(text, str):
-        return safe_text(text)
-    what = getattr(block, "mime_type", "") or getattr(block, "uri", "")
-    return safe(f"[{block.type}{f' {what}' if isinstance(what, str) and what else ''}]")
-
-
-# ---- what a server has
-
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """A kind of feature: its capability, and the client's method to list it."""
-
-    name: str
-    capability: str
-    method: str
-
-
-_KINDS: Final = (
-    _Kind("tools", "tools", "list_tools"),
-    _Kind("resources", "resources", "list_resources"),
-    _Kind("templates", "resources", "list_resource_templates"),
-    _Kind("prompts", "prompts", "list_prompts"),
-)
-
-
-@dataclass(slots=True)
-class _Listing:
-    """For each kind: the items of the server, and the error if they could not be listed in full.
-
-    A kind with a failed list has no items, not even an empty list.
-    """
-
-    items: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
-    errors: dict[str, str] = field(default_factory=dict[str, str])
-
-    @property
-    def status(self) -> int:
-        """2 if a kind could not be listed, 1 if single items were left out, else 0."""
-        if self.errors.keys() - self.items.keys():
-            return COULD_NOT
-        return FINDINGS if self.errors else OK
-
-
-async def _list(client: Client, format: str) -> int:
-    """Raise InputError if nothing could be listed."""
-    listing = _Listing()
-    for kind in _KINDS:
-        if kind.capability in client.server_capabilities:
-            await _list_kind(client, kind, listing)
-    for name, error in listing.errors.items():
-        what = "cannot all be listed" if name in listing.items else "cannot be listed"
-        warn(f"mcp-bindgen: the {name} {what}: {in_one_line(error)}")
-    if listing.errors and not listing.items:
-        raise InputError("nothing could be listed")
-    (_say_json if format == "json" else _say_text)(client, listing)
-    return listing.status
-
-
-async def _list_kind(client: Client, kind: _Kind, listing: _Listing) -> None:
-    """List the items of one kind. An unknown method counts as an empty list."""
-    from mcp_runtime.errors import LocalError, PeerError, RemoteError
-
-    before, known = client.forgiven.get("item", 0), len(client.problems)
-    try:
-        items = await getattr(client, kind.method)()
-        if left_out := client.forgiven.get("item", 0) - before:
-            named = [str(problem) for problem in client.problems[known:][:_NAMED]]
-            more = [f"and {left_out - len(named)} more"] if left_out > len(named) else []
-            listing.errors[kind.name] = "; ".join([*named, *more])
-        if items or not left_out:
-            listing.items[kind.name] = items
-    except RemoteError as error:
-        if error.code == _METHOD_NOT_FOUND:
-            listing.items[kind.name] = []
-        else:
-            listing.errors[kind.name] = str(error)
-    except (PeerError, LocalError) as error:
-        if not client.is_connected:
-            raise
-        listing.errors[kind.name] = str(error)
-
-
-def _say_json(client: Client, listing: _Listing) -> None:
-    from mcp_runtime.revisions import latest
-
-    written = {
-        kind.name: [latest.to_wire(item) for item in listing.items.get(kind.name, ())]
-        for kind in _KINDS
-        if kind.name in listing.items or kind.name not in listing.errors
-    }
-    errors = {"errors": listing.errors} if listing.errors else {}
-    document = {"revision": client.revision, **written, **errors}
-    say(safe_text(json.dumps(document, ensure_ascii=False)))
-
-
-def _say_text(client: Client, listing: _Listing) -> None:
-    info: Mapping[str, Any] = client.server_info or {}
-    name = f"{info.get('name', '?')} {info.get('version', '')}".rstrip()
-    say(safe(f"{name}, MCP {client.revision}"))
-    for name, items in listing.items.items():
-        for item in items:
-            say(safe(f"  {name[:-1]:<9} {_name(item)}{_describe(item)}"))
-
-
-def _name(item: Any) -> str:
-    return str(getattr(item, "uri_template", None) or getattr(item, "uri", None) or item.name)
-
-
-def _describe(item: Any) -> str:
-    text = item.description if isinstance(item.description, str) else ""
-    first = next(iter(text.strip().splitlines()), "")
-    return f": {first}" if first else ""

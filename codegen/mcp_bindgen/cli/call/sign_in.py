@@ -13,7 +13,7 @@ from mcp_bindgen.cli.show import safe, warn
 if TYPE_CHECKING:
     from mcp_runtime.auth.client.oauth import OAuth
 
-__all__ = ["SigningIn", "authorization", "forget", "token_file"]
+__all__ = ["SigningIn", "authorization", "forget", "open_page", "token_file"]
 
 
 def token_file() -> Path:
@@ -50,7 +50,7 @@ def authorization(how: SigningIn) -> OAuth:
 
     def page(url: str, host: str) -> None:
         warn(f"sign in at {safe(host)}")
-        if not how.browser or not _open_browser(url):
+        if not how.browser or not open_page(url):
             warn(f"open this address in a browser:\n{safe(url)}")
 
     def read_pasted() -> str:
@@ -68,7 +68,8 @@ def authorization(how: SigningIn) -> OAuth:
     )
 
 
-def _open_browser(url: str) -> bool:
+def open_page(url: str) -> bool:
+    """Open a browser; return False if none could be opened."""
     from mcp_runtime.auth.client.browser import open_browser
 
     return open_browser(url)
