@@ -31,7 +31,7 @@ class Issuer:
     def __init__(self) -> None:
         from cryptography.hazmat.primitives.asymmetric import ec
 
-        from mcp_runtime.auth.client.dpop import DpopKey
+        from mcp_runtime.auth.client.flows.dpop import DpopKey
 
         self._numbers = count()
         self._key = ec.generate_private_key(ec.SECP256R1())

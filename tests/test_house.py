@@ -87,6 +87,12 @@ RANKS: Final = (
     ("errors", "limits", "revisions"),
 )
 RANK: Final = {room: -rank for rank, rooms in enumerate(RANKS) for room in rooms}
+# The rooms inside a room of mcp_runtime, from the top down; "" is the modules of the room itself.
+RUNTIME_INNER_RANKS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
+    "auth.client": (("flows",), ("",), ("authorization_server",)),
+    "core": (("session",), ("http", "terms"), ("wire",), ("",)),
+    "server.http": (("",), ("sessions",), ("cluster",), ("asgi",)),
+}
 MAX_CHAIN: Final = 14
 DATE: Final = re.compile(r"20\d\d[-_]\d\d[-_]\d\d")
 
@@ -142,18 +148,24 @@ def bindgen_looks_left(module: Module) -> Iterator[str]:
 def bindgen_rooms_look_down(module: Module) -> Iterator[str]:
     """Inside a part of mcp_bindgen, a room imports only the rooms below it in INNER_RANKS."""
     part = (*module.parts, "")[1]
-    ranks = {room: -rank for rank, rooms in enumerate(INNER_RANKS.get(part, ())) for room in rooms}
-    here = inner_room(module.name, ranks)
+    yield from inner_rooms_look_down(module, f"mcp_bindgen.{part}", INNER_RANKS.get(part, ()))
+
+
+def inner_rooms_look_down(
+    module: Module, hall: str, rooms_by_rank: tuple[tuple[str, ...], ...]
+) -> Iterator[str]:
+    """Yield the imports inside the package `hall` that lead to no lower room of its ranks."""
+    ranks = {room: -rank for rank, rooms in enumerate(rooms_by_rank) for room in rooms}
+    here = inner_room(module.name, hall, ranks)
     for imported in module.imports:
-        there = inner_room(imported.name, ranks)
-        is_inside = imported.within(f"mcp_bindgen.{part}")
-        if ranks and is_inside and there != here and ranks[there] >= ranks[here]:
+        there = inner_room(imported.name, hall, ranks)
+        if ranks and imported.within(hall) and there != here and ranks[there] >= ranks[here]:
             yield f"{module.name}:{imported.line}: imports {imported.name}, which is not below it"
 
 
-def inner_room(name: str, rooms: Container[str]) -> str:
-    """The room of a dotted name inside its part; "" for a module of the part itself."""
-    room = (*name.split("."), "", "")[2]
+def inner_room(name: str, hall: str, rooms: Container[str]) -> str:
+    """The room of a dotted name inside the package `hall`; "" for a module of `hall` itself."""
+    room = name.removeprefix(hall).removeprefix(".").partition(".")[0]
     return room if room in rooms else ""
 
 
@@ -205,6 +217,13 @@ def runtime_looks_down(module: Module) -> Iterator[str]:
             yield f"{module.name}:{imported.line}: imports {imported.name}, which is not below it"
 
 
+def runtime_inner_rooms_look_down(module: Module) -> Iterator[str]:
+    """Inside a room of mcp_runtime, the inner rooms keep the order of RUNTIME_INNER_RANKS."""
+    for hall, rooms_by_rank in RUNTIME_INNER_RANKS.items():
+        if _is_within(module.name, f"mcp_runtime.{hall}"):
+            yield from inner_rooms_look_down(module, f"mcp_runtime.{hall}", rooms_by_rank)
+
+
 def runtime_imports_in_sight(module: Module) -> Iterator[str]:
     """Only the package itself, whose names are imported when they are asked for, uses strings."""
     if module.name != "mcp_runtime":
@@ -237,6 +256,7 @@ LAWS: Final[tuple[tuple[str, Law], ...]] = (
     ("mcp_wire", wire_needs_nothing),
     ("mcp_runtime", runtime_has_one_door),
     ("mcp_runtime", runtime_looks_down),
+    ("mcp_runtime", runtime_inner_rooms_look_down),
     ("mcp_runtime", runtime_imports_in_sight),
     ("mcp_runtime", runtime_names_no_revision),
     ("mcp_runtime", core_is_pure),
@@ -295,15 +315,23 @@ BROKEN: Final[tuple[Row, ...]] = (
     (runtime_has_one_door, "mcp_runtime.revisions", "import mcp_bindgen"),
     (runtime_has_one_door, "mcp_runtime.server.server", "from mcp_wire.ext import apps"),
     (runtime_has_one_door, "mcp_runtime.extensions.apps", "import mcp_wire.steps"),
-    (core_is_pure, "mcp_runtime.core.session", "import asyncio"),
-    (core_is_pure, "mcp_runtime.core.session", "from time import monotonic"),
-    (core_is_pure, "mcp_runtime.core.session", "import os.path"),
-    (core_is_pure, "mcp_runtime.core.session", "from urllib import request"),
-    (core_is_pure, "mcp_runtime.core.session", "def f():\n    from secrets import token_hex"),
-    (core_is_pure, "mcp_runtime.core.session", "import select"),
+    (core_is_pure, "mcp_runtime.core.session.session", "import asyncio"),
+    (core_is_pure, "mcp_runtime.core.session.session", "from time import monotonic"),
+    (core_is_pure, "mcp_runtime.core.session.session", "import os.path"),
+    (core_is_pure, "mcp_runtime.core.session.session", "from urllib import request"),
+    (
+        core_is_pure,
+        "mcp_runtime.core.session.session",
+        "def f():\n    from secrets import token_hex",
+    ),
+    (core_is_pure, "mcp_runtime.core.session.session", "import select"),
     (runtime_looks_down, "mcp_runtime.stray", "import json"),
-    (runtime_looks_down, "mcp_runtime.core.session", "from mcp_runtime import Server"),
-    (runtime_looks_down, "mcp_runtime.core.session", "from ..shared.threads import Threads"),
+    (runtime_looks_down, "mcp_runtime.core.session.session", "from mcp_runtime import Server"),
+    (
+        runtime_looks_down,
+        "mcp_runtime.core.session.session",
+        "from ...shared.threads import Threads",
+    ),
     (runtime_looks_down, "mcp_runtime.server.registry", "from .http.app import HttpApp"),
     (
         runtime_looks_down,
@@ -316,6 +344,26 @@ BROKEN: Final[tuple[Row, ...]] = (
         "def f():\n    from mcp_runtime.server.server import Server",
     ),
     (
+        runtime_inner_rooms_look_down,
+        "mcp_runtime.core.wire.jsonrpc",
+        "from mcp_runtime.core.session import pending",
+    ),
+    (
+        runtime_inner_rooms_look_down,
+        "mcp_runtime.core.terms.negotiation",
+        "from ..http.http_rules import accepts",
+    ),
+    (
+        runtime_inner_rooms_look_down,
+        "mcp_runtime.server.http.sessions.per_request",
+        "if TYPE_CHECKING:\n    from mcp_runtime.server.http.app import HttpApp",
+    ),
+    (
+        runtime_inner_rooms_look_down,
+        "mcp_runtime.auth.client.authorization_server.tokens",
+        "def f():\n    import mcp_runtime.auth.client.flows.dpop",
+    ),
+    (
         runtime_imports_in_sight,
         "mcp_runtime.server.server",
         "from importlib import import_module\nimport_module('mcp_runtime.server.http.app')",
@@ -326,8 +374,8 @@ BROKEN: Final[tuple[Row, ...]] = (
         "def f(name):\n    return importlib.import_module(name)",
     ),
     (runtime_imports_in_sight, "mcp_runtime.server.server", "__import__('socket')"),
-    (runtime_names_no_revision, "mcp_runtime.core.session", "NEW = {'2026-07-28'}"),
-    (runtime_names_no_revision, "mcp_runtime.core.session", "f'{x} since 2026-07-28'"),
+    (runtime_names_no_revision, "mcp_runtime.core.session.session", "NEW = {'2026-07-28'}"),
+    (runtime_names_no_revision, "mcp_runtime.core.session.session", "f'{x} since 2026-07-28'"),
     (
         runtime_names_no_revision,
         "mcp_runtime.revisions",
@@ -365,17 +413,32 @@ KEPT: Final[tuple[Row, ...]] = (
         "mcp_runtime.extensions.apps",
         "from mcp_wire.ext.apps.handlers_msgspec import models",
     ),
-    (core_is_pure, "mcp_runtime.core.session", "from urllib.parse import urlsplit"),
-    (runtime_looks_down, "mcp_runtime.core.session", "from mcp_runtime import limits"),
+    (core_is_pure, "mcp_runtime.core.session.session", "from urllib.parse import urlsplit"),
+    (runtime_looks_down, "mcp_runtime.core.session.session", "from mcp_runtime import limits"),
     (runtime_looks_down, "mcp_runtime", "from mcp_runtime.server.server import Server"),
     (runtime_looks_down, "mcp_runtime.server.http.app", "from . import outbox"),
+    (
+        runtime_inner_rooms_look_down,
+        "mcp_runtime.core.session.session",
+        "from mcp_runtime.core.wire import jsonrpc\nfrom . import pending",
+    ),
+    (
+        runtime_inner_rooms_look_down,
+        "mcp_runtime.server.http.app",
+        "from mcp_runtime.server.http.asgi.request import HttpRequest",
+    ),
+    (
+        runtime_inner_rooms_look_down,
+        "mcp_runtime.stores.memory",
+        "from mcp_runtime.core.session.session import Session",
+    ),
     (runtime_imports_in_sight, "mcp_runtime", "import_module(name)"),
     (
         runtime_names_no_revision,
-        "mcp_runtime.core.session",
+        "mcp_runtime.core.session.session",
         '"""2025-11-25."""\ndef f():\n    """Source: 2026-07-28."""\nA = 1\n"""2025-11-25."""',
     ),
-    (runtime_imports_in_sight, "mcp_runtime.core.session", "from importlib import util"),
+    (runtime_imports_in_sight, "mcp_runtime.core.session.session", "from importlib import util"),
     (core_is_pure, "mcp_runtime.transports.stdio", "import asyncio"),
 )
 
@@ -434,7 +497,7 @@ if TYPE_CHECKING:
 
 
 def test_nine_imports_planted_in_core_are_all_seen() -> None:
-    planted = read_module("mcp_runtime.core.session", PLANTED)
+    planted = read_module("mcp_runtime.core.session.session", PLANTED)
     assert len(list(runtime_looks_down(planted))) == 9
 
 
@@ -559,7 +622,7 @@ import mcp_runtime.core
 
 mcp_runtime.core.__path__ += sys.argv[1:]
 refused = []
-for module in pkgutil.iter_modules(mcp_runtime.core.__path__, "mcp_runtime.core."):
+for module in pkgutil.walk_packages(mcp_runtime.core.__path__, "mcp_runtime.core."):
     try:
         __import__(module.name)
         print(module.name)
@@ -583,8 +646,11 @@ def imported_core(*planted: Path) -> subprocess.CompletedProcess[str]:
 def test_core_is_imported_without_io_clock_and_randomness(root: Path) -> None:
     ran = imported_core()
     assert ran.returncode == 0, ran.stderr
-    files = {path.stem for path in (root / "runtime/mcp_runtime/core").glob("*.py")}
-    assert {f"mcp_runtime.core.{stem}" for stem in files - {"__init__"}} == {*ran.stdout.split()}
+    source = root / "runtime"
+    files = (source / "mcp_runtime/core").rglob("*.py")
+    names = {".".join(path.relative_to(source).with_suffix("").parts) for path in files}
+    inside = {name.removesuffix(".__init__") for name in names} - {"mcp_runtime.core"}
+    assert inside == {*ran.stdout.split()}
 
 
 PLANTED_IN_CORE: Final = (

@@ -78,7 +78,11 @@ def test_a_context_is_written_into_the_message(tmp_path: Path) -> None:
         (("2025-06-18", "2025-11-25"), "[]", "$: expected object, found array"),
         (("2025-06-18", "2025-11-25"), "{}", "a method of 2025-06-18, found nothing"),
         (("2025-06-18", "1999-01-01"), CALL, "1999-01-01"),
-        (("2025-11-25", "2026-07-28"), {**CALL, "method": "ping"}, "mcp_runtime.core.lifecycle"),
+        (
+            ("2025-11-25", "2026-07-28"),
+            {**CALL, "method": "ping"},
+            "mcp_runtime.core.session.lifecycle",
+        ),
         (("2025-11-25", "2025-06-18"), {**CALL, "method": "tasks/list"}, "(-32601)"),
     ],
 )

@@ -19,7 +19,7 @@ from tests.support.projects import answers, made, write
 
 CHOSEN = answers(revisions=answers().revisions[-1:])
 SERVER = "src/my_server/server.py"
-CODES = "src/my_server/_mcp/runtime/core/error_codes.py"
+CODES = "src/my_server/_mcp/runtime/core/wire/error_codes.py"
 
 
 def git(folder: Path, *args: str) -> str:

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from mcp_runtime.auth.client.client_authentication import KeyPair
+from mcp_runtime.auth.client.authorization_server.client_authentication import KeyPair
 from mcp_runtime.auth.client.grants import ClientCredentials, EnterpriseManaged, WorkloadIdentity
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.client.redirect import PastedRedirect, Visit

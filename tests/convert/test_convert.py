@@ -284,7 +284,7 @@ def test_unknown_revisions_have_no_steps() -> None:
     "error",
     [
         Refused("$.method", -32601, "no method 'x'", "nothing has it"),
-        NotAMessageMatter("$", "mcp_runtime.core.lifecycle", "no ping", "it is gone"),
+        NotAMessageMatter("$", "mcp_runtime.core.session.lifecycle", "no ping", "it is gone"),
         NeedsContext("client_info", "a request needs it"),
         UnknownRevision("no steps"),
     ],
@@ -334,14 +334,14 @@ def test_a_method_that_is_gone_is_refused_with_a_code() -> None:
 
 
 HANDLED: Final = {
-    "mcp_runtime.core.lifecycle": ("initialize", "notifications/initialized", "ping"),
-    "mcp_runtime.core.session": (
+    "mcp_runtime.core.session.lifecycle": ("initialize", "notifications/initialized", "ping"),
+    "mcp_runtime.core.session.session": (
         "resources/subscribe",
         "resources/unsubscribe",
         "logging/setLevel",
         "notifications/roots/list_changed",
     ),
-    "mcp_runtime.core.pending": (
+    "mcp_runtime.core.session.pending": (
         "sampling/createMessage",
         "roots/list",
         "elicitation/create",
@@ -359,10 +359,10 @@ def test_manners_are_left_to_the_part_of_the_runtime_that_handles_them() -> None
 @pytest.mark.parametrize(
     ("message", "from_", "part"),
     [
-        (request("roots/list"), "2025-11-25", "pending"),
-        (request("ping"), OLDEST, "lifecycle"),
-        (request("server/discover", {"_meta": META}), NEWEST, "lifecycle"),
-        ([request("ping")], "2025-03-26", "jsonrpc"),
+        (request("roots/list"), "2025-11-25", "session.pending"),
+        (request("ping"), OLDEST, "session.lifecycle"),
+        (request("server/discover", {"_meta": META}), NEWEST, "session.lifecycle"),
+        ([request("ping")], "2025-03-26", "wire.jsonrpc"),
     ],
 )
 def test_a_manner_is_not_faked(message: Any, from_: str, part: str) -> None:

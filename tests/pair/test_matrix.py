@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Client
-from mcp_runtime.core.error_codes import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_VERSION
+from mcp_runtime.core.wire.error_codes import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_VERSION
 from mcp_runtime.errors import NoCommonRevision, RemoteError
 from mcp_runtime.revisions import ALL, revision
 from tests.support import pair_server

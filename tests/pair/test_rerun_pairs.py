@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mcp_runtime.core.sse import Event, Events
+from mcp_runtime.core.wire.sse import Event, Events
 from mcp_runtime.errors import RemoteError
 from mcp_runtime.extensions.tasks import ClientTasks
 from mcp_runtime.revisions import latest

@@ -12,8 +12,8 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Client, Context, Limits, Server
-from mcp_runtime.core.events import Called
-from mcp_runtime.core.server_session import ServerSession
+from mcp_runtime.core.session.events import Called
+from mcp_runtime.core.session.server_session import ServerSession
 from mcp_runtime.errors import RemoteError, SessionError, TimedOut, TooMuch
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.uri_template import Template, TemplateError
@@ -252,9 +252,9 @@ HELD: Final = {
         "runtime/server/http/test_requests.py",
         "test_a_subscription_is_a_stream_kept_open_by_comments",
     ),
-    "close_wait": ("runtime/core/test_shutdown.py", ""),
-    "terminate_wait": ("runtime/core/test_shutdown.py", ""),
-    "kill_wait": ("runtime/core/test_shutdown.py", ""),
+    "close_wait": ("runtime/transports/test_shutdown.py", ""),
+    "terminate_wait": ("runtime/transports/test_shutdown.py", ""),
+    "kill_wait": ("runtime/transports/test_shutdown.py", ""),
     "stderr_bytes": ("runtime/transports/test_child_process.py", ""),
     "authorization_bytes": (
         "runtime/auth/test_protected_server.py",

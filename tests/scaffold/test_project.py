@@ -267,7 +267,7 @@ def test_an_edit_of_the_protocol_is_seen(tmp_path: Path) -> None:
     python = environment(tmp_path / "venv", project)
     drift = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_vendored.py")
     assert run(python, *drift, cwd=project).returncode == 0
-    codes = project / "src/my_server/_mcp/runtime/core/error_codes.py"
+    codes = project / "src/my_server/_mcp/runtime/core/wire/error_codes.py"
     codes.write_text(codes.read_text("utf-8") + "\n", "utf-8")
     assert run(python, *drift, cwd=project).returncode == 1
 

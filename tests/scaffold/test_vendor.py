@@ -81,7 +81,10 @@ def moved(line: str, module: str = "server__server") -> str:
         ("from mcp_wire import LATEST", "from ...wire import LATEST"),
         ("from mcp_wire.steps import route", "from ...wire.steps import route"),
         ("from mcp_runtime import limits", "from .. import limits"),
-        ("from mcp_runtime.core.error_codes import X", "from ..core.error_codes import X"),
+        (
+            "from mcp_runtime.core.wire.error_codes import X",
+            "from ..core.wire.error_codes import X",
+        ),
         (
             "def f(): from mcp_runtime.shared.uri_template import X",
             "def f(): from ..shared.uri_template import X",

@@ -9,8 +9,8 @@ import pytest
 
 from mcp_runtime import Audio, Client, Context, Embedded, Image, Server
 from mcp_runtime import types as t
-from mcp_runtime.core.extension import Extension
-from mcp_runtime.core.meta_names import require_meta
+from mcp_runtime.core.terms.extension import Extension
+from mcp_runtime.core.terms.meta_names import require_meta
 from tests.support.json_peers import (
     NEWEST,
     RawServer,

@@ -13,7 +13,7 @@ import pytest
 
 from mcp_runtime import Context, Server
 from mcp_runtime import types as t
-from mcp_runtime.core.request_state import KeyRing, StateSealer
+from mcp_runtime.core.session.request_state import KeyRing, StateSealer
 from mcp_runtime.errors import NotApproved, NotOffered, RpcError, TooMuch
 from mcp_runtime.limits import Limits
 from mcp_runtime.server import connection

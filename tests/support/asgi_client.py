@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Final, TypeAlias
 
 from mcp_runtime import Context, Server
-from mcp_runtime.core.sse import Event, Events
+from mcp_runtime.core.wire.sse import Event, Events
 from mcp_runtime.server.http.app import HttpApp
 from tests.support.patience import PATIENCE
 

@@ -8,12 +8,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, pairwise
 from typing import Any, Final
 
-from mcp_runtime.core.client_session import ClientSession
-from mcp_runtime.core.events import Answered, Called, Event, Failed, Opened, Progressed, Write
-from mcp_runtime.core.held import OF_PROCESS
-from mcp_runtime.core.negotiation import ClientOffer, ServerOffer
-from mcp_runtime.core.server_session import ServerSession
-from mcp_runtime.core.session import Session
+from mcp_runtime.core.session.client_session import ClientSession
+from mcp_runtime.core.session.events import (
+    Answered,
+    Called,
+    Event,
+    Failed,
+    Opened,
+    Progressed,
+    Write,
+)
+from mcp_runtime.core.session.held import OF_PROCESS
+from mcp_runtime.core.session.server_session import ServerSession
+from mcp_runtime.core.session.session import Session
+from mcp_runtime.core.terms.negotiation import ClientOffer, ServerOffer
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import ALL, revision
 from mcp_runtime.revisions import latest as t

@@ -336,7 +336,7 @@ REFUSED_DOWN: Final[Mapping[str, Refusal]] = {
         -32603,
         "batches are not part of this revision",
         "An array of messages is no message; each of them is converted by itself.",
-        "mcp_runtime.core.jsonrpc",
+        "mcp_runtime.core.wire.jsonrpc",
     ),
 }
 """The methods of 2025-03-26 which no function converts to 2024-11-05; `""` are batches."""

@@ -59,7 +59,7 @@ def _up_error(o: Json, at: At, trip: Trip) -> Json:
             -32603,
             "an error that asks for input becomes a result that does",
             "The newer server asks inside a result.",
-            "mcp_runtime.core.pending",
+            "mcp_runtime.core.session.pending",
         )
     return o
 
@@ -88,7 +88,7 @@ def _up_error_of_resources_read(o: Json, at: At, trip: Trip) -> Json:
             -32603,
             "an error that asks for input becomes a result that does",
             "The newer server asks inside a result.",
-            "mcp_runtime.core.pending",
+            "mcp_runtime.core.session.pending",
         )
     return o
 
@@ -914,7 +914,7 @@ def _down_tools_call_result(o: Json, at: At, trip: Trip) -> Json:
             -32603,
             "a result that asks for input becomes requests of the server",
             "The newer server asks inside a result, and is answered inside a retry.",
-            "mcp_runtime.core.pending",
+            "mcp_runtime.core.session.pending",
         )
     return _down_CallToolResult(o, at, trip)
 
@@ -927,7 +927,7 @@ def _down_CallToolRequestParams(o: Json, at: At, trip: Trip) -> Json:
             -32603,
             "a retry with answers becomes responses of the client",
             "The newer server asks inside a result, and is answered inside a retry.",
-            "mcp_runtime.core.pending",
+            "mcp_runtime.core.session.pending",
         )
     if "requestState" in o:
         raise refusal(
@@ -935,7 +935,7 @@ def _down_CallToolRequestParams(o: Json, at: At, trip: Trip) -> Json:
             -32603,
             "a retry with answers becomes responses of the client",
             "The newer server asks inside a result, and is answered inside a retry.",
-            "mcp_runtime.core.pending",
+            "mcp_runtime.core.session.pending",
         )
     value = _down_RequestMetaObject(o["_meta"], (at, "_meta"), trip)
     if value is not o["_meta"]:
@@ -1057,7 +1057,7 @@ def _down_prompts_get_result(o: Json, at: At, trip: Trip) -> Json:
             -32603,
             "a result that asks for input becomes requests of the server",
             "The newer server asks inside a result, and is answered inside a retry.",
-            "mcp_runtime.core.pending",
+            "mcp_runtime.core.session.pending",
         )
     return _down_GetPromptResult(o, at, trip)
 
@@ -1070,7 +1070,7 @@ def _down_GetPromptRequestParams(o: Json, at: At, trip: Trip) -> Json:
             -32603,
             "a retry with answers becomes responses of the client",
             "The newer server asks inside a result, and is answered inside a retry.",
-            "mcp_runtime.core.pending",
+            "mcp_runtime.core.session.pending",
         )
     if "requestState" in o:
         raise refusal(
@@ -1078,7 +1078,7 @@ def _down_GetPromptRequestParams(o: Json, at: At, trip: Trip) -> Json:
             -32603,
             "a retry with answers becomes responses of the client",
             "The newer server asks inside a result, and is answered inside a retry.",
-            "mcp_runtime.core.pending",
+            "mcp_runtime.core.session.pending",
         )
     value = _down_RequestMetaObject(o["_meta"], (at, "_meta"), trip)
     if value is not o["_meta"]:
@@ -1197,7 +1197,7 @@ def _down_resources_read_result(o: Json, at: At, trip: Trip) -> Json:
             -32603,
             "a result that asks for input becomes requests of the server",
             "The newer server asks inside a result, and is answered inside a retry.",
-            "mcp_runtime.core.pending",
+            "mcp_runtime.core.session.pending",
         )
     return _down_ReadResourceResult(o, at, trip)
 
@@ -1210,7 +1210,7 @@ def _down_ReadResourceRequestParams(o: Json, at: At, trip: Trip) -> Json:
             -32603,
             "a retry with answers becomes responses of the client",
             "The newer server asks inside a result, and is answered inside a retry.",
-            "mcp_runtime.core.pending",
+            "mcp_runtime.core.session.pending",
         )
     if "requestState" in o:
         raise refusal(
@@ -1218,7 +1218,7 @@ def _down_ReadResourceRequestParams(o: Json, at: At, trip: Trip) -> Json:
             -32603,
             "a retry with answers becomes responses of the client",
             "The newer server asks inside a result, and is answered inside a retry.",
-            "mcp_runtime.core.pending",
+            "mcp_runtime.core.session.pending",
         )
     value = _down_RequestMetaObject(o["_meta"], (at, "_meta"), trip)
     if value is not o["_meta"]:
@@ -3055,31 +3055,31 @@ REFUSED_UP: Final[Mapping[str, Refusal]] = {
         -32603,
         "the handshake is not part of this revision",
         "The newer revision has no handshake: what it told is the context, what it asked is `server/discover`.",
-        "mcp_runtime.core.lifecycle",
+        "mcp_runtime.core.session.lifecycle",
     ),
     "notifications/initialized": Refusal(
         -32603,
         "the handshake is not part of this revision",
         "The newer revision has no handshake: what it told is the context, what it asked is `server/discover`.",
-        "mcp_runtime.core.lifecycle",
+        "mcp_runtime.core.session.lifecycle",
     ),
     "ping": Refusal(
         -32603,
         "pings are not part of this revision",
         "The newer revision has no session to keep alive.",
-        "mcp_runtime.core.lifecycle",
+        "mcp_runtime.core.session.lifecycle",
     ),
     "resources/subscribe": Refusal(
         -32603,
         "subscriptions are streams in this revision",
         "Subscriptions of the newer revision are the open streams of `subscriptions/listen`.",
-        "mcp_runtime.core.session",
+        "mcp_runtime.core.session.session",
     ),
     "resources/unsubscribe": Refusal(
         -32603,
         "subscriptions are streams in this revision",
         "Subscriptions of the newer revision are the open streams of `subscriptions/listen`.",
-        "mcp_runtime.core.session",
+        "mcp_runtime.core.session.session",
     ),
     "tasks/get": Refusal(
         -32601,
@@ -3110,37 +3110,37 @@ REFUSED_UP: Final[Mapping[str, Refusal]] = {
         -32603,
         "each request names its log level in this revision",
         "The newer request names the level itself; the context has it.",
-        "mcp_runtime.core.session",
+        "mcp_runtime.core.session.session",
     ),
     "sampling/createMessage": Refusal(
         -32603,
         "requests of a server travel inside results in one of the revisions",
         "The older server sends a request of its own; the newer one puts it into a result, without an envelope.",
-        "mcp_runtime.core.pending",
+        "mcp_runtime.core.session.pending",
     ),
     "roots/list": Refusal(
         -32603,
         "requests of a server travel inside results in one of the revisions",
         "The older server sends a request of its own; the newer one puts it into a result, without an envelope.",
-        "mcp_runtime.core.pending",
+        "mcp_runtime.core.session.pending",
     ),
     "notifications/roots/list_changed": Refusal(
         -32603,
         "changes of roots are not told in this revision",
         "The newer server asks for roots whenever it needs them.",
-        "mcp_runtime.core.session",
+        "mcp_runtime.core.session.session",
     ),
     "elicitation/create": Refusal(
         -32603,
         "requests of a server travel inside results in one of the revisions",
         "The older server sends a request of its own; the newer one puts it into a result, without an envelope.",
-        "mcp_runtime.core.pending",
+        "mcp_runtime.core.session.pending",
     ),
     "notifications/elicitation/complete": Refusal(
         -32603,
         "the outcome of a URL elicitation shows in the retry in this revision",
         "The newer client retries instead of waiting to be told.",
-        "mcp_runtime.core.pending",
+        "mcp_runtime.core.session.pending",
     ),
 }
 """The methods of 2025-11-25 which no function converts to 2026-07-28; `""` are batches."""
@@ -3150,37 +3150,37 @@ REFUSED_DOWN: Final[Mapping[str, Refusal]] = {
         -32603,
         "discovery is a handshake in this revision",
         "The older revision learns that by its handshake.",
-        "mcp_runtime.core.lifecycle",
+        "mcp_runtime.core.session.lifecycle",
     ),
     "subscriptions/listen": Refusal(
         -32603,
         "subscriptions belong to the session in this revision",
         "The older client subscribes to one resource at a time, and is told of lists unasked.",
-        "mcp_runtime.core.session",
+        "mcp_runtime.core.session.session",
     ),
     "notifications/subscriptions/acknowledged": Refusal(
         -32603,
         "subscriptions belong to the session in this revision",
         "The older client subscribes to one resource at a time, and is told of lists unasked.",
-        "mcp_runtime.core.session",
+        "mcp_runtime.core.session.session",
     ),
     "sampling/createMessage": Refusal(
         -32603,
         "requests of a server travel inside results in one of the revisions",
         "The older server sends a request of its own; the newer one puts it into a result, without an envelope.",
-        "mcp_runtime.core.pending",
+        "mcp_runtime.core.session.pending",
     ),
     "roots/list": Refusal(
         -32603,
         "requests of a server travel inside results in one of the revisions",
         "The older server sends a request of its own; the newer one puts it into a result, without an envelope.",
-        "mcp_runtime.core.pending",
+        "mcp_runtime.core.session.pending",
     ),
     "elicitation/create": Refusal(
         -32603,
         "requests of a server travel inside results in one of the revisions",
         "The older server sends a request of its own; the newer one puts it into a result, without an envelope.",
-        "mcp_runtime.core.pending",
+        "mcp_runtime.core.session.pending",
     ),
 }
 """The methods of 2026-07-28 which no function converts to 2025-11-25; `""` are batches."""

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from mcp_runtime.auth.errors import DiscoveryFailed, IssuerUnavailable, OAuthError
-from mcp_runtime.core.text_repairs import without_mark
+from mcp_runtime.core.wire.text_repairs import without_mark
 
 _T = TypeVar("_T")
 _FAULTS: Final = ("server_error", "temporarily_unavailable")

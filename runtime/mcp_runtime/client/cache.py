@@ -15,9 +15,9 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
 
-from mcp_runtime.core.durations import in_seconds
-from mcp_runtime.core.events import Notified
-from mcp_runtime.core.held import KEPT, PARSED, HeldBytes, Hold
+from mcp_runtime.core.session.events import Notified
+from mcp_runtime.core.session.held import KEPT, PARSED, HeldBytes, Hold
+from mcp_runtime.core.terms.durations import in_seconds
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest
 

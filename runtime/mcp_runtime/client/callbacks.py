@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from mcp_runtime.core import error_codes
-from mcp_runtime.core.capabilities import declares, needed
+from mcp_runtime.core.terms.capabilities import declares, needed
+from mcp_runtime.core.wire import error_codes
 from mcp_runtime.errors import CallbackError, NotApproved, NotOffered, RpcError, TooMuch, texts
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import latest as t

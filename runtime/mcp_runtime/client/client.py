@@ -36,11 +36,11 @@ from mcp_runtime.client.reconnect import Reconnector
 from mcp_runtime.client.requests import Calls, ClientRequests, not_found
 from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.client.transports import LocalServer, TransportFactory, child_process, in_memory
-from mcp_runtime.core.events import Notified
-from mcp_runtime.core.extension import Extension, Extensions
-from mcp_runtime.core.negotiation import ClientOffer
-from mcp_runtime.core.tolerances import Problem, strictness
-from mcp_runtime.core.translation import Terms
+from mcp_runtime.core.session.events import Notified
+from mcp_runtime.core.terms.extension import Extension, Extensions
+from mcp_runtime.core.terms.negotiation import ClientOffer
+from mcp_runtime.core.terms.tolerances import Problem, strictness
+from mcp_runtime.core.terms.translation import Terms
 from mcp_runtime.errors import NotApproved, NotOffered, RemoteError, members, texts
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import ALL, latest_calls

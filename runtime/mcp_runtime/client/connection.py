@@ -13,13 +13,13 @@ from mcp_runtime.client.extension import ClientExtension
 from mcp_runtime.client.options import ClientSettings, RequestOptions
 from mcp_runtime.client.progress import ProgressCalls
 from mcp_runtime.client.subscription import Subscription
-from mcp_runtime.core import error_codes
-from mcp_runtime.core.client_session import ClientSession
-from mcp_runtime.core.events import Called, Event, Notified, Opened
-from mcp_runtime.core.jsonrpc import Id
-from mcp_runtime.core.log_levels import require_level
-from mcp_runtime.core.pending import Timeout
-from mcp_runtime.core.translation import Terms
+from mcp_runtime.core.session.client_session import ClientSession
+from mcp_runtime.core.session.events import Called, Event, Notified, Opened
+from mcp_runtime.core.session.pending import Timeout
+from mcp_runtime.core.terms.log_levels import require_level
+from mcp_runtime.core.terms.translation import Terms
+from mcp_runtime.core.wire import error_codes
+from mcp_runtime.core.wire.jsonrpc import Id
 from mcp_runtime.errors import (
     CallbackError,
     Disconnected,

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar, Unpack, cast
 
 from mcp_runtime.client.options import RequestOptions
 from mcp_runtime.client.subscription import Subscription
-from mcp_runtime.core.extension import Extension
+from mcp_runtime.core.terms.extension import Extension
 from mcp_runtime.errors import BadAnswer
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t

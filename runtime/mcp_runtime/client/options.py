@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypedDict
 
 from mcp_runtime.client.callbacks import Approve, ClientCallbacks, OnElicit, OnSample, Roots
-from mcp_runtime.core.extension import Extension
-from mcp_runtime.core.log_levels import require_level
-from mcp_runtime.core.negotiation import ClientOffer
+from mcp_runtime.core.terms.extension import Extension
+from mcp_runtime.core.terms.log_levels import require_level
+from mcp_runtime.core.terms.negotiation import ClientOffer
 from mcp_runtime.errors import require_seconds, texts
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t

@@ -15,7 +15,7 @@ from mcp_runtime.client.connection import ClientConnection
 from mcp_runtime.client.options import ClientSettings
 from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.client.transports import TransportFactory
-from mcp_runtime.core.events import Notified
+from mcp_runtime.core.session.events import Notified
 from mcp_runtime.errors import (
     Disconnected,
     LocalError,

@@ -14,8 +14,8 @@ from mcp_runtime.client.cache import Cache, cache_key
 from mcp_runtime.client.extension import ClientExtension, ClientView
 from mcp_runtime.client.options import RequestOptions
 from mcp_runtime.client.reconnect import Reconnector
-from mcp_runtime.core import error_codes
-from mcp_runtime.core.meta_names import require_meta
+from mcp_runtime.core.terms.meta_names import require_meta
+from mcp_runtime.core.wire import error_codes
 from mcp_runtime.errors import BadAnswer, NotFound, RemoteError, TooMuch
 from mcp_runtime.revisions import HANDLERS, latest_calls, revision
 from mcp_runtime.revisions import latest as t

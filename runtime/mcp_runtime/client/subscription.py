@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from mcp_runtime.core.events import Notified
-from mcp_runtime.core.jsonrpc import Id
+from mcp_runtime.core.session.events import Notified
+from mcp_runtime.core.wire.jsonrpc import Id
 from mcp_runtime.revisions import latest as t
 
 What: TypeAlias = Literal["tools", "prompts", "resources", "resource"]

@@ -21,7 +21,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import UNSET, structs
 
-from mcp_runtime.core.extension import Extension
+from mcp_runtime.core.terms.extension import Extension
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.registry import or_unset

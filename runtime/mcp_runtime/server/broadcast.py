@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from mcp_runtime.core.subscriptions import Change
+from mcp_runtime.core.session.subscriptions import Change
 from mcp_runtime.shared.threads import running_loop
 from mcp_runtime.stores import Bus
 

@@ -10,15 +10,15 @@ from contextlib import AbstractAsyncContextManager
 from itertools import count
 from typing import Any, ClassVar, Final, Protocol
 
-from mcp_runtime.core import error_codes, refusals
-from mcp_runtime.core.events import Called, Notified, Opened
-from mcp_runtime.core.jsonrpc import Id
-from mcp_runtime.core.negotiation import ServerOffer
-from mcp_runtime.core.param_headers import ParamHeaders
-from mcp_runtime.core.rate_limit import Bucket
-from mcp_runtime.core.request_state import BoundSealer, InputRequests, StateSealer
-from mcp_runtime.core.server_session import ServerSession
-from mcp_runtime.core.subscriptions import Change
+from mcp_runtime.core.http.param_headers import ParamHeaders
+from mcp_runtime.core.session.events import Called, Notified, Opened
+from mcp_runtime.core.session.rate_limit import Bucket
+from mcp_runtime.core.session.request_state import BoundSealer, InputRequests, StateSealer
+from mcp_runtime.core.session.server_session import ServerSession
+from mcp_runtime.core.session.subscriptions import Change
+from mcp_runtime.core.terms.negotiation import ServerOffer
+from mcp_runtime.core.wire import error_codes, rpc_errors
+from mcp_runtime.core.wire.jsonrpc import Id
 from mcp_runtime.errors import NotOffered, RpcError
 from mcp_runtime.json_schema.to_json import BadResult
 from mcp_runtime.revisions import latest as t
@@ -164,7 +164,7 @@ class ServerConnection(Connection):
         except NotOffered as error:
             if error.who == "server":  # another one, whose client the handler is
                 raise
-            raise refusals.missing_capability(error) from None
+            raise rpc_errors.missing_capability(error) from None
         assert ctx.inputs is not None  # a question was asked
         return ctx.inputs.result(self._sealer(called, params).seal)
 

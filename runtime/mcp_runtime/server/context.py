@@ -17,13 +17,13 @@ from typing import Any, Final, Generic, Literal, Protocol, TypedDict, TypeVar, U
 from urllib.parse import urlsplit
 
 from mcp_runtime.auth.server.current import current_token
-from mcp_runtime.core import error_codes, refusals
-from mcp_runtime.core.capabilities import declares, require_client
-from mcp_runtime.core.events import Called
-from mcp_runtime.core.jsonrpc import Id
-from mcp_runtime.core.pending import Timeout
-from mcp_runtime.core.rate_limit import Bucket
-from mcp_runtime.core.request_state import InputRequests
+from mcp_runtime.core.session.events import Called
+from mcp_runtime.core.session.pending import Timeout
+from mcp_runtime.core.session.rate_limit import Bucket
+from mcp_runtime.core.session.request_state import InputRequests
+from mcp_runtime.core.terms.capabilities import declares, require_client
+from mcp_runtime.core.wire import error_codes, rpc_errors
+from mcp_runtime.core.wire.jsonrpc import Id
 from mcp_runtime.errors import NotOffered, RpcError, TooMuch
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import Era
@@ -168,7 +168,7 @@ class Context:
     def require_extension(self, identifier: str) -> None:
         """Raise RpcError (-32021) if the client has not declared an extension."""
         if identifier not in self.extensions:
-            raise refusals.missing_extension(identifier)
+            raise rpc_errors.missing_extension(identifier)
 
     @property
     def principal(self) -> str:

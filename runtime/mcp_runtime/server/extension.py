@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 
-from mcp_runtime.core.extension import Extension
+from mcp_runtime.core.terms.extension import Extension
 from mcp_runtime.server.decorators import Decorators
 from mcp_runtime.stores import Store
 

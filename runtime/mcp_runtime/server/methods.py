@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, structs
 
-from mcp_runtime.core import error_codes, refusals
+from mcp_runtime.core.wire import error_codes, rpc_errors
 from mcp_runtime.errors import NotOffered, RpcError, SessionError, ToolError
 from mcp_runtime.json_schema.to_json import BadResult
 from mcp_runtime.limits import Limits
@@ -167,7 +167,7 @@ class ProtocolMethods:
         try:
             value = await prompt.run({} if params.arguments is UNSET else params.arguments, ctx)
         except BadArguments as error:
-            raise refusals.invalid_params(error) from None
+            raise rpc_errors.invalid_params(error) from None
         if isinstance(value, t.GetPromptResult):
             return structs.replace(value, messages=prompt_messages(value.messages))
         return t.GetPromptResult(
@@ -190,7 +190,7 @@ class ProtocolMethods:
         values: Any = []
         chosen = _chosen(params.context)
         if fault := self._features.path_fault(of, {**chosen, argument.name: argument.value}):
-            raise refusals.invalid_params(fault)
+            raise rpc_errors.invalid_params(fault)
         if completer is not None:
             values = await completer.run(argument.value, chosen, ctx)
         return _completed(values, self._limits.completions)
@@ -237,7 +237,7 @@ def _not_found(uri: str, ctx: Context, why: str | None = None) -> RpcError:
     Source: 2025-11-25 and 2026-07-28 server/resources, "Error Handling".
     """
     code = error_codes.RESOURCE_NOT_FOUND if ctx.era == "handshake" else error_codes.INVALID_PARAMS
-    return refusals.resource_not_found(uri, code, why)
+    return rpc_errors.resource_not_found(uri, code, why)
 
 
 def _referred(ref: object) -> str:
@@ -248,7 +248,7 @@ def _referred(ref: object) -> str:
         return ref.name
     if isinstance(ref, t.ResourceTemplateReference):
         return ref.uri
-    raise refusals.invalid_params(f"this server completes nothing of a {type(ref).__name__}")
+    raise rpc_errors.invalid_params(f"this server completes nothing of a {type(ref).__name__}")
 
 
 def _chosen(context: Any) -> dict[str, str]:

@@ -6,9 +6,9 @@ from asyncio import AbstractEventLoop
 from collections.abc import Coroutine
 from typing import Any, Protocol
 
-from mcp_runtime.core.events import Called
-from mcp_runtime.core.jsonrpc import Id
-from mcp_runtime.core.pending import Timeout
+from mcp_runtime.core.session.events import Called
+from mcp_runtime.core.session.pending import Timeout
+from mcp_runtime.core.wire.jsonrpc import Id
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.places import Room
 

@@ -15,10 +15,10 @@ from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from msgspec import UNSET, ValidationError, convert
 
-from mcp_runtime.core import refusals
-from mcp_runtime.core.param_headers import ParamHeaders
-from mcp_runtime.core.subscriptions import LISTS
-from mcp_runtime.core.tolerances import NULL_ARGUMENT, TEXT_ARGUMENT
+from mcp_runtime.core.http.param_headers import ParamHeaders
+from mcp_runtime.core.session.subscriptions import LISTS
+from mcp_runtime.core.terms.tolerances import NULL_ARGUMENT, TEXT_ARGUMENT
+from mcp_runtime.core.wire import rpc_errors
 from mcp_runtime.errors import texts
 from mcp_runtime.json_schema.text_values import repair_arguments
 from mcp_runtime.json_schema.walk import Schema
@@ -218,7 +218,7 @@ class Completer:
         typed: Any = value
         if self.path is not None:
             if why := path_fault(value):
-                raise refusals.invalid_params(f"the value {why}")
+                raise rpc_errors.invalid_params(f"the value {why}")
             typed = self.path(value)
         values = {"value": typed, "arguments": others, "context": ctx}
         keywords = {name: values[what] for name, what in self.parameters.items()}
@@ -262,7 +262,7 @@ class Registry(dict[str, _T]):
             return keys.index(urlsafe_b64decode(cursor.encode("ascii")).decode()) + 1
         except (Base64Error, ValueError):
             why = f"unknown cursor for the list of {self.what}s"
-            raise refusals.invalid_params(why) from None
+            raise rpc_errors.invalid_params(why) from None
 
 
 def require_tool_name(name: str) -> str:

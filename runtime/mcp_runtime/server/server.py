@@ -28,13 +28,13 @@ from functools import partial
 from socket import socket
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from mcp_runtime.core import refusals
-from mcp_runtime.core.extension import Extension, Extensions
-from mcp_runtime.core.negotiation import ServerOffer
-from mcp_runtime.core.param_headers import ParamHeaders
-from mcp_runtime.core.request_state import KeyRing, StateSealer
-from mcp_runtime.core.subscriptions import Change, Notice
-from mcp_runtime.core.tolerances import OF_ARGUMENTS, strictness
+from mcp_runtime.core.http.param_headers import ParamHeaders
+from mcp_runtime.core.session.request_state import KeyRing, StateSealer
+from mcp_runtime.core.session.subscriptions import Change, Notice
+from mcp_runtime.core.terms.extension import Extension, Extensions
+from mcp_runtime.core.terms.negotiation import ServerOffer
+from mcp_runtime.core.terms.tolerances import OF_ARGUMENTS, strictness
+from mcp_runtime.core.wire import rpc_errors
 from mcp_runtime.errors import texts
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import ALL, UNSET, parse
@@ -242,7 +242,7 @@ class Server(Decorators):
         """
         handler = self._handlers.get(method)
         if handler is None:
-            raise refusals.method_not_found(method)
+            raise rpc_errors.method_not_found(method)
         for middleware in reversed(self._middleware):
             handler = around(middleware, method, handler)
         ctx.params = params

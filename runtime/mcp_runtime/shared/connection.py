@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar
 
-from mcp_runtime.core import error_codes, refusals
-from mcp_runtime.core.events import (
+from mcp_runtime.core.session.events import (
     Answered,
     Called,
     Cancelled,
@@ -27,10 +26,11 @@ from mcp_runtime.core.events import (
     Progressed,
     Write,
 )
-from mcp_runtime.core.jsonrpc import Id
-from mcp_runtime.core.pending import Sent, Timeout
-from mcp_runtime.core.session import Session
-from mcp_runtime.core.tolerances import ITEM
+from mcp_runtime.core.session.pending import Sent, Timeout
+from mcp_runtime.core.session.session import Session
+from mcp_runtime.core.terms.tolerances import ITEM
+from mcp_runtime.core.wire import error_codes, rpc_errors
+from mcp_runtime.core.wire.jsonrpc import Id
 from mcp_runtime.errors import (
     Disconnected,
     NotOpen,
@@ -307,7 +307,7 @@ class Connection(ABC):
             raw, called.params = called.params, b""
             return called.terms.translation.read("params", called.method, raw)
         except (DecodeError, StepError) as error:
-            raise refusals.invalid_params(error) from None
+            raise rpc_errors.invalid_params(error) from None
 
     # ---- our requests
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Final, NamedTuple, Protocol
 
-from mcp_runtime.core.request_state import StateSealer
+from mcp_runtime.core.session.request_state import StateSealer
 
 __all__ = [
     "DELETED",

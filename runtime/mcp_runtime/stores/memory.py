@@ -12,7 +12,7 @@ from functools import partial
 from heapq import heapify, heappop, heappush
 from typing import Final, TypeAlias
 
-from mcp_runtime.core.held import KEPT, OF_PROCESS, SMALL, HeldBytes, Hold
+from mcp_runtime.core.session.held import KEPT, OF_PROCESS, SMALL, HeldBytes, Hold
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.stores import DELETED, EVENT_OVERHEAD, Kept, NoSuchEvent, Stored, TooManyTasks
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import IO, Any, Final, Literal
 from weakref import WeakMethod
 
-from mcp_runtime.core.shutdown import Action, Event, Shutdown, State
 from mcp_runtime.errors import NotStarted
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.transports.pipes import Inlet, Pipes
 from mcp_runtime.transports.process_group import ProcessGroup, group_of_this_system
+from mcp_runtime.transports.shutdown import Action, Event, Shutdown, State
 from mcp_runtime.transports.stderr import StderrView
 from mcp_runtime.transports.wire import Receiver
 

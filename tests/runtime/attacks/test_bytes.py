@@ -9,8 +9,8 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Context, Server
-from mcp_runtime.core import error_codes
-from mcp_runtime.core.held import OF_PROCESS, RESERVE
+from mcp_runtime.core.session.held import OF_PROCESS, RESERVE
+from mcp_runtime.core.wire import error_codes
 from mcp_runtime.extensions.tasks import Tasks
 from mcp_runtime.limits import Limits
 from tests.support.asgi_client import (

@@ -20,13 +20,13 @@ STATEMENTS: Final = (ast.Assign, ast.AnnAssign)
 
 IN_THE_ACCOUNT: Final = """
     client/cache.py:Cache._entries
-    core/running.py:BatchResponses.responses
-    core/session.py:Session.running
-    core/subscriptions.py:Subscriptions._streams
-    server/http/legacy_sse.py:LegacySseEndpoint.sessions
-    server/http/outbox.py:Outbox._waiting
-    server/http/per_request.py:PerRequestEndpoint.open
-    server/http/session_table.py:SessionTable.open
+    core/session/running_requests.py:BatchResponses.responses
+    core/session/session.py:Session.running
+    core/session/subscriptions.py:Subscriptions._streams
+    server/http/sessions/legacy_sse.py:LegacySseEndpoint.sessions
+    server/http/asgi/outbox.py:Outbox._waiting
+    server/http/sessions/per_request.py:PerRequestEndpoint.open
+    server/http/sessions/session_table.py:SessionTable.open
     stores/memory.py:MemoryEvents._sessions
     stores/memory.py:MemoryTasks._owners
     stores/memory.py:_Events.events
@@ -34,17 +34,17 @@ IN_THE_ACCOUNT: Final = """
 """
 BOUNDED: Final = {
     "one entry for each request or session that is in the account": """
-        core/running.py:BatchResponses.open
-        core/request_state.py:InputRequests._used
-        core/request_state.py:InputRequests.open
+        core/session/running_requests.py:BatchResponses.open
+        core/session/request_state.py:InputRequests._used
+        core/session/request_state.py:InputRequests.open
         extensions/tasks/server.py:Tasks._running
         extensions/tasks/table.py:TaskTable._cancelling
         extensions/tasks/table.py:TaskTable._watchers
         server/broadcast.py:ChangeBroadcaster.connections
-        server/http/per_request.py:PerRequestEndpoint._counts
-        server/http/service.py:HttpService._held
-        server/http/session.py:HttpSession._by_request
-        server/http/session.py:HttpSession.streams
+        server/http/sessions/per_request.py:PerRequestEndpoint._counts
+        server/http/asgi/service.py:HttpService._held
+        server/http/sessions/http_session.py:HttpSession._by_request
+        server/http/sessions/http_session.py:HttpSession.streams
         shared/connection.py:Connection._loose
         shared/connection.py:Connection._tasks
         shared/places.py:Places._waiting
@@ -58,12 +58,12 @@ BOUNDED: Final = {
         extensions/tasks/record.py:Record.requests
     """,
     "the account itself: one entry for each peer that holds something": """
-        core/held.py:Process._shares
-        core/held.py:Process.givers
+        core/session/held.py:Process._shares
+        core/session/held.py:Process.givers
     """,
     "Limits.sessions, and then the oldest is forgotten": """
-        server/http/per_request.py:PerRequestEndpoint._rates
-        server/http/service.py:HttpService._shares
+        server/http/sessions/per_request.py:PerRequestEndpoint._rates
+        server/http/asgi/service.py:HttpService._shares
         stores/memory.py:MemorySessions._kept
         stores/memory.py:MemorySessions._unused
     """,
@@ -71,13 +71,13 @@ BOUNDED: Final = {
         stores/memory.py:MemoryTasks._ends
     """,
     "one message that arrives: Limits.line_bytes, Limits.answer_bytes": """
-        core/lines.py:Lines._held
-        core/sse.py:Events._data
+        core/wire/lines.py:Lines._held
+        core/wire/sse.py:Events._data
         json_schema/text_values.py:_Repair.absent
         json_schema/text_values.py:_Repair.parsed
-        core/sse.py:Events._line
+        core/wire/sse.py:Events._line
         client/http/http.py:HttpResponse._body
-        core/peek.py:_ErrorData.supported
+        core/wire/peek.py:_ErrorData.supported
     """,
     "Limits.outgoing_bytes and Limits.held_bytes of the one peer of a stream": """
         transports/memory.py:_Side._queue
@@ -88,55 +88,55 @@ BOUNDED: Final = {
         stores/queued_bus.py:QueuedBus._waiting
     """,
     "4,096 pairs of a topic and a process": """
-        server/http/cluster.py:Cluster._last
+        server/http/cluster/cluster.py:Cluster._last
     """,
     "64 combinations of short headers": """
         server/http/app.py:HttpApp._known
     """,
     "requests of ours: Limits.in_flight": """
-        core/pending.py:Pending._sent
-        core/pending.py:Pending._tokens
+        core/session/pending.py:Pending._sent
+        core/session/pending.py:Pending._tokens
     """,
     "PROBLEMS of one peer, each shown in 200 characters": """
-        core/tolerances.py:Tolerances._problems
+        core/terms/tolerances.py:Tolerances._problems
     """,
     "one body, while it is repaired": """
-        core/tolerances.py:_Repair._body
-        core/tolerances.py:_Repair._problems
-        core/tolerances.py:_Repair._used
+        core/terms/tolerances.py:_Repair._body
+        core/terms/tolerances.py:_Repair._problems
+        core/terms/tolerances.py:_Repair._used
     """,
     "two limits on a rate": """
         server/connection.py:ServerConnection._rates
     """,
     "names of the bindings' tables and of what the server offers, never of a peer": """
-        core/extension.py:Extension.methods
-        core/extension.py:Extensions.kept
-        core/extension.py:Extensions.names
-        core/tolerances.py:Tolerances._counts
+        core/terms/extension.py:Extension.methods
+        core/terms/extension.py:Extensions.kept
+        core/terms/extension.py:Extensions.names
+        core/terms/tolerances.py:Tolerances._counts
         server/server.py:Server.forgiven
-        core/translation.py:ExtendedTranslation._owners
-        core/translation.py:ExtendedTranslation.methods
-        core/translation.py:Translation._steps
-        core/translation.py:Translation.admitted
-        core/translation.py:Translations._known
-        server/http/session_record.py:SessionRecord.lists
-        server/http/shared_session.py:SharedSession.lists
+        core/terms/translation.py:ExtendedTranslation._owners
+        core/terms/translation.py:ExtendedTranslation.methods
+        core/terms/translation.py:Translation._steps
+        core/terms/translation.py:Translation.admitted
+        core/terms/translation.py:Translations._known
+        server/http/cluster/session_record.py:SessionRecord.lists
+        server/http/sessions/shared_session.py:SharedSession.lists
     """,
-    "a few metas, each of a few hundred bytes (core/repeated_meta.py)": """
-        core/repeated_meta.py:RepeatedMeta._known
+    "a few metas, each of a few hundred bytes (core/terms/repeated_meta.py)": """
+        core/terms/repeated_meta.py:RepeatedMeta._known
     """,
     "what the author of the server or the client has written": """
-        core/client_session.py:ClientSession._opening
-        core/client_session.py:ClientSession._proposed
-        core/request_state.py:KeyRing._keys
-        core/shutdown.py:Shutdown._waits
+        core/session/client_session.py:ClientSession._opening
+        core/session/client_session.py:ClientSession._proposed
+        core/session/request_state.py:KeyRing._keys
+        transports/shutdown.py:Shutdown._waits
         extensions/tasks/table.py:TaskTable._stores
         server/decorators.py:Decorators._handlers
         server/decorators.py:Decorators._middleware
         server/decorators.py:Decorators._on_notification
         server/http/app.py:HttpApp._public
         server/http/draining_server.py:DrainingServer.servers
-        server/http/service.py:HttpService._sessions
+        server/http/asgi/service.py:HttpService._sessions
         server/methods.py:ProtocolMethods._hints
         server/methods.py:ProtocolMethods.methods
         server/registry.py:Features._of_methods

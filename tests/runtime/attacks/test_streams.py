@@ -7,9 +7,9 @@ import json
 from typing import Any, Final
 
 from mcp_runtime import Server
-from mcp_runtime.core import error_codes
-from mcp_runtime.core.events import Called
-from mcp_runtime.core.session import Session
+from mcp_runtime.core.session.events import Called
+from mcp_runtime.core.session.session import Session
+from mcp_runtime.core.wire import error_codes
 from mcp_runtime.limits import Limits
 from mcp_runtime.server.connection import ServerWireConnection
 from mcp_runtime.transports.memory import pair

@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from mcp_runtime.auth.client.authorizer import Authorizer, tokens_key
-from mcp_runtime.auth.client.clock import clock_difference
+from mcp_runtime.auth.client.flows.authorizer import Authorizer, tokens_key
+from mcp_runtime.auth.client.flows.clock_difference import clock_difference
 from mcp_runtime.auth.client.grants import ClientCredentials
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.client.storage import MemoryStorage

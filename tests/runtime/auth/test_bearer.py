@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from jwt.algorithms import ECAlgorithm
 
 from mcp_runtime.auth.challenge import challenges
-from mcp_runtime.auth.client.dpop import DpopKey, sha256_base64url, thumbprint
+from mcp_runtime.auth.client.flows.dpop import DpopKey, sha256_base64url, thumbprint
 from mcp_runtime.auth.errors import DiscoveryFailed
 from mcp_runtime.auth.server.bearer import AccessDenied, BearerAuth
 from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken

@@ -15,13 +15,13 @@ import pytest
 
 from mcp_runtime import Client
 from mcp_runtime.auth.client.auth_trace import request_line, response_line
-from mcp_runtime.auth.client.authorization_code import CodeRequest, read_redirect
-from mcp_runtime.auth.client.client_authentication import KeyPair
+from mcp_runtime.auth.client.authorization_server.client_authentication import KeyPair
+from mcp_runtime.auth.client.authorization_server.registered import ClientRegistration
+from mcp_runtime.auth.client.authorization_server.tokens import TokenSet
+from mcp_runtime.auth.client.flows.authorization_code import CodeRequest, read_redirect
 from mcp_runtime.auth.client.grants import ClientCredentials, EnterpriseManaged, WorkloadIdentity
 from mcp_runtime.auth.client.oauth import OAuth
-from mcp_runtime.auth.client.registered import ClientRegistration
 from mcp_runtime.auth.client.storage import FileStorage, MemoryStorage
-from mcp_runtime.auth.client.tokens import TokenSet
 from mcp_runtime.auth.errors import OAuthError
 from mcp_runtime.auth.messages import Authorize, AuthRequest, AuthResponse
 from mcp_runtime.auth.server.introspection import IntrospectionVerifier

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from mcp_runtime.auth.client.client_document import client_document
+from mcp_runtime.auth.client.authorization_server.client_document import client_document
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.errors import DiscoveryFailed
 

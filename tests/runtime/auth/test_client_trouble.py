@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcp_runtime import Client
-from mcp_runtime.auth.client.client_authentication import KeyPair
+from mcp_runtime.auth.client.authorization_server.client_authentication import KeyPair
 from mcp_runtime.auth.client.grants import ClientCredentials, WorkloadIdentity
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.client.redirect import LoopbackRedirect, PastedRedirect

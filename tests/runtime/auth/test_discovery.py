@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcp_runtime.auth.client.discovery import Discovered, discover
+from mcp_runtime.auth.client.authorization_server.discovery import Discovered, discover
 from mcp_runtime.auth.errors import DiscoveryFailed, IssuerMismatch, ResourceMismatch
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse, Flow
 from mcp_runtime.revisions import LATEST

@@ -12,8 +12,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from mcp_runtime.auth.client.authorizer import Authorizer
-from mcp_runtime.auth.client.client_authentication import KeyPair
+from mcp_runtime.auth.client.authorization_server.client_authentication import KeyPair
+from mcp_runtime.auth.client.flows.authorizer import Authorizer
 from mcp_runtime.auth.client.grants import (
     ClientCredentials,
     EnterpriseManaged,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcp_runtime.auth.client.authorizer import Authorizer
+from mcp_runtime.auth.client.flows.authorizer import Authorizer
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.client.storage import MemoryStorage
 from mcp_runtime.auth.errors import LoginNeeded

@@ -28,7 +28,7 @@ VERIFIER = "import mcp_runtime.auth.server.jwt_verifier"
         ("httpx2", "import mcp_runtime.auth.fetch"),
         (
             "cryptography",
-            "from mcp_runtime.auth.client.dpop import DpopKey; DpopKey(now=float, draw=str)",
+            "from mcp_runtime.auth.client.flows.dpop import DpopKey; DpopKey(now=float, draw=str)",
         ),
     ],
 )

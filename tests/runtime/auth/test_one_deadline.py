@@ -15,7 +15,7 @@ import httpx2
 import pytest
 
 from mcp_runtime import Client
-from mcp_runtime.auth.client.authorizer import Authorizer
+from mcp_runtime.auth.client.flows.authorizer import Authorizer
 from mcp_runtime.auth.client.grants import ClientCredentials, WorkloadIdentity
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.client.redirect import Visit

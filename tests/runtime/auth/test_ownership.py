@@ -15,11 +15,11 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Context, Server
-from mcp_runtime.auth.client.dpop import DpopKey
+from mcp_runtime.auth.client.flows.dpop import DpopKey
 from mcp_runtime.auth.server.bearer import BearerAuth
 from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
 from mcp_runtime.limits import Limits
-from mcp_runtime.server.http.cluster import Forwarded
+from mcp_runtime.server.http.cluster.cluster import Forwarded
 from mcp_runtime.stores.memory import MemoryBus, MemoryStore
 from tests.runtime.server.http.test_legacy_sse import Old, said_by
 from tests.support.asgi_client import (

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from mcp_runtime.auth.client import storage as storage_module
-from mcp_runtime.auth.client.authorizer import Authorizer, tokens_key
+from mcp_runtime.auth.client.flows.authorizer import Authorizer, tokens_key
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.client.storage import (
     FileStorage,

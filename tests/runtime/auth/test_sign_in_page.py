@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime.auth import fetch
-from mcp_runtime.auth.client.authorizer import Authorizer
+from mcp_runtime.auth.client.flows.authorizer import Authorizer
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.errors import DiscoveryFailed
 from mcp_runtime.auth.fetch import GuardedFetch

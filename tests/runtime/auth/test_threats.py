@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from mcp_runtime import Client
-from mcp_runtime.auth.client.authorizer import Authorizer
+from mcp_runtime.auth.client.flows.authorizer import Authorizer
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.client.redirect import Visit
 from mcp_runtime.auth.client.storage import MemoryStorage

@@ -353,7 +353,7 @@ class Bound:
 
 @pytest.mark.parametrize("written", NO_TIMES)
 async def test_a_proof_of_no_time_is_refused(written: str) -> None:
-    from mcp_runtime.auth.client.dpop import sha256_base64url, thumbprint
+    from mcp_runtime.auth.client.flows.dpop import sha256_base64url, thumbprint
 
     jwk = public(KEY, None)
     guard = BearerAuth(Bound(thumbprint(jwk)), issuer=ISSUER, resource=SERVER, now=Clock())

@@ -12,8 +12,8 @@ from msgspec import structs
 
 from mcp_runtime.client.cache import Cache
 from mcp_runtime.client.client import Client
-from mcp_runtime.core.events import Notified
-from mcp_runtime.core.held import OF_PROCESS, HeldBytes
+from mcp_runtime.core.session.events import Notified
+from mcp_runtime.core.session.held import OF_PROCESS, HeldBytes
 from mcp_runtime.errors import RpcError
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t

@@ -11,9 +11,9 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Client, Limits
-from mcp_runtime.core import peek
-from mcp_runtime.core.events import Failed
-from mcp_runtime.core.lines import ENDS_BYTES
+from mcp_runtime.core.session.events import Failed
+from mcp_runtime.core.wire import peek
+from mcp_runtime.core.wire.lines import ENDS_BYTES
 from mcp_runtime.errors import TooMuch
 from mcp_runtime.limits import DEFAULT
 from mcp_runtime.revisions import UNSET

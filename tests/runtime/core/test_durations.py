@@ -7,7 +7,7 @@ import math
 import pytest
 
 from mcp_runtime.client.cache import Cache
-from mcp_runtime.core.durations import in_seconds
+from mcp_runtime.core.terms.durations import in_seconds
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 

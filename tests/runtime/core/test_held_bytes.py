@@ -9,14 +9,14 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Context, Server
-from mcp_runtime.core import peek
-from mcp_runtime.core.events import Called, Ignored
-from mcp_runtime.core.held import EVENT_BYTES, OF_PROCESS, HeldBytes
-from mcp_runtime.core.session import Session
+from mcp_runtime.core.session.events import Called, Ignored
+from mcp_runtime.core.session.held import EVENT_BYTES, OF_PROCESS, HeldBytes
+from mcp_runtime.core.session.session import Session
+from mcp_runtime.core.wire import peek
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.connection import ServerWireConnection
-from mcp_runtime.server.http.outbox import Outbox
+from mcp_runtime.server.http.asgi.outbox import Outbox
 from mcp_runtime.transports.memory import pair
 from tests.support.session_pair import (
     HANDSHAKE,

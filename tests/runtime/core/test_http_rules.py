@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_runtime.core.http_rules import is_per_request, status
+from mcp_runtime.core.http.http_rules import is_per_request, status
 
 NAME = b"io.modelcontextprotocol/protocolVersion"
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_runtime.core import jsonrpc
-from mcp_runtime.core.jsonrpc import (
+from mcp_runtime.core.wire import jsonrpc
+from mcp_runtime.core.wire.jsonrpc import (
     Batch,
     ErrorResponse,
     Malformed,

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from mcp_runtime.core.lines import ENDS_BYTES, Lines, TooLong
+from mcp_runtime.core.wire.lines import ENDS_BYTES, Lines, TooLong
 
 LIMIT = 32
 HEAD = ENDS_BYTES

@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
-from mcp_runtime.core import error_codes, jsonrpc
-from mcp_runtime.core.jsonrpc import Malformed
+from mcp_runtime.core.wire import error_codes, jsonrpc
+from mcp_runtime.core.wire.jsonrpc import Malformed
 
 REQUEST: Final = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":%b}'
 NOTIFICATION: Final = b'{"jsonrpc":"2.0","method":"notifications/x",%b}'

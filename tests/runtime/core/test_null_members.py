@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcp_bindgen.ir.model import Ref
-from mcp_runtime.core.tolerances import Tolerances
+from mcp_runtime.core.terms.tolerances import Tolerances
 from mcp_runtime.revisions import ALL, DecodeError, Position, revision
 from tests.support.instances import Generator, Seeded
 from tests.support.law_messages import wire_schema

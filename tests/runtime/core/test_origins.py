@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_runtime.core.http_rules import Hosts
+from mcp_runtime.core.http.http_rules import Hosts
 
 OURS = Hosts(["example.com", "example.org:8000"], ["https://other.example"])
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_runtime.core.jsonrpc import Request
-from mcp_runtime.core.param_headers import ParamHeaders, decoded, encoded, request_headers
+from mcp_runtime.core.http.param_headers import ParamHeaders, decoded, encoded, request_headers
+from mcp_runtime.core.wire.jsonrpc import Request
 from mcp_runtime.errors import RpcError, TooMuch
 
 VERSION = "2026-07-28"

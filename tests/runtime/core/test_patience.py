@@ -7,12 +7,20 @@ from typing import Any
 
 import pytest
 
-from mcp_runtime.core.client_session import ClientSession
-from mcp_runtime.core.events import Answered, Called, Cancelled, Event, Failed, Notified, Opened
-from mcp_runtime.core.extension import Extensions
-from mcp_runtime.core.server_session import ServerSession
-from mcp_runtime.core.tolerances import Tolerances
-from mcp_runtime.core.translation import translation
+from mcp_runtime.core.session.client_session import ClientSession
+from mcp_runtime.core.session.events import (
+    Answered,
+    Called,
+    Cancelled,
+    Event,
+    Failed,
+    Notified,
+    Opened,
+)
+from mcp_runtime.core.session.server_session import ServerSession
+from mcp_runtime.core.terms.extension import Extensions
+from mcp_runtime.core.terms.tolerances import Tolerances
+from mcp_runtime.core.terms.translation import translation
 from mcp_runtime.extensions.tasks import ClientTasks
 from mcp_runtime.revisions import ALL, UNSET, Context, latest, revision
 from tests.support.session_pair import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from mcp_runtime.core.pending import Pending, Timeout
+from mcp_runtime.core.session.pending import Pending, Timeout
 
 
 def test_an_answer_takes_its_request_once_and_ids_keep_their_kind() -> None:

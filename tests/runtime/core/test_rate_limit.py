@@ -10,7 +10,7 @@ import pytest
 
 from mcp_runtime.client.client import Client
 from mcp_runtime.client.connection import ClientWireConnection, ConnectionOwner
-from mcp_runtime.core.rate_limit import Bucket
+from mcp_runtime.core.session.rate_limit import Bucket
 from mcp_runtime.errors import RemoteError
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t

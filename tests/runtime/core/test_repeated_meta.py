@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import pytest
 
-from mcp_runtime.core.repeated_meta import RepeatedMeta
-from mcp_runtime.core.role import SERVER
-from mcp_runtime.core.tolerances import Tolerances
-from mcp_runtime.core.translation import Translation
+from mcp_runtime.core.terms.repeated_meta import RepeatedMeta
+from mcp_runtime.core.terms.role import SERVER
+from mcp_runtime.core.terms.tolerances import Tolerances
+from mcp_runtime.core.terms.translation import Translation
 from mcp_runtime.revisions import HANDLERS, DecodeError, StepError, latest, revision
 from tests.support.instances import Seeded
 from tests.support.judges import REVISIONS, canonical, seed

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from mcp_runtime import Limits
-from mcp_runtime.core.request_state import BoundSealer, InputRequests, KeyRing
+from mcp_runtime.core.session.request_state import BoundSealer, InputRequests, KeyRing
 from mcp_runtime.errors import RpcError
 from mcp_runtime.revisions import latest as t
 

@@ -12,11 +12,19 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from mcp_runtime.core.client_session import ClientSession
-from mcp_runtime.core.events import Answered, Called, Cancelled, Event, Failed, Progressed, Write
-from mcp_runtime.core.pending import Timeout
-from mcp_runtime.core.server_session import ServerSession
-from mcp_runtime.core.session import Session
+from mcp_runtime.core.session.client_session import ClientSession
+from mcp_runtime.core.session.events import (
+    Answered,
+    Called,
+    Cancelled,
+    Event,
+    Failed,
+    Progressed,
+    Write,
+)
+from mcp_runtime.core.session.pending import Timeout
+from mcp_runtime.core.session.server_session import ServerSession
+from mcp_runtime.core.session.session import Session
 from mcp_runtime.revisions import ALL, UNSET
 from mcp_runtime.revisions import latest as t
 from tests.support.session_pair import (

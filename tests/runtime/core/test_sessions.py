@@ -9,8 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from mcp_runtime.core import jsonrpc
-from mcp_runtime.core.events import (
+from mcp_runtime.core.session.events import (
     Answered,
     Called,
     Cancelled,
@@ -20,10 +19,11 @@ from mcp_runtime.core.events import (
     Progressed,
     Write,
 )
-from mcp_runtime.core.pending import Timeout
-from mcp_runtime.core.server_session import ServerSession
-from mcp_runtime.core.session import Session
-from mcp_runtime.core.subscriptions import Change
+from mcp_runtime.core.session.pending import Timeout
+from mcp_runtime.core.session.server_session import ServerSession
+from mcp_runtime.core.session.session import Session
+from mcp_runtime.core.session.subscriptions import Change
+from mcp_runtime.core.wire import jsonrpc
 from mcp_runtime.errors import (
     BadAnswer,
     Disconnected,

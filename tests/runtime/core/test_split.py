@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import pytest
 
-from mcp_runtime.core.events import Called
-from mcp_runtime.core.session import Session
+from mcp_runtime.core.session.events import Called
+from mcp_runtime.core.session.session import Session
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import ALL
 from mcp_runtime.revisions import latest as t

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_runtime.core.lines import ENDS_BYTES, TooLong
-from mcp_runtime.core.sse import Event, Events, encode
+from mcp_runtime.core.wire.lines import ENDS_BYTES, TooLong
+from mcp_runtime.core.wire.sse import Event, Events, encode
 
 LIMIT = 64
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_runtime.core.tolerances import Tolerances, names_of_tolerances, strictness
+from mcp_runtime.core.terms.tolerances import Tolerances, names_of_tolerances, strictness
 from mcp_runtime.limits import PROBLEMS
 from mcp_runtime.revisions import DecodeError, revision
 

@@ -77,7 +77,7 @@ def open_page(url: str) -> bool:
 
 async def forget(url: str) -> None:
     """Drop the tokens of the server at `url`."""
-    from mcp_runtime.auth.client.authorizer import tokens_key
+    from mcp_runtime.auth.client.flows.authorizer import tokens_key
     from mcp_runtime.auth.client.storage import FileStorage
 
     await FileStorage(token_file()).delete(tokens_key(url))

@@ -136,7 +136,7 @@ def _options(
     Hosts and origins also come from the environment.
     """
     from mcp_runtime.errors import NotInstalled
-    from mcp_runtime.server.http.allowed_hosts import allowed_hosts
+    from mcp_runtime.server.http.asgi.allowed_hosts import allowed_hosts
     from mcp_runtime.server.http.uvicorn import address
     from mcp_runtime.stores.opening import store_at
 

@@ -11,9 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from mcp_runtime.auth.addresses import require_secure
-from mcp_runtime.auth.client.client_authentication import KeyPair, authenticated
-from mcp_runtime.auth.client.registered import AuthMethod, ClientRegistration
-from mcp_runtime.auth.client.tokens import TokenRequest, TokenSet
+from mcp_runtime.auth.client.authorization_server.client_authentication import (
+    KeyPair,
+    authenticated,
+)
+from mcp_runtime.auth.client.authorization_server.registered import AuthMethod, ClientRegistration
+from mcp_runtime.auth.client.authorization_server.tokens import TokenRequest, TokenSet
 from mcp_runtime.auth.errors import AuthorizationError
 from mcp_runtime.auth.messages import AuthResponse, Flow, form, oauth_error
 

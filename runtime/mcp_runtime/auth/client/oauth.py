@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from mcp_runtime.auth.client.auth_trace import Report
-from mcp_runtime.auth.client.client_document import require_document_url
+from mcp_runtime.auth.client.authorization_server.client_document import require_document_url
+from mcp_runtime.auth.client.authorization_server.registered import AuthMethod
 from mcp_runtime.auth.client.grants import Grant
 from mcp_runtime.auth.client.redirect import Redirect
-from mcp_runtime.auth.client.registered import AuthMethod
 from mcp_runtime.auth.client.storage import MemoryStorage, TokenStorage
 from mcp_runtime.errors import texts
 

@@ -13,8 +13,8 @@ from hashlib import sha256
 from typing import Final
 
 from mcp_runtime.auth.addresses import require_secure
-from mcp_runtime.auth.client.client_authentication import authenticated
-from mcp_runtime.auth.client.registered import ClientRegistration
+from mcp_runtime.auth.client.authorization_server.client_authentication import authenticated
+from mcp_runtime.auth.client.authorization_server.registered import ClientRegistration
 from mcp_runtime.auth.errors import DiscoveryFailed
 from mcp_runtime.auth.messages import Fetch, form
 from mcp_runtime.auth.server.claims import read_claims

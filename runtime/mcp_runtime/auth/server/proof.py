@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, Final, TypeGuard
 
 from mcp_runtime.auth.addresses import origin
-from mcp_runtime.auth.client.dpop import proof_url, sha256_base64url, thumbprint
+from mcp_runtime.auth.client.flows.dpop import proof_url, sha256_base64url, thumbprint
 from mcp_runtime.auth.errors import DiscoveryFailed
 from mcp_runtime.auth.server.verifier import PROOF_AGE, InvalidProof
 from mcp_runtime.errors import NotInstalled

@@ -11,7 +11,7 @@ from contextlib import (
 )
 from typing import TYPE_CHECKING, Final, Protocol
 
-from mcp_runtime.auth.client.authorizer import Authorizer
+from mcp_runtime.auth.client.flows.authorizer import Authorizer
 from mcp_runtime.auth.fetch import GuardedFetch
 from mcp_runtime.auth.messages import AuthResponse
 from mcp_runtime.client.http.http import HttpResponse, HttpSender

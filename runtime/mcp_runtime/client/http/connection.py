@@ -21,8 +21,8 @@ from mcp_runtime.client.http.http import HttpSender
 from mcp_runtime.client.http.legacy_sse import LegacySse
 from mcp_runtime.client.http.server_facts import ServerFacts
 from mcp_runtime.client.subscription import Subscription
-from mcp_runtime.core import error_codes
-from mcp_runtime.core.events import Opened
+from mcp_runtime.core.session.events import Opened
+from mcp_runtime.core.wire import error_codes
 from mcp_runtime.errors import BadStatus, Disconnected, NotOpen, RemoteError, SessionError, TimedOut
 from mcp_runtime.limits import Limits
 

@@ -13,9 +13,9 @@ from typing import Final, TypeAlias
 
 from mcp_runtime.client.http.backoff import Backoff
 from mcp_runtime.client.http.http import HttpResponse
-from mcp_runtime.core.http_rules import EVENT_STREAM
-from mcp_runtime.core.lines import TooLong
-from mcp_runtime.core.sse import Events
+from mcp_runtime.core.http.http_rules import EVENT_STREAM
+from mcp_runtime.core.wire.lines import TooLong
+from mcp_runtime.core.wire.sse import Events
 from mcp_runtime.errors import BadStatus, Disconnected, NotReached, Unauthorized
 from mcp_runtime.limits import Limits
 

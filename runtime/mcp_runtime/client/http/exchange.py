@@ -19,13 +19,13 @@ from mcp_runtime.client.http.backoff import Backoff
 from mcp_runtime.client.http.event_stream import ANY_ERA, STREAM, EventStream
 from mcp_runtime.client.http.http import HttpResponse, HttpSender
 from mcp_runtime.client.http.server_facts import ServerFacts
-from mcp_runtime.core import error_codes, jsonrpc, peek
-from mcp_runtime.core.http_rules import EVENT_STREAM, JSON
-from mcp_runtime.core.jsonrpc import ErrorResponse, Frame, Id, Notification, Request
-from mcp_runtime.core.lifecycle import State
-from mcp_runtime.core.lines import TooLong
-from mcp_runtime.core.param_headers import request_headers
-from mcp_runtime.core.pending import Sent
+from mcp_runtime.core.http.http_rules import EVENT_STREAM, JSON
+from mcp_runtime.core.http.param_headers import request_headers
+from mcp_runtime.core.session.lifecycle import State
+from mcp_runtime.core.session.pending import Sent
+from mcp_runtime.core.wire import error_codes, jsonrpc, peek
+from mcp_runtime.core.wire.jsonrpc import ErrorResponse, Frame, Id, Notification, Request
+from mcp_runtime.core.wire.lines import TooLong
 from mcp_runtime.errors import (
     BadAnswer,
     BadStatus,

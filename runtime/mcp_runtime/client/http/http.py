@@ -14,7 +14,7 @@ from http.cookiejar import Cookie, CookieJar
 from importlib.util import find_spec
 from typing import Final, Protocol
 
-from mcp_runtime.core.http_rules import media_type
+from mcp_runtime.core.http.http_rules import media_type
 from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, NotInstalled, NotReached, TooMuch
 from mcp_runtime.limits import Limits
 from mcp_runtime.transports.tls import default_tls

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from mcp_runtime.client.http.event_stream import STREAM, Receive, require_stream
 from mcp_runtime.client.http.http import HttpSender
-from mcp_runtime.core.lines import TooLong
-from mcp_runtime.core.sse import Events
+from mcp_runtime.core.wire.lines import TooLong
+from mcp_runtime.core.wire.sse import Events
 from mcp_runtime.errors import Disconnected, SessionError
 from mcp_runtime.limits import Limits
 

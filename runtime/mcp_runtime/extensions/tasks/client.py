@@ -15,7 +15,7 @@ from msgspec import UNSET
 from mcp_runtime.client.extension import ClientExtension, ClientView
 from mcp_runtime.client.options import RequestOptions
 from mcp_runtime.client.progress import ProgressCalls
-from mcp_runtime.core.durations import in_seconds
+from mcp_runtime.core.terms.durations import in_seconds
 from mcp_runtime.errors import BadAnswer, PeerError, RemoteError, SessionError, TimedOut
 from mcp_runtime.extensions.tasks.record import NAMES
 from mcp_runtime.revisions import DecodeError

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, cast
 
-from mcp_runtime.core import refusals
+from mcp_runtime.core.wire import rpc_errors
 from mcp_runtime.extensions.tasks.record import Record, Status
 from mcp_runtime.revisions import DecodeError, latest_calls, parse
 from mcp_runtime.revisions import latest as t
@@ -116,4 +116,4 @@ def require_answer(method: str, response: Mapping[str, Any]) -> None:
     try:
         t.from_wire(latest_calls.RESULTS[method], response)
     except DecodeError as error:
-        raise refusals.invalid_params(f"an answer to {method}: {error}") from None
+        raise rpc_errors.invalid_params(f"an answer to {method}: {error}") from None

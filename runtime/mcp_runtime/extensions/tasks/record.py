@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from mcp_runtime.core.jsonrpc import Id
+from mcp_runtime.core.wire.jsonrpc import Id
 
 Status: TypeAlias = Literal["working", "input_required", "completed", "failed", "cancelled"]
 NAMES: Final[Mapping[str, str]] = dict.fromkeys(

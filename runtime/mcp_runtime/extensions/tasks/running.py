@@ -14,11 +14,11 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET
 
-from mcp_runtime.core import error_codes, refusals
-from mcp_runtime.core.events import Called
-from mcp_runtime.core.jsonrpc import Id
-from mcp_runtime.core.pending import Timeout
-from mcp_runtime.core.request_state import InputRequests
+from mcp_runtime.core.session.events import Called
+from mcp_runtime.core.session.pending import Timeout
+from mcp_runtime.core.session.request_state import InputRequests
+from mcp_runtime.core.wire import error_codes, rpc_errors
+from mcp_runtime.core.wire.jsonrpc import Id
 from mcp_runtime.errors import NotOffered, NotOpen, RemoteError, RpcError, TimedOut, TooMuch
 from mcp_runtime.extensions.tasks.record import Record, asked, ended, reported, withdrawn
 from mcp_runtime.extensions.tasks.table import TaskTable
@@ -66,7 +66,7 @@ class RunningTask:
         except RpcError as error:
             return _failed(error.code, error.message, error.data)
         except NotOffered as error:
-            missing = refusals.missing_capability(error)
+            missing = rpc_errors.missing_capability(error)
             return _failed(missing.code, missing.message, missing.data)
         except asyncio.CancelledError as error:
             if ends_the_task(error):

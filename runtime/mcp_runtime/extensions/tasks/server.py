@@ -20,12 +20,12 @@ from msgspec.structs import replace
 
 import mcp_runtime.extensions.tasks.messages as messages
 from mcp_runtime.auth.server.current import run_with_token, written_token
-from mcp_runtime.core import error_codes, refusals
-from mcp_runtime.core.durations import in_seconds
-from mcp_runtime.core.events import Called
-from mcp_runtime.core.pending import Timeout
-from mcp_runtime.core.request_state import StateSealer
-from mcp_runtime.core.role import SERVER, Role
+from mcp_runtime.core.session.events import Called
+from mcp_runtime.core.session.pending import Timeout
+from mcp_runtime.core.session.request_state import StateSealer
+from mcp_runtime.core.terms.durations import in_seconds
+from mcp_runtime.core.terms.role import SERVER, Role
+from mcp_runtime.core.wire import error_codes, rpc_errors
 from mcp_runtime.errors import RemoteError, RpcError, SessionError
 from mcp_runtime.extensions.tasks.record import NAMES, Call, Record, answered, cancelled, run_again
 from mcp_runtime.extensions.tasks.running import Handler, RunningTask, TaskPeer
@@ -421,7 +421,7 @@ def _misused(tool: str, rule: Literal["not", "only"]) -> RpcError:
 
 def _require_core(ctx: Context) -> None:
     if not has_core_tasks(ctx):
-        raise refusals.method_not_found(ctx.method)
+        raise rpc_errors.method_not_found(ctx.method)
 
 
 def _core(ctx: Context, name: str, body: dict[str, Any]) -> Any:
@@ -436,5 +436,5 @@ def _wished(wish: Any) -> float | None:
     if ttl is UNSET:
         return None
     if (seconds := in_seconds(ttl)) is None or not seconds > 0:
-        raise refusals.invalid_params("`task.ttl` is a number of milliseconds, more than 0")
+        raise rpc_errors.invalid_params("`task.ttl` is a number of milliseconds, more than 0")
     return seconds

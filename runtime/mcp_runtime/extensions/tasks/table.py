@@ -14,8 +14,8 @@ from typing import Final
 
 import msgspec
 
-from mcp_runtime.core import error_codes, refusals
-from mcp_runtime.core.request_state import StateSealer
+from mcp_runtime.core.session.request_state import StateSealer
+from mcp_runtime.core.wire import error_codes, rpc_errors
 from mcp_runtime.errors import RpcError, TooMuch
 from mcp_runtime.extensions.tasks.record import Record, cancelled, ended
 from mcp_runtime.limits import Limits
@@ -116,7 +116,7 @@ class TaskTable:
         with _reaching():
             ids = list(await self._tasks.ids(owner))
             if after is not None and after not in ids:
-                raise refusals.invalid_params("unknown cursor")
+                raise rpc_errors.invalid_params("unknown cursor")
             start = 0 if after is None else ids.index(after) + 1
             page = ids[start : start + most]
             records = await asyncio.gather(*(self._read(owner, id) for id in page))

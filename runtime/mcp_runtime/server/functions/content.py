@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, TypeAlias, cast, get_args
 
 import msgspec
 
-from mcp_runtime.core.meta_names import require_meta
+from mcp_runtime.core.terms.meta_names import require_meta
 from mcp_runtime.json_schema.to_json import (
     PLAIN,
     BadResult,

@@ -16,18 +16,15 @@ from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from mcp_runtime.core import http_rules, jsonrpc
-from mcp_runtime.core.jsonrpc import ErrorResponse, Notification, Response
+from mcp_runtime.core.http import http_rules
+from mcp_runtime.core.wire import jsonrpc
+from mcp_runtime.core.wire.jsonrpc import ErrorResponse, Notification, Response
 from mcp_runtime.errors import counted
 from mcp_runtime.limits import Limits
 from mcp_runtime.server.connection import Dispatcher
-from mcp_runtime.server.http.allowed_hosts import allowed_hosts, require_allowed
-from mcp_runtime.server.http.cluster import Cluster, Forwarded
-from mcp_runtime.server.http.document import Document
-from mcp_runtime.server.http.event_response import EventResponse
-from mcp_runtime.server.http.legacy_sse import LegacySseEndpoint
-from mcp_runtime.server.http.per_request import PerRequestEndpoint
-from mcp_runtime.server.http.request import (
+from mcp_runtime.server.http.asgi.allowed_hosts import allowed_hosts, require_allowed
+from mcp_runtime.server.http.asgi.event_response import EventResponse
+from mcp_runtime.server.http.asgi.request import (
     JSON,
     ClientGone,
     HttpError,
@@ -38,18 +35,22 @@ from mcp_runtime.server.http.request import (
     plain_path,
     retry_after,
 )
-from mcp_runtime.server.http.service import HttpService, Principal
-from mcp_runtime.server.http.session_endpoint import SessionEndpoint
-from mcp_runtime.server.http.session_table import SessionTable, own_sessions
-from mcp_runtime.server.http.shared_table import SharedTable
-from mcp_runtime.server.http.streaming import StreamingConnection
+from mcp_runtime.server.http.asgi.service import HttpService, Principal
+from mcp_runtime.server.http.asgi.streaming import StreamingConnection
+from mcp_runtime.server.http.cluster.cluster import Cluster, Forwarded
+from mcp_runtime.server.http.document import Document
+from mcp_runtime.server.http.sessions.legacy_sse import LegacySseEndpoint
+from mcp_runtime.server.http.sessions.per_request import PerRequestEndpoint
+from mcp_runtime.server.http.sessions.session_endpoint import SessionEndpoint
+from mcp_runtime.server.http.sessions.session_table import SessionTable, own_sessions
+from mcp_runtime.server.http.sessions.shared_table import SharedTable
 from mcp_runtime.shared.connection import Trace
 from mcp_runtime.shared.threads import require_asyncio
 from mcp_runtime.stores import Store, StoreUnavailable, opening
 
 if TYPE_CHECKING:
     from mcp_runtime.auth.server.bearer import BearerAuth
-    from mcp_runtime.server.http.protection import Protection
+    from mcp_runtime.server.http.asgi.protection import Protection
 
 log: Final = logging.getLogger("mcp_runtime.http")
 
@@ -373,7 +374,7 @@ def _protection(server: Dispatcher, auth: BearerAuth, cluster: Cluster | None) -
     """Build the protection of an application. Modules of authorization are imported only if it is
     used.
     """
-    from mcp_runtime.server.http.protection import Protection
+    from mcp_runtime.server.http.asgi.protection import Protection
 
     return Protection(auth, server.tool_scopes, None if cluster is None else cluster.store.tasks)
 

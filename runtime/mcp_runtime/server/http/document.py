@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-from mcp_runtime.server.http.request import Header, HttpRequest
+from mcp_runtime.server.http.asgi.request import Header, HttpRequest
 
 _PUBLIC: Final[tuple[Header, ...]] = (
     (b"access-control-allow-origin", b"*"),

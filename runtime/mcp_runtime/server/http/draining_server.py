@@ -1,4 +1,8 @@
-"""uvicorn, made to drain the application before it ends."""
+"""uvicorn, made to drain the application before it ends, and to answer half-closed clients.
+
+Such a client closes its sending side behind a request, as `nc -N` does, and looks like a client
+that is gone. It therefore has a short time; uvicorn gives it none.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from socket import AF_INET6, socket
 from types import FrameType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mcp_runtime.errors import NotInstalled
 
@@ -18,7 +22,20 @@ try:
 except ModuleNotFoundError:
     raise NotInstalled("a server over HTTP", "uvicorn", "http") from None
 
-from mcp_runtime.server.http.half_closed import half_closing
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+if TYPE_CHECKING:
+
+    class _Base(asyncio.Protocol):
+        """The common members of uvicorn's protocols, which share no type."""
+
+        cycle: Any
+        loop: asyncio.AbstractEventLoop
+        scheme: str
+        transport: asyncio.Transport
+
+else:
+    _Base = AutoHTTPProtocol
 
 log: Final = logging.getLogger("mcp_runtime.http")
 
@@ -47,7 +64,7 @@ class DrainingServer(uvicorn.Server):
     ) -> None:
         host, port = where
         options: Any = {
-            "http": half_closing(eof_wait),
+            "http": half_closing_protocol(eof_wait),
             "log_level": "warning",
             "access_log": False,  # its lines would be made for each request, and dropped
             "ws": "none",
@@ -129,3 +146,26 @@ class DrainingServer(uvicorn.Server):
 def _url(listening: socket, path: str) -> str:
     host, port = listening.getsockname()[:2]
     return f"http://{f'[{host}]' if listening.family == AF_INET6 else host}:{port}{path}"
+
+
+def half_closing_protocol(seconds: float) -> type[asyncio.Protocol]:
+    """Return a protocol of uvicorn whose client, with its sending side closed, has `seconds` to get
+    its answer.
+
+    After this time the client counts as gone. An incomplete body ends at once, and so does TLS,
+    which has no half-closed state.
+    """
+
+    class HalfClosing(_Base):
+        def eof_received(self) -> bool:
+            cycle = self.cycle
+            if cycle is None or cycle.response_complete:
+                return False
+            if cycle.more_body or self.scheme == "https":
+                return False
+            if not getattr(self, "pipeline", None):  # of httptools
+                cycle.keep_alive = False
+            self.loop.call_later(seconds, self.transport.close)
+            return True
+
+    return HalfClosing

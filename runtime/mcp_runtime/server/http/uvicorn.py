@@ -9,8 +9,8 @@ from socket import socket
 from typing import Final, Protocol
 
 from mcp_runtime.limits import Limits
-from mcp_runtime.server.http.cross_origin import cross_origin
-from mcp_runtime.server.http.request import Receive, Scope, Send
+from mcp_runtime.server.http.asgi.cross_origin import cross_origin
+from mcp_runtime.server.http.asgi.request import Receive, Scope, Send
 from mcp_runtime.transports.printing import printable_output
 
 _HOST: Final = re.compile(r"(?:\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]|[\w.-]*)")

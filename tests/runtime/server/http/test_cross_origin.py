@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from mcp_runtime import Server
-from mcp_runtime.server.http.cross_origin import cross_origin
+from mcp_runtime.server.http.asgi.cross_origin import cross_origin
 from mcp_runtime.server.http.uvicorn import serve
 from tests.support.asgi_client import SHAKEN, Client, initialize
 

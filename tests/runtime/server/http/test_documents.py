@@ -10,7 +10,7 @@ from mcp_runtime import Server
 from mcp_runtime.auth.server.bearer import BearerAuth
 from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
 from mcp_runtime.server.http import Document
-from mcp_runtime.server.http.cross_origin import cross_origin
+from mcp_runtime.server.http.asgi.cross_origin import cross_origin
 from tests.support.asgi_client import Client, Response
 
 PATH: Final = "/mcp/about"

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from mcp_runtime.core import sse
+from mcp_runtime.core.wire import sse
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.server.http.event_response import EventResponse
-from mcp_runtime.server.http.outbox import Outbox
-from mcp_runtime.server.http.request import ClientGone, HttpRequest
+from mcp_runtime.server.http.asgi.event_response import EventResponse
+from mcp_runtime.server.http.asgi.outbox import Outbox
+from mcp_runtime.server.http.asgi.request import ClientGone, HttpRequest
 from tests.support.patience import PATIENCE, until
 from tests.support.virtual_time import elapse
 

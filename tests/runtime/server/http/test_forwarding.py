@@ -12,9 +12,9 @@ import msgspec
 import pytest
 
 from mcp_runtime import Limits, Server
-from mcp_runtime.core import jsonrpc
+from mcp_runtime.core.wire import jsonrpc
 from mcp_runtime.limits import DEFAULT
-from mcp_runtime.server.http.cluster import Cluster
+from mcp_runtime.server.http.cluster.cluster import Cluster
 from mcp_runtime.stores import Store
 from mcp_runtime.stores.memory import MemoryStore
 from mcp_runtime.stores.sqlite import SQLiteStore

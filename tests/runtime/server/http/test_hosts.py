@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from mcp_runtime.core.http_rules import Hosts
+from mcp_runtime.core.http.http_rules import Hosts
 from mcp_runtime.server.http.app import HttpApp
 from tests.support.asgi_client import GET, POST, plain, request, serving
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mcp_runtime import Context, Server
-from mcp_runtime.core import error_codes
+from mcp_runtime.core.wire import error_codes
 from mcp_runtime.limits import Limits
 from mcp_runtime.stores.memory import MemorySessions, MemoryStore
 from tests.support.asgi_client import (

@@ -10,7 +10,7 @@ import pytest
 
 from mcp_runtime import Context, Server
 from mcp_runtime.limits import Limits
-from mcp_runtime.server.http.cross_origin import cross_origin
+from mcp_runtime.server.http.asgi.cross_origin import cross_origin
 from mcp_runtime.server.http.uvicorn import address
 from tests.support.asgi_client import LATEST, SHAKEN, Client, Response, initialize, plain, serving
 from tests.support.virtual_time import elapse

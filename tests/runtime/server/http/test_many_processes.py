@@ -15,10 +15,10 @@ import msgspec
 import pytest
 
 from mcp_runtime import Context, Server
-from mcp_runtime.core.subscriptions import Change
+from mcp_runtime.core.session.subscriptions import Change
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.server.broadcast import ChangeBroadcaster
-from mcp_runtime.server.http.cluster import Cluster, Forwarded
+from mcp_runtime.server.http.cluster.cluster import Cluster, Forwarded
 from mcp_runtime.stores import Kept
 from mcp_runtime.stores.memory import MemoryBus, MemorySessions, MemoryStore
 from tests.runtime.server.http.test_requests import LISTEN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_runtime.core.http_rules import EVENT_STREAM, JSON, accepts, media_type
+from mcp_runtime.core.http.http_rules import EVENT_STREAM, JSON, accepts, media_type
 from tests.support.asgi_client import BOTH, GET, POST, request, serving
 
 

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Final
 import pytest
 
 from mcp_runtime import Context, Header, Server, types
-from mcp_runtime.core import error_codes
-from mcp_runtime.core.param_headers import ParamHeaders, check_headers
-from mcp_runtime.core.peek import request_params
+from mcp_runtime.core.http.param_headers import ParamHeaders, check_headers
+from mcp_runtime.core.wire import error_codes
+from mcp_runtime.core.wire.peek import request_params
 from mcp_runtime.errors import RpcError
 from mcp_runtime.json_schema.header_annotations import param_headers
 from tests.support.asgi_client import (

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from mcp_runtime import Context, Server
-from mcp_runtime.core import error_codes
+from mcp_runtime.core.wire import error_codes
 from mcp_runtime.errors import RpcError
 from mcp_runtime.limits import Limits
-from mcp_runtime.server.http.request import HttpRequest
+from mcp_runtime.server.http.asgi.request import HttpRequest
 from tests.support.asgi_client import (
     GET,
     LATEST,

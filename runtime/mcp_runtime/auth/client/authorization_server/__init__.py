@@ -1,0 +1,1 @@
+"""Requests to an authorization server: its metadata, a registration, and tokens."""

@@ -1,0 +1,1 @@
+"""The rules of MCP for HTTP: media types, origins, and headers that mirror parameters."""

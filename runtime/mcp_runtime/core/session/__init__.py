@@ -1,0 +1,1 @@
+"""Sessions of both roles: requests in flight, subscriptions, and the bytes held for a peer."""

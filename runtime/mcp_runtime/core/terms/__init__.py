@@ -1,0 +1,1 @@
+"""The terms of a session: revisions, capabilities, extensions, tolerances."""

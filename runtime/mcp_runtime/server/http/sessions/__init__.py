@@ -1,0 +1,1 @@
+"""The sessions of an HTTP server, and the table of those alive."""
