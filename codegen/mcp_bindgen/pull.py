@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -115,15 +115,10 @@ def pull(
     if commit and not _COMMIT.match(commit):
         raise InputError(f"{commit!r} is not a commit", remedy="Give all 40 digits of its hash.")
     table, known = _table(folder, revision)
-    place = pins.place(revision)
-    where = f"schema/{place}"
+    where = f"schema/{pins.place(revision)}"
     names = _stored_names(beside)
     modules = {**(like.modules if like else {}), **modules, **{s: names[s] for s in beside}}
-    files = {where: Source(data, f"official {where}")}
-    files |= {
-        where.replace(_MAIN, names[s]): Source(f.data, f"official {where.replace(_MAIN, names[s])}")
-        for s, f in beside.items()
-    }
+    files = _sources(where, {_MAIN: data, **{names[s]: file.data for s, file in beside.items()}})
     linking = _Linking(revision, where, modules, frozenset(names.values()))
     official = linking.resolve(files)
     _require_revision(official, revision)
@@ -131,32 +126,51 @@ def pull(
     sentences = _Sentences(folder, revision, said)
     written, unsaid = _rewrite(files, sentences)
     linking.require(official, written)
-    kept = {path: sentences.known.get(path, digest) for path, digest in said.items()}
-    said = {path: digest for path, digest in kept.items() if digest}
     old = known.get(revision)
-    structure = structure_digest(official)
-    pin = pins.official(data, path=where, commit=commit, structure=structure)
-    if like:
-        pin = replace(pin, repository=like.repository, path=like.path, core=like.core)
-    home = str(PurePosixPath(pin.path).parent)
-    pinned = {
-        names[s]: pins.official_file(f.data, path=os.path.normpath(f"{home}/{f.path}"))
-        for s, f in beside.items()
-    }
-    pin = replace(pin, modules=modules, files=pinned)
+    pin = pins.official(data, path=where, commit=commit, structure=structure_digest(official))
+    pin = _with_files(pin, like, names, beside)
+    pin = replace(pin, modules=modules)
     digests = tuple(row for row in _DIGESTS if old and getattr(old, row) != getattr(pin, row))
     if old and not commit and (_is_equal(old, pin) or _is_the_same(old, pin)):
         pin = old
     texts = {path.removeprefix("schema/"): text for path, text in written.items()}
-    texts[place.replace(_MAIN, COMMENTS)] = json.dumps(said, indent=1) + "\n"
+    texts[pins.place(revision).replace(_MAIN, COMMENTS)] = sentences.digests()
     texts[table] = pins.render({**known, revision: pin}, table)
     differs = tuple(_differences(folder, revision, official, old)) if old else ()
     changed = tuple(tree.write(folder, texts, force=True, within=()))
-    for name in old.files if old else ():
-        if name not in pin.files:
-            (folder / place.replace(_MAIN, name)).unlink(missing_ok=True)
+    _drop_files(folder / pins.place(revision), old.files if old else {}, pin.files)
     status = _status(old, pin, differs)
     return Pulled(revision, status, pin, differs, changed, unsaid, digests)
+
+
+def _sources(where: str, texts: Mapping[str, bytes]) -> dict[str, Source]:
+    """The official files, by the place of each in the project."""
+    places = {where.replace(_MAIN, name): data for name, data in texts.items()}
+    return {place: Source(data, f"official {place}") for place, data in places.items()}
+
+
+def _with_files(
+    pin: pins.Pin,
+    like: pins.Pin | None,
+    names: Mapping[str, str],
+    beside: Mapping[str, Official],
+) -> pins.Pin:
+    """`pin` with the repository of the pin `like`, and the official files beside the first."""
+    if like:
+        pin = replace(pin, repository=like.repository, path=like.path, core=like.core)
+    home = PurePosixPath(pin.path).parent
+    files = {
+        names[s]: pins.official_file(file.data, path=os.path.normpath(home / file.path))
+        for s, file in beside.items()
+    }
+    return replace(pin, files=files)
+
+
+def _drop_files(main: Path, old: Iterable[str], new: Container[str]) -> None:
+    """Remove the files beside a schema which it no longer imports."""
+    for name in old:
+        if name not in new:
+            main.with_name(name).unlink(missing_ok=True)
 
 
 def _stored_names(beside: Mapping[str, Official]) -> dict[str, str]:
@@ -307,6 +321,12 @@ class _Sentences:
         self.known: dict[str, str] = {}
         self._comments = comments
         self._tables = list(_tables(folder, revision))
+
+    def digests(self) -> str:
+        """The text of COMMENTS: for each path the digest of the comment behind our sentence."""
+        kept = {path: self.known.get(path, digest) for path, digest in self._comments.items()}
+        said = {path: digest for path, digest in kept.items() if digest}
+        return json.dumps(said, indent=1) + "\n"
 
     def __call__(self, path: str) -> Sentence:
         comment = self._comments.get(path)

@@ -44,7 +44,7 @@ class Found:
     revision: str
     imports: Mapping[str, Source] = field(default_factory=lambda: _NO_IMPORTS)
 
-    def linked(self) -> Source:
+    def text_with_imports(self) -> Source:
         """The text that offsets point into: of this file, and of those which it imports."""
         from mcp_bindgen.source import Source, link
 
@@ -114,10 +114,8 @@ def imported(
 
     known = _pin_of()
     files: dict[str, Source] = {}
-    for row in (
-        *(f"{name}={target}" for name, target in (pin.modules if pin else {}).items()),
-        *rows,
-    ):
+    modules: Mapping[str, str] = pin.modules if pin else {}
+    for row in (*(f"{name}={target}" for name, target in modules.items()), *rows):
         name, _, target = row.rpartition("=")
         if target not in known and pin and target in pin.files:
             ours = place(revision).replace("schema.ts", target)

@@ -204,7 +204,9 @@ def _pairs(
     chosen = {s.revision: s for s in schemas if schema_files[s.revision].revision == s.revision}
     pinned = pins.revisions()
     both = [(chosen.get(a), chosen.get(b)) for a, b in pairwise(pinned)]
-    texts = {name: schema_files[name].linked() for name in chosen} if len(chosen) > 1 else {}
+    texts = (
+        {name: schema_files[name].text_with_imports() for name in chosen} if len(chosen) > 1 else {}
+    )
     return [plan(old, new, rows, texts) for old, new in both if old and new]
 
 
