@@ -207,3 +207,23 @@ def test_two_files_that_import_each_other_are_read_once(folder: Path, official: 
     names = [d.name for d in pins.by_facts(pins.find("things")).declarations]
     assert sorted(names) == sorted(set(names))
     assert {"Line", "Lines", "GetRequest"} <= set(names)
+
+
+IDLE: Final = """
+export interface Traced extends GetRequest { trace: string }
+export interface Hook { method: "POST"; url: string }
+export interface Unused<T> { value: T }
+"""
+
+
+def test_text_without_effect_is_told_of(folder: Path, official: Path) -> None:
+    (official / "schema.ts").write_text(SCHEMA + IDLE, "utf-8")
+    result = invoke("pull", "things", "--from", official, "--into", folder)
+    lines = [line.partition(": ")[2].split(":", 3)[-1] for line in result.stderr.splitlines()]
+    assert [line.strip() for line in lines] == [
+        "Unused: no type uses this generic one: left out",
+        "Hook: names the method POST, but no union lists it as a message",
+        "Traced: names the method things/get, but no union lists it as a message",
+    ]
+    shown = invoke("inspect", folder / "things").stdout
+    assert "Types (2) that name a method, and are no message of it" in shown

@@ -106,3 +106,61 @@ def test_a_member_that_a_draft_demands_of_a_result_breaks_old_servers(tmp_path: 
     assert (finding.change.path, finding.server) == ("CallToolResult.cost", "if used")
     (witness,) = finding.witnesses
     assert witness.message["result"] == {"content": [], "resultType": "complete"}
+
+
+RENAMED: Final = ("JSONRPCMessage", "WireMessage")
+
+
+def renamed(folder: Path, *edits: tuple[str, str]) -> tuple[Schema, Schema]:
+    """A revision, and the same with another name for the union of its envelopes, and edits."""
+    text = (schema_folder() / REVISION / "schema.ts").read_text("utf-8")
+    for old, new in (RENAMED, *edits):
+        assert old in text
+        text = text.replace(old, new)
+    (folder / "schema.ts").write_text(text, "utf-8")
+    before, after = pins.lower_alike([pins.find(REVISION), pins.find(str(folder / "schema.ts"))])
+    return before, after
+
+
+RESULT: Final = "  id: RequestId;\n  result: Result;"
+ERROR: Final = "  id?: RequestId;\n  error: Error;"
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [],
+        [("JSONRPCResultResponse", "Answer")],
+        [("JSONRPCResultResponse", "Answer"), ("JSONRPCRequest", "Question")],
+    ],
+)
+@pytest.mark.parametrize("backwards", [False, True])
+def test_envelopes_of_other_names_are_compared(
+    tmp_path: Path, names: list[tuple[str, str]], backwards: bool
+) -> None:
+    edited = (RESULT, RESULT.replace("id: RequestId", "id: string[]"))
+    sides = renamed(tmp_path, edited, *names)
+    old, new = (sides[1], sides[0]) if backwards else sides
+    findings = judge(old, new)
+    (finding,) = (f for f in findings if f.change.path.endswith(("ResultResponse.id", "Answer.id")))
+    assert {finding.client, finding.server} == {"breaks"}
+    assert {"tools/call", "ping"} <= set(finding.methods)
+    assert not [f for f in findings if f.rule.id == "ENVELOPE_NOT_COMPARED"]
+
+
+def test_a_union_that_is_renamed_changes_nothing_on_the_wire(tmp_path: Path) -> None:
+    wire = [f for f in judge(*renamed(tmp_path)) if {f.client, f.server} != {"holds"}]
+    assert wire == []
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_an_envelope_that_one_side_lacks_is_no_clean_comparison(
+    tmp_path: Path, backwards: bool
+) -> None:
+    sides = renamed(tmp_path, (ERROR, ERROR.replace("error:", "fault:")))
+    old, new = (sides[1], sides[0]) if backwards else sides
+    findings = judge(old, new)
+    (finding,) = (f for f in findings if f.rule.id == "ENVELOPE_NOT_COMPARED")
+    assert finding.change.path == "the envelope of errors"
+    assert (finding.client, finding.server) == ("if used", "if used")
+    assert "no types say" in finding.unproved

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from mcp_bindgen import emit
-from mcp_bindgen.errors import DecisionError
+from mcp_bindgen.errors import DecisionError, SchemaError
 from mcp_bindgen.ir.decisions import decisions
 from mcp_bindgen.ir.lower.lower import load
 from mcp_bindgen.ir.model import Ref, Schema, Uni
@@ -175,3 +175,77 @@ def test_an_order_that_nothing_needs_is_refused(tmp_path: Path) -> None:
     text = OVERLAP.replace("bar: string", 'bar: "a"').replace("other: string", 'bar: "b"')
     union = row("bar/do.result", 'order = ["BarResult", "OtherResult"]', "union")
     assert "needs [[union]]" in refusal(tmp_path, text, OVERLAP_ROW, union)
+
+
+# ---- two declarations of one method
+
+CALL: Final = """
+interface CallRequest { method: "tools/call"; id: string; params: { name: string } }
+interface CallResult { text: string }
+type ClientRequest = CallRequest;
+"""
+
+
+def methods(text: str) -> list[tuple[str, str, str]]:
+    listed = load(text.encode(), "a.ts").methods
+    return [(method.name, method.type, method.direction) for method in listed]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        "interface TracedCallRequest extends CallRequest { trace: string }",
+        'interface CallResultResponse { method: "tools/call"; result: CallResult }',
+        'type LoggedCallRequest = CallRequest & { level: "debug" };',
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_the_message_of_a_method_is_the_one_in_a_union(second: str, first: bool) -> None:
+    text = f"{second}\n{CALL}" if first else f"{CALL}\n{second}"
+    assert methods(text) == [("tools/call", "CallRequest", "client-to-server")]
+
+
+RUN: Final = 'interface RunRequest { method: "tools/call" }\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CALL.replace("= CallRequest;", "= CallRequest | RunRequest;") + RUN,
+        CALL + RUN + "type ServerNotification = RunRequest;",
+        CALL.replace("type ClientRequest = CallRequest;", "") + RUN,
+    ],
+)
+def test_two_messages_of_one_method_are_refused_with_both_places(text: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        load(text.encode(), "a.ts")
+    said = str(caught.value)
+    assert "`RunRequest` is a second message of the method 'tools/call'" in said
+    assert "`CallRequest` at a.ts:2:1 is one too" in said
+    assert "List one of the two in ClientRequest" in said
+
+
+def test_data_with_a_method_is_no_message() -> None:
+    hook = 'interface Hook { method: "GET" | "POST"; url: string }\n'
+    assert methods(CALL + hook) == [("tools/call", "CallRequest", "client-to-server")]
+    pick = 'interface PickRequest { method: "files/pick" }\n'
+    assert methods(CALL + pick)[1] == ("files/pick", "PickRequest", "none")
+
+
+SPLIT: Final = """
+interface Metadata { meta?: { [key: string]: unknown } }
+interface Message<P = unknown, M extends Metadata = Metadata> { metadata: M; payload: P }
+interface Asking<P = unknown> extends Message<P> { method: string }
+interface Answer<P = unknown> extends Message<P> { method: string }
+interface CallRequest extends Asking { method: "tools/call"; payload: { name: string } }
+interface CallResult { text: string }
+interface WaitResult { wait: number }
+interface CallResultResponse extends Answer<CallResult | WaitResult> { method: "tools/call" }
+type ClientRequest = CallRequest;
+"""
+
+
+def test_a_message_with_a_payload_beside_its_metadata_has_params_and_a_result() -> None:
+    (method,) = load(SPLIT.encode(), "a.ts").methods
+    assert method.params == Ref("CallRequestPayload")
+    assert method.result == Uni((Ref("CallResult"), Ref("WaitResult")))

@@ -1,4 +1,4 @@
-"""Finds text without effect in a schema file: `inspect` lists it, and `generate` warns."""
+"""Finds text without effect in a schema: `inspect` lists it, `pull` and `generate` tell of it."""
 
 from __future__ import annotations
 
@@ -7,37 +7,68 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mcp_bindgen import pins
-    from mcp_bindgen.source import syntax
+    from mcp_bindgen.source import Source, syntax
 
-__all__ = ["unknown_tags", "unused_generics"]
+__all__ = ["bystanders", "idle_text", "unknown_tags", "unused_generics"]
+
+
+def idle_text(file: pins.Found) -> Iterator[str]:
+    """A line for each text without effect, which begins with its place."""
+    for place, path, tag in unknown_tags(file):
+        yield f"{place}: {path}: `{tag}` is unknown and ignored"
+    for place, name in unused_generics(file):
+        yield f"{place}: {name}: no type uses this generic one: left out"
+    for place, name, method in bystanders(file):
+        yield f"{place}: {name}: names the method {method}, but no union lists it as a message"
 
 
 def unknown_tags(file: pins.Found) -> Iterator[tuple[str, str, str]]:
     """The place of each, the path of its declaration or member, and the tag as it is written."""
     from mcp_bindgen.ir.lower.tags import is_known
-    from mcp_bindgen.source import Source, read_source
+    from mcp_bindgen.source import read_source
     from mcp_bindgen.source.rewrite import paths_of_nodes
 
-    source = Source(file.data, file.path)
-    for path, node in paths_of_nodes(read_source(source)):
-        for tag in node.doc.tags if node.doc else ():
-            if not is_known(tag):
-                yield source.place(node.at), path, f"@{tag.name} {tag.rest}".rstrip()
+    for source in _sources(file):
+        for path, node in paths_of_nodes(read_source(source)):
+            for tag in node.doc.tags if node.doc else ():
+                if not is_known(tag):
+                    yield source.place(node.at), path, f"@{tag.name} {tag.rest}".rstrip()
 
 
 def unused_generics(file: pins.Found) -> Iterator[tuple[str, str]]:
     """The place and name of each generic type unreachable from types without parameters."""
-    from mcp_bindgen.source import Source, read_source
+    from mcp_bindgen.source import Source, link
 
-    source = Source(file.data, file.path)
-    module = read_source(source)
+    source, module = link(Source(file.data, file.path), file.imports)
     generic = {d.name: d for d in module.declarations if getattr(d, "params", ())}
     pending: list[syntax.Declaration] = [d for d in module.declarations if d.name not in generic]
     while pending:
         used = generic.keys() & {*_names(pending.pop())}
         pending += map(generic.pop, used)
     for name, declaration in generic.items():
-        yield source.place(declaration.at), name
+        if name not in module.foreign:
+            yield source.place(declaration.at), name
+
+
+def bystanders(file: pins.Found) -> Iterator[tuple[str, str, str]]:
+    """The place and name of each declaration which names a method and is no message, and the
+    method.
+    """
+    from mcp_bindgen.ir.lower import pairs
+    from mcp_bindgen.ir.resolve.resolver import Resolver
+    from mcp_bindgen.source import Source, link
+
+    resolver = Resolver(*link(Source(file.data, file.path), file.imports))
+    for each in pairs.bystanders(resolver):
+        yield resolver.source.place(resolver.declared[each.type].at), each.type, each.method
+
+
+def _sources(file: pins.Found) -> Iterator[Source]:
+    """The files in which a schema is written."""
+    from mcp_bindgen.source import Source
+
+    yield Source(file.data, file.path)
+    yield from {each.path: each for each in file.imports.values() if each.part}.values()
 
 
 def _names(node: Any) -> Iterator[str]:

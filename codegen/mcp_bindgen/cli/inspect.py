@@ -10,7 +10,7 @@ import click
 
 from mcp_bindgen import pins
 from mcp_bindgen.cli import OK
-from mcp_bindgen.cli.ignored import unknown_tags, unused_generics
+from mcp_bindgen.cli.ignored import bystanders, unknown_tags, unused_generics
 from mcp_bindgen.cli.options import imports_option
 from mcp_bindgen.cli.show import code, columns, heading, safe, say
 from mcp_bindgen.errors import InputError
@@ -161,10 +161,9 @@ def _extends(schema: Schema) -> Iterator[str]:
 
 
 def _ignored(file: pins.Found) -> Iterator[str]:
-    """The lines about unknown tags and about unused generic types; none if there are none of
-    either.
-    """
+    """The lines about unknown tags, unused generic types and declarations like messages."""
     tags, generics = [*unknown_tags(file)], [*unused_generics(file)]
+    others = [*bystanders(file)]
     if tags:
         yield ""
         yield from heading(f"Unknown tags ({len(tags)}), which bind nothing")
@@ -173,6 +172,10 @@ def _ignored(file: pins.Found) -> Iterator[str]:
         yield ""
         yield from heading(f"Generic types ({len(generics)}) that no type uses, left out")
         yield from columns(generics)
+    if others:
+        yield ""
+        yield from heading(f"Types ({len(others)}) that name a method, and are no message of it")
+        yield from columns(others)
 
 
 def _kind(declaration: Declaration) -> str:

@@ -13,8 +13,9 @@ import click
 
 from mcp_bindgen import paths, pins
 from mcp_bindgen.cli import FINDINGS, OK
+from mcp_bindgen.cli.ignored import idle_text
 from mcp_bindgen.cli.options import FOLDER, Network, network_options
-from mcp_bindgen.cli.show import near, progress, safe, say
+from mcp_bindgen.cli.show import near, progress, safe, say, warn
 from mcp_bindgen.errors import InputError, counted
 
 if TYPE_CHECKING:
@@ -112,8 +113,20 @@ def command(
         beside = _beside(data, place, modules, named, network)
         step("reading")
         pulled = pull.pull(revision, data, _into(into), commit, like, modules, beside)
-    say(_json(pulled) if format == "json" else _text(pulled, _into(into)))
+    folder = _into(into)
+    say(_json(pulled) if format == "json" else _text(pulled, folder))
+    for line in idle_text(_file(pulled, folder)) if pulled.status in ("new", "changed") else ():
+        warn(f"mcp-bindgen: {safe(line)}")
     return FINDINGS if pulled.status == "changed" else OK
+
+
+def _file(pulled: Pulled, folder: Path) -> pins.Found:
+    """The written files of a revision."""
+    place = pins.place(pulled.revision)
+    imports = pins.imported(pulled.pin, pulled.revision, folder=folder)
+    imports = pins.apart(imports) if "@" in pulled.revision else imports
+    data = pins.read_bytes(folder / place)
+    return pins.Found(data, f"schema/{place}", pulled.revision, imports)
 
 
 def _split(rows: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:

@@ -6,42 +6,18 @@ In revisions whose methods extend `Request` instead of `JSONRPCRequest`, a metho
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
+from mcp_bindgen.ir.envelopes import envelopes
 from mcp_bindgen.ir.model import Declaration, Method, Ref, Schema, Struct
-from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.walk import struct_of
 
-__all__ = ["batches", "envelope", "with_heritage"]
-
-_MESSAGE = "JSONRPCMessage"
+__all__ = ["envelope", "with_heritage"]
 
 
 def envelope(schema: Schema, position: str) -> Struct | None:
     """The struct of a request, notification, response or error; None where there is none."""
-    return next((s for s in _envelopes(schema) if _position(s) == position), None)
-
-
-def batches(schema: Schema) -> tuple[str, ...]:
-    """The arrays of messages sent by themselves (batches), by name."""
-    if _MESSAGE not in schema.types:
-        return ()
-    leaves = arms(schema, Ref(_MESSAGE))
-    return tuple(a.name for a in leaves if isinstance(a, Ref) and a.name not in schema.structs)
-
-
-def _envelopes(schema: Schema) -> Iterator[Struct]:
-    leaves = arms(schema, Ref(_MESSAGE)) if _MESSAGE in schema.types else ()
-    for leaf in leaves:
-        if isinstance(leaf, Ref) and leaf.name in schema.structs:
-            yield schema.structs[leaf.name]
-
-
-def _position(struct: Struct) -> str:
-    if struct.field("method") is not None:
-        return "request" if struct.field("id") is not None else "notification"
-    return "response" if struct.field("result") is not None else "error"
+    return envelopes(schema).get("result" if position == "response" else position)
 
 
 def with_heritage(schema: Schema) -> Schema:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from mcp_bindgen.convert.inherited_params import batches, envelope, with_heritage
+from mcp_bindgen.convert.inherited_params import envelope, with_heritage
 from mcp_bindgen.convert.match import Ways
 from mcp_bindgen.convert.model import (
     DOWN,
@@ -22,6 +22,7 @@ from mcp_bindgen.convert.model import (
 from mcp_bindgen.convert.prune import prune
 from mcp_bindgen.convert.rows import Rows
 from mcp_bindgen.ir.decisions.decisions import Decisions
+from mcp_bindgen.ir.envelopes import batches, union_of_envelopes
 from mcp_bindgen.ir.model import Method, Schema, Struct
 from mcp_bindgen.ir.names import identifier
 from mcp_bindgen.source import Source
@@ -109,7 +110,7 @@ class _Walk(Ways):
         for name in batches(self.source):
             if name not in batches(self.target):
                 question = "which part of the runtime takes it apart?"
-                path = f"JSONRPCMessage:{name}"
+                path = f"{union_of_envelopes(self.source)}:{name}"
                 place = self.source, self.source.types[name].at
                 decision = self.rows.demand(self.name, (path,), ("refuse",), question, place)
                 self.refused.update({"": decision} if decision is not None else {})

@@ -25,7 +25,7 @@ from mcp_bindgen.cli.generate.choices import (
 )
 from mcp_bindgen.cli.generate.extension import extension_target
 from mcp_bindgen.cli.generate.files import confirm_rows, folders_to_write, input_digest, make_files
-from mcp_bindgen.cli.ignored import unknown_tags, unused_generics
+from mcp_bindgen.cli.ignored import idle_text
 from mcp_bindgen.cli.options import FOLDER, imports_option
 from mcp_bindgen.cli.show import near, safe, safe_text, say, warn
 from mcp_bindgen.errors import OutputError
@@ -263,12 +263,8 @@ def _warn_of_idle_text(target: Target) -> None:
     for file in target.schema_files.values():
         if file.revision:
             continue
-        for place, path, tag in unknown_tags(file):
-            warn(f"mcp-bindgen: {safe(place)}: {safe(path)}: `{safe(tag)}` is unknown and ignored")
-        for place, name in unused_generics(file):
-            warn(
-                f"mcp-bindgen: {safe(place)}: {safe(name)}: no type uses this generic one: left out"
-            )
+        for line in idle_text(file):
+            warn(f"mcp-bindgen: {safe(line)}")
 
 
 # ---- the result

@@ -1,7 +1,8 @@
 """Pairs the declarations of the old and the new schema by name, or by use if renamed.
 
 A removed and an added declaration are paired if they stand at the same place of paired
-declarations, or carry the same method, and are alike; or if no others have their structure.
+declarations, or carry the same method, and are alike; or if no others have their structure; or if
+both are the envelope of one role.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Final
 
 from mcp_bindgen.compare.changes.assignable import Pairs, is_partial, leaves
 from mcp_bindgen.compare.changes.bounds import normal
+from mcp_bindgen.ir.envelopes import envelopes, union_of_envelopes
 from mcp_bindgen.ir.model import (
     JSON_PRIMS,
     Alias,
@@ -140,9 +142,24 @@ def pair(old: Schema, new: Schema) -> Pairing:
     """Pairs by name, then by use until nothing is added, then by structure alone."""
     names = {name: name for name in old.types if name in new.types}
     pairing = Pairing(old, new, names)
-    while _by_use(pairing) or _by_structure(pairing):
+    while _by_use(pairing) or _by_structure(pairing) or _by_role(pairing):
         pass
     return Pairing(old, new, names)
+
+
+def _by_role(pairing: Pairing) -> bool:
+    """Pair the envelopes of one role, and the unions of all; return whether any pair was added."""
+    old, new = _by_roles(pairing.old), _by_roles(pairing.new)
+    left, came = set(pairing.left), set(pairing.came)
+    added = {a: new[role] for role, a in old.items() if a in left and new.get(role) in came}
+    pairing.names.update(added)
+    return bool(added)
+
+
+def _by_roles(schema: Schema) -> dict[str, str]:
+    names = {role: struct.name for role, struct in envelopes(schema).items()}
+    union = union_of_envelopes(schema)
+    return {**names, "any": union} if union else names
 
 
 def is_inline(declaration: Struct | Alias) -> bool:

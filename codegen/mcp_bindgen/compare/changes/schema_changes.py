@@ -15,7 +15,8 @@ from mcp_bindgen.compare.changes.inheritance import merge_inherited
 from mcp_bindgen.compare.changes.pairing import Pairing, is_inline, pair
 from mcp_bindgen.compare.changes.type_changes import TypeComparison
 from mcp_bindgen.compare.changes.typescript import spelled, spelled_value
-from mcp_bindgen.ir.model import Alias, Const, Lit, Method, Schema, Struct
+from mcp_bindgen.ir.envelopes import envelopes
+from mcp_bindgen.ir.model import Alias, Const, Lit, Method, Ref, Schema, Struct
 
 __all__ = ["compare"]
 
@@ -35,6 +36,7 @@ def _changes(pairing: Pairing) -> Iterator[Change]:
     yield from _added_or_removed(pairing.old, pairing.left, "removed")
     yield from _added_or_removed(pairing.new, pairing.came, "added")
     yield from _constants(pairing)
+    yield from _envelopes(types)
 
 
 def _added_or_removed(schema: Schema, names: list[str], what: str) -> Iterator[Change]:
@@ -93,6 +95,27 @@ def _one_sided_method(schema: Schema, method: Method, what: str) -> Change:
     text = f"{method.type} ({way} {method.kind})"
     spot = Spot(text, at=schema.types[method.type].at)
     return _one_sided(("method", what, ""), method.name, spot, method.name)
+
+
+# ---- envelopes
+
+
+def _envelopes(types: TypeComparison) -> Iterator[Change]:
+    """The envelopes without a pair that do not admit the same: nothing compares their messages."""
+    before, after = envelopes(types.old), envelopes(types.new)
+    for role in dict.fromkeys((*before, *after)):
+        a, b = before.get(role), after.get(role)
+        if not (a and b and _is_compared(types, a, b)):
+            old, new = (Spot(each.name, at=each.at) if each else NOTHING for each in (a, b))
+            yield Change(("envelope", "uncompared", ""), f"the envelope of {role}s", old, new)
+
+
+def _is_compared(types: TypeComparison, a: Struct, b: Struct) -> bool:
+    """Return whether two envelopes are a pair, or each takes the messages of the other."""
+    if types.pairing.names.get(a.name) == b.name:
+        return True
+    forward, backward = types.forward, types.backward
+    return forward.holds(Ref(a.name), Ref(b.name)) and backward.holds(Ref(b.name), Ref(a.name))
 
 
 # ---- constants

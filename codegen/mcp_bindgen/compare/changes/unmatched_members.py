@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from mcp_bindgen.compare.changes.assignable import Relation
 from mcp_bindgen.compare.changes.change import NOTHING, Change, Place, Spot
-from mcp_bindgen.compare.changes.envelope import ENVELOPE_MEMBERS, envelopes
 from mcp_bindgen.compare.changes.typescript import spelled
+from mcp_bindgen.ir.envelopes import ENVELOPE_MEMBERS, envelopes
 from mcp_bindgen.ir.model import Field, Struct
 from mcp_bindgen.ir.values.unlisted import types_of
 

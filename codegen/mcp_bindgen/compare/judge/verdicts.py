@@ -17,6 +17,9 @@ from mcp_bindgen.compare.changes.schema_changes import compare
 from mcp_bindgen.compare.judge.rules import BY_KEY, Refuses, Rule, Verdict
 from mcp_bindgen.compare.judge.witness import ByTypes, Exact, Proof, Prover, Side, Witness
 from mcp_bindgen.compare.messages.directions import (
+    ANYTHING,
+    TO_CLIENT,
+    TO_SERVER,
     Route,
     Way,
     of_method,
@@ -149,6 +152,8 @@ def _routes(pairing: Pairing, reached: Reached, change: Change) -> Iterator[Rout
                 yield _as_sure_as(route, present)
     elif change.method:
         yield from _of_method(pairing, change)
+    elif change.key[0] == "envelope":
+        yield Route("", "envelope", frozenset((TO_SERVER, TO_CLIENT)), ANYTHING, ANYTHING)
 
 
 def _always_present(pairing: Pairing, change: Change) -> tuple[bool, bool]:

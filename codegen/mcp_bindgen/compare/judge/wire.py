@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any, Final
 
-from mcp_bindgen.compare.changes.envelope import ENVELOPE_MEMBERS, envelopes
 from mcp_bindgen.compare.judge.samples import Samples, UnmakeableError
 from mcp_bindgen.compare.messages.directions import Route
+from mcp_bindgen.ir.envelopes import ENVELOPE_MEMBERS, envelopes
 from mcp_bindgen.ir.model import Ref
 from mcp_bindgen.ir.values.accepts import Path
 from mcp_bindgen.json_values import object_of

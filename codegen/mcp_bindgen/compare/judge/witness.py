@@ -43,6 +43,7 @@ _UNKNOWN_METHOD: Final = Fault(("method",), "a method that it knows, sent this w
 _UNKNOWN_RESULT: Final = Fault((), "a result that it knows")
 _NODES: Final = 250_000
 """Total size of the witnesses of one comparison, in JSON values; then no more are shown."""
+_ONE_SIDED: Final = "no types say which of these messages the other side reads"
 _TOO_LARGE: Final = "messages are refused, but those of this comparison are too large to show more"
 
 
@@ -142,6 +143,8 @@ class Prover:
         """Find the smallest witness on the first routes in direction `way`, starting with the
         routes on which every message has the place.
         """
+        if change.key[0] == "envelope":
+            return Proof(reason=_ONE_SIDED)
         other, index = _OTHERS[writer]
         usable = [route for route in routes if way in route.ways and route.side != other]
         usable.sort(key=lambda route: not route.surely[index])

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from mcp_bindgen.compare.changes.envelope import ENVELOPE, envelopes
 from mcp_bindgen.compare.changes.pairing import Pairing
+from mcp_bindgen.ir.envelopes import envelopes, union_of_envelopes
 from mcp_bindgen.ir.model import (
     Method,
     Prim,
@@ -18,6 +18,7 @@ from mcp_bindgen.ir.model import (
 )
 
 __all__ = [
+    "ANYTHING",
     "OR",
     "TO_CLIENT",
     "TO_SERVER",
@@ -51,7 +52,7 @@ _CARRIED: Final[dict[str, frozenset[tuple[Way, str]]]] = {
     "none": frozenset(),
 }
 """The ways and the parts of a method's messages, for a direction with several ways."""
-_ANYTHING: Final = Prim("unknown")
+ANYTHING: Final = Prim("unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +123,8 @@ def roots(pairing: Pairing) -> Iterator[Route]:
             if route.side == "both":
                 yield route
                 yield from result_route(a, b, route)
-    if ENVELOPE in pairing.names:
-        yield from _envelopes(pairing)
+    yield from _envelopes(pairing)
+    if envelopes(pairing.old) and envelopes(pairing.new):
         yield from _errors(pairing)
 
 
@@ -139,7 +140,7 @@ def result_route(a: Method, b: Method, asked: Route) -> Iterator[Route]:
     """
     if a.result or b.result:
         part = "input response" if asked.part == _INPUT else "result"
-        types = a.result or _ANYTHING, b.result or _ANYTHING
+        types = a.result or ANYTHING, b.result or ANYTHING
         yield Route(a.name, part, _back(asked.ways), *types, kind="result")
 
 
@@ -154,13 +155,10 @@ def _back(ways: frozenset[Way]) -> frozenset[Way]:
 
 def _envelopes(pairing: Pairing) -> Iterator[Route]:
     """The routes to the envelopes: around the messages of each method, and around any message."""
-    yield Route(
-        "",
-        "envelope",
-        frozenset((TO_SERVER, TO_CLIENT)),
-        Ref(ENVELOPE),
-        Ref(pairing.names[ENVELOPE]),
-    )
+    union = union_of_envelopes(pairing.old)
+    if pairing.names.get(union) == union_of_envelopes(pairing.new):
+        types = Ref(union), Ref(pairing.names[union])
+        yield Route("", "envelope", frozenset((TO_SERVER, TO_CLIENT)), *types)
     after = envelopes(pairing.new).values()
     for kind, struct in envelopes(pairing.old).items():
         twin = next((s for s in after if s.name == pairing.names.get(struct.name)), None)

@@ -13,9 +13,9 @@ from typing import TypeAlias
 
 from mcp_bindgen.compare.changes.assignable import Relation, is_partial, leaves, named
 from mcp_bindgen.compare.changes.change import ITEM, VALUE, Owner, value_of
-from mcp_bindgen.compare.changes.envelope import envelopes
 from mcp_bindgen.compare.changes.pairing import Pairing
 from mcp_bindgen.compare.messages.directions import Route, roots
+from mcp_bindgen.ir.envelopes import envelopes
 from mcp_bindgen.ir.model import Arr, Bounded, Lit, Map, Prim, Ref, Schema, Tup, Type, Uni
 from mcp_bindgen.ir.walk import children, stripped, unaliased
 

@@ -58,7 +58,7 @@ def methods(
         if decisions is not None:
             place = source.place(struct.at)
             row = _row(schema, decisions, pair, rule, result, place, loose)
-        params = struct.field("params")
+        params = struct.field("params") or (pair.params and struct.field("payload"))
         yield Method(
             name=pair.method,
             type=struct.name,
@@ -201,7 +201,7 @@ def _results(schema: Schema, response: Declaration) -> Iterator[Type]:
     """The types of `result` in a response, or in the arms of a union of them."""
     for arm in arms(schema, Ref(response.name)):
         struct = struct_of(schema, arm)
-        member = struct.field("result") if struct else None
+        member = struct.field("result") or struct.field("payload") if struct else None
         if member is not None:
             yield member.type
 

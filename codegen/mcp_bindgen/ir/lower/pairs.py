@@ -1,13 +1,15 @@
 """Finds by rule which declarations are methods, their directions and their results: facts.
 
 A message is an interface, an intersection, a braced type or an instance of a generic one whose
-`method` member is one string, or a union of strings: one method each. Its direction follows from
-the message unions which list it, its result from names; decisions answer the rest later.
+`method` member is one string, or a union of strings: one method each. It is in one of the unions of
+messages, or has the name or the members of a message; other declarations with such a member are
+data. Its direction follows from the unions which list it, its result from names; decisions answer
+the rest later.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -15,7 +17,7 @@ from mcp_bindgen.ir.resolve.equality import distinct
 from mcp_bindgen.ir.resolve.resolver import Resolver
 from mcp_bindgen.source import syntax
 
-__all__ = ["Pair", "message_shape", "pairs"]
+__all__ = ["Pair", "bystanders", "message_shape", "pairs"]
 
 _DIRECTIONS: Final = {
     "client-to-server": ("ClientRequest", "ClientNotification"),
@@ -30,6 +32,9 @@ _UNIONS: Final = (
     *_RESULTS.values(),
     _INPUTS,
 )
+
+_FRAME: Final = frozenset({"params", "jsonrpc", "id", "payload"})
+"""Members of messages alone: of what `method` stands beside, none of them is in plain data."""
 
 _Listed: TypeAlias = Mapping[str, frozenset[str]]
 """The names in each of `_UNIONS`."""
@@ -57,17 +62,70 @@ class Pair:
 
 
 def pairs(resolver: Resolver) -> list[Pair]:
-    """Every method of the module, in source order."""
+    """Every method of the module, in source order.
+
+    Raises SchemaMeaningError if two messages have one method, and no union says which it is.
+    """
+    return _pairs(resolver)[0]
+
+
+def bystanders(resolver: Resolver) -> list[Pair]:
+    """Declarations that name a method and are no message of it: data, and types like a message."""
+    return _pairs(resolver)[1]
+
+
+def _pairs(resolver: Resolver) -> tuple[list[Pair], list[Pair]]:
+    """The methods, and the declarations which look like a message and are none."""
     listed = {union: frozenset(_names_in(resolver, union)) for union in _UNIONS}
     rows: list[Pair] = []
+    others: list[Pair] = []
     for key, declaration in resolver.declared.items():
         shape = None if key in resolver.foreign else _shape(resolver, declaration)
         if shape is None and key not in resolver.foreign:
             _require_named(resolver, declaration)
         if shape is not None:
             names = _names(resolver, shape)
-            rows += [_pair(resolver, listed, declaration, shape, name) for name in names]
-    return rows
+            made = [_pair(resolver, listed, declaration, shape, name) for name in names]
+            (rows if _is_message(listed, declaration, shape) else others).extend(made)
+    by_method: dict[str, list[Pair]] = {}
+    for row in rows:
+        by_method.setdefault(row.method, []).append(row)
+    kept = [row for row in rows if _is_the_message(resolver, row, by_method[row.method])]
+    return kept, [*others, *(row for row in rows if row not in kept)]
+
+
+def _is_message(listed: _Listed, declaration: syntax.Declaration, shape: syntax.Inline) -> bool:
+    """Return whether a declaration with a method is a message by a union, its name or its members.
+
+    A response that names the method of its request is none.
+    """
+    name = declaration.name
+    if any(name in names for names in listed.values()):
+        return True
+    if name.endswith("Response"):
+        return False
+    members = {member.name for member in shape.members}
+    return name.endswith(("Request", "Notification")) or not members.isdisjoint(_FRAME)
+
+
+def _is_the_message(resolver: Resolver, row: Pair, same: Sequence[Pair]) -> bool:
+    """Return whether `row` is the message of its method among those with the same method: the only
+    one, or the only one in a union.
+    """
+    listed = [each for each in same if each.direction != "none"]
+    if len(same) == 1 or listed == [row]:
+        return True
+    if len(listed) == 1:
+        return False
+    first, second, *_ = sorted(listed or same, key=lambda each: resolver.declared[each.type].at)
+    place = resolver.source.place(resolver.declared[first.type].at)
+    raise resolver.error(
+        resolver.declared[second.type].at,
+        f"`{second.type}` is a second message of the method {row.method!r}; "
+        f"`{first.type}` at {place} is one too",
+        "List one of the two in ClientRequest, ServerRequest or a union like them, or give one "
+        "another method.",
+    )
 
 
 def _names_in(resolver: Resolver, union: str) -> Iterator[str]:
@@ -150,7 +208,7 @@ def _pair(
         "both" if len(ways) == 2 else ways[0] if ways else "input-request" if inside else "none"
     )
     kind = "notification" if _is_notification(listed, name) else "request"
-    params = next((m for m in shape.members if m.name == "params"), None)
+    params = _params(shape)
     response = f"{name.removesuffix('Request')}ResultResponse"
     if kind != "request" or response not in resolver.declared:
         response = ""
@@ -167,6 +225,12 @@ def _pair(
         response=response,
         assumed=kind == "request" and result is None,
     )
+
+
+def _params(shape: syntax.Inline) -> syntax.Member | None:
+    """The params of a message; its `payload`, where `metadata` stands apart from it."""
+    members = {member.name: member for member in shape.members}
+    return members.get("params") or (members.get("payload") if "metadata" in members else None)
 
 
 def _is_notification(listed: _Listed, name: str) -> bool:
@@ -189,6 +253,9 @@ def _answer(resolver: Resolver, response: syntax.Declaration) -> syntax.Type:
     ref = syntax.Ref(response.name, (), response.at)
     shapes = [resolver.shape(arm, response.at) for arm in resolver.arms(ref)]
     results = [m.type for shape in shapes for m in shape.members if m.name == "result"]
+    if not results:
+        payloads = (m for shape in shapes for m in shape.members if m.name == "payload")
+        results = [member.type for member in payloads]
     if not results:
         raise resolver.error(
             response.at,

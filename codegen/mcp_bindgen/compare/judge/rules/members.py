@@ -147,6 +147,16 @@ MEMBER_RULES: Final = (
 
 ENVELOPE_RULES: Final = (
     Rule(
+        "ENVELOPE_NOT_COMPARED",
+        ("envelope", "uncompared", ""),
+        asks="Does only one schema declare the shape around messages of a role?",
+        new_refuses="some",
+        old_refuses="some",
+        why="Whether the other side reads such messages cannot be compared by the types.",
+        example="`JSONRPCNotification` is deleted, and nothing has its role",
+        hint="Compare what the pages of both revisions say of it.",
+    ),
+    Rule(
         "ENVELOPE_MEMBER_ADDED",
         ("envelope", "added", "given"),
         asks="Does a message now declare a member of its JSON-RPC envelope?",
