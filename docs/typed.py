@@ -3,6 +3,7 @@
 Usage: python -m docs.typed
 
 Each page is one program, as in the test that runs it, and each checker runs once for all pages.
+Packages that a page generates are generated first, from the files that it shows.
 Names may be defined again below, as on a page that shows one thing after another.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -23,8 +25,8 @@ ROOT: Final = Path(__file__).parents[1]
 FOLDER: Final = ROOT / "build" / "typed"
 FENCE: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 FILE: Final = re.compile(r"# (\w+\.py)\n")
-UNTYPED: Final = {"BINDINGS.md", "EXTENSIONS.md", "OWN-PACKAGE.md"}
-"""Pages that show one name in several flavours, or a package that their first command makes."""
+CONSOLE: Final = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.M)
+GENERATE: Final = "mcp-bindgen generate "
 LOOSE: Final = (
     "reportRedeclaration", "reportUnusedFunction", "reportUnusedClass", "reportUnusedVariable",
     "reportUnusedImport", "reportDuplicateImport", "reportUnusedCoroutine", "reportPrivateUsage",
@@ -66,7 +68,7 @@ def environment(paths: str) -> dict[str, str]:
 
 def pages() -> Iterator[Path]:
     yield ROOT / "README.md"
-    yield from (p for p in sorted((ROOT / "docs").glob("*.md")) if p.name not in UNTYPED)
+    yield from sorted((ROOT / "docs").glob("*.md"))
 
 
 def write(page: Path) -> Iterator[Path]:
@@ -76,6 +78,8 @@ def write(page: Path) -> Iterator[Path]:
     folder = FOLDER / name
     program: list[str] = []
     for (before, _), (language, block) in pairwise([("", ""), *FENCE.findall(text)]):
+        if language == "console":
+            generate(folder, block)
         if language != "python" or before == "typescript":
             continue
         folder.mkdir(parents=True, exist_ok=True)
@@ -87,6 +91,19 @@ def write(page: Path) -> Iterator[Path]:
         path = folder / f"page_{name}.py"
         path.write_text("\n".join(program), encoding="utf-8")
         yield path
+
+
+def generate(folder: Path, block: str) -> None:
+    """Write the files that a console shows, and run its commands that generate a package."""
+    for command, output in CONSOLE.findall(block):
+        if command.startswith("cat "):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / command.removeprefix("cat ")).write_text(output, encoding="utf-8")
+        elif command.startswith(GENERATE) and "--check" not in command:
+            folder.mkdir(parents=True, exist_ok=True)
+            program, *arguments = shlex.split(command)
+            tool = Path(sys.executable).with_name(program)
+            subprocess.run([tool, *arguments], cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":

@@ -106,10 +106,8 @@ CEILINGS: Final[Mapping[str, Figures]] = {
 """Rooms that are not rewritten yet, with their figures, rounded up. A figure may only fall."""
 
 PAGE_CEILINGS: Final[Mapping[str, Page]] = {
-    "docs/ARCHITECTURE.md": Page(12, 0, 78, 482),
-    "docs/BINDINGS.md": Page(14, 5, 39, 206),
-    "docs/EXTENSIONS.md": Page(18, 5, 61, 212),
-    "docs/FLAVOURS.md": Page(26, 3, 24, 89),
+    "docs/ARCHITECTURE.md": Page(11, 0, 78, 482),
+    "docs/FLAVOURS.md": Page(22, 3, 23, 88),
     "docs/FROM-MCP.md": Page(8, 3, 67, 1224),
     "docs/READING.md": Page(15, 1, 34, 218),
     "docs/TESTING.md": Page(15, 2, 60, 499),

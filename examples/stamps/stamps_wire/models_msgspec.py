@@ -35,7 +35,7 @@ from mcp_wire._msgspec import (
     write,
 )
 from mcp_wire._numbers_msgspec import finite
-from mcp_wire._types_msgspec import Const
+from mcp_wire._types_msgspec import Checked, Const
 from mcp_wire._wire.binding import Reader
 from mcp_wire._wire.faults import DecodeError, EncodeError, MemberError, too_deep
 from mcp_wire._wire.text import check_depth, parse
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CallToolAnswer",
+    "Checked",
     "DecodeError",
     "EncodeError",
     "GetStampRequest",
@@ -67,6 +68,7 @@ __all__ = [
     "GetStampResult",
     "Mark",
     "MemberError",
+    "Open",
     "StampSubscriptions",
     "StampedNotification",
     "StampedNotificationParams",

@@ -54,6 +54,10 @@ _MSGSPEC: Final = (
 """Names used by the template."""
 
 
+_FOR_USERS: Final = ("Checked", "MemberError", "Open", "dec_hook", "enc_hook")
+"""Names beside those of the schema which every module exports."""
+
+
 def msgspec_view(shapes: Shapes) -> dict[str, Any]:
     """The values for models_msgspec.py.jinja."""
     schema = shapes.schema
@@ -61,7 +65,8 @@ def msgspec_view(shapes: Shapes) -> dict[str, Any]:
     used = _Annotator(shapes, imports)
     structs = [Row(s.name, tuple(_class(used, s))) for s in schema.own_structs]
     names = [d.name for d in schema.own_types]
-    rows = module_rows(schema, used, structs, ("MemberError", "dec_hook", "enc_hook"))
+    imports.use(".._types_msgspec", "Checked")
+    rows = module_rows(schema, used, structs, _FOR_USERS)
     imports.add("collections.abc", ("Callable",))
     imports.add("typing", _TYPING)
     imports.add("msgspec", ("UNSET", "MsgspecError", "json", "to_builtins"))

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
 __all__ = [
+    "Checked",
     "DOWNLOAD_FILE_METHOD",
     "DecodeError",
     "EncodeError",
@@ -150,6 +151,7 @@ __all__ = [
     "McpUiUpdateModelContextRequestParams",
     "MemberError",
     "OPEN_LINK_METHOD",
+    "Open",
     "REQUEST_DISPLAY_MODE_METHOD",
     "REQUEST_TEARDOWN_METHOD",
     "RESOURCE_TEARDOWN_METHOD",

@@ -29,6 +29,7 @@ from ...._msgspec import (
     write,
 )
 from ...._numbers_msgspec import finite
+from ...._types_msgspec import Checked
 from ...._wire.binding import Reader
 from ...._wire.faults import DecodeError, EncodeError, MemberError, too_deep
 from ...._wire.text import check_depth, parse
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
 __all__ = [
+    "Checked",
     "DecodeError",
     "EncodeError",
     "Icon",
@@ -46,6 +48,7 @@ __all__ = [
     "KeyValueInput",
     "MemberError",
     "MetaObject",
+    "Open",
     "Remote",
     "Repository",
     "ServerCard",

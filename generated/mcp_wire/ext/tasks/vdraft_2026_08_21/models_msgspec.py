@@ -40,7 +40,7 @@ from ...._msgspec import (
     write,
 )
 from ...._numbers_msgspec import finite
-from ...._types_msgspec import Const
+from ...._types_msgspec import Checked, Const
 from ...._wire.binding import Reader
 from ...._wire.faults import DecodeError, EncodeError, MemberError, too_deep
 from ...._wire.text import check_depth, parse
@@ -68,6 +68,7 @@ __all__ = [
     "CancelTaskRequestParams",
     "CancelTaskResult",
     "CancelledTask",
+    "Checked",
     "CompletedTask",
     "CreateTaskResult",
     "DecodeError",
@@ -84,6 +85,7 @@ __all__ = [
     "GetTaskResultWorking",
     "InputRequiredTask",
     "MemberError",
+    "Open",
     "SubscriptionFilterTaskIds",
     "Task",
     "TaskStatus",

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
 __all__ = [
+    "Checked",
     "DecodeError",
     "EncodeError",
     "Icon",
@@ -59,6 +60,7 @@ __all__ = [
     "JsonPrimitive",
     "JsonValue",
     "MemberError",
+    "Open",
     "ResolvableTool",
     "ResolvableToolMeta",
     "ResolveToolRequest",
