@@ -108,9 +108,7 @@ CEILINGS: Final[Mapping[str, Figures]] = {
 
 PAGE_CEILINGS: Final[Mapping[str, Page]] = {
     "docs/ARCHITECTURE.md": Page(10, 0, 79, 480),
-    "docs/FLAVOURS.md": Page(22, 3, 23, 88),
     "docs/READING.md": Page(13, 4, 29, 198),
-    "docs/TESTING.md": Page(15, 2, 60, 499),
     "docs/THREATS.md": Page(19, 0, 98, 19),
 }
 """Pages that are not rewritten yet. `you` may only rise, and the other figures only fall."""

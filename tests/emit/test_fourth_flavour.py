@@ -44,7 +44,7 @@ def stand_in() -> Any:
 def models(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The module of models that the page's code makes."""
     page = (root / "docs" / "FLAVOURS.md").read_text("utf-8")
-    _, view, support = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    view, support = re.findall(r'```text\n(""".*?)```', page, re.DOTALL)
     names: dict[str, Any] = {}
     exec(view, names)
     templates = tmp_path / "templates"
