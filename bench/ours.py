@@ -42,7 +42,7 @@ def _generate(flavour: str) -> Callable[[], Any]:
 
     path = pins.schema_path("2025-11-25")
     data, decided = path.read_bytes(), decisions.load(path.parents[1] / "decisions.toml")
-    options = emit.Options(models=(flavour,))
+    options = emit.Options(flavours=(flavour,))
 
     def run() -> None:
         schema = lower.load(data, "schema.ts", "2025-11-25", decided)

@@ -27,7 +27,7 @@ def _section(context: click.Context, verb: str) -> Iterator[str]:
         yield f"\n{' '.join(paragraph.split())}\n"
     yield "\n| option | |\n| --- | --- |\n"
     for option in command.params:
-        if isinstance(option, click.Option):
+        if isinstance(option, click.Option) and not option.hidden:
             yield f"| {_written(option, inner)} | {_cell(_help(option))} |\n"
 
 

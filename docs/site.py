@@ -74,7 +74,7 @@ API: Final[Mapping[str, Sequence[str]]] = {
         "mcp_runtime.extensions.server_card",
     ],
     "mcp_wire: models of 2026-07-28": [f"{WIRE}.models_dataclass"],
-    "mcp_wire: calls and methods of 2026-07-28": [f"{WIRE}.calls_dataclass", f"{WIRE}.methods"],
+    "mcp_wire: calls and methods of 2026-07-28": [f"{WIRE}.calls", f"{WIRE}.methods"],
 }
 """Pages of the API reference, with the objects that each shows."""
 INHERITED: Final = dict.fromkeys(

@@ -32,7 +32,7 @@ ELSEWHERE: Final = {
     "mcp-bindgen call --logout": "tests/cli/test_sign_in.py",
     "mcp-bindgen call http": "tests/cli/test_call_url.py",
     "mcp-bindgen generate --confirm": "tests/convert/test_successor.py",
-    "mcp-bindgen generate 2025-11-25 --models attrs": "tests/emit/test_fourth_flavour.py",
+    "mcp-bindgen generate 2025-11-25 --flavour attrs": "tests/emit/test_fourth_flavour.py",
     "mcp-bindgen new": "tests/cli/test_new.py",
     "mcp-bindgen pull": "tests/cli/test_pull.py",
     "mcp-bindgen run": "tests/cli/test_run.py",

@@ -3,7 +3,7 @@
 Its bindings, `stamps_wire`, were generated from its schema:
 
 mcp-bindgen generate --extension schema/stamps.ts --revision stamps@1 --core 2026-07-28 \\
-    --import ./core.js=2026-07-28 --import ./shared.js=schema/shared.ts --models msgspec \\
+    --import ./core.js=2026-07-28 --import ./shared.js=schema/shared.ts --flavour msgspec \\
     --decisions schema/decisions.toml --out stamps_wire
 """
 

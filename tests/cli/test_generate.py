@@ -17,7 +17,7 @@ from mcp_bindgen.cli.generate.choices import Choices, Target, read_choices
 from mcp_bindgen.cli.generate.files import make_files
 from tests.support.command import checkout, invoke, run
 
-MODELS: Final = ("--models", "dataclass")
+MODELS: Final = ("--flavour", "dataclass")
 REVISION: Final = "2024-11-05"
 FOLDER: Final = "v2024_11_05"
 
@@ -388,7 +388,7 @@ def test_a_failing_template_is_named_and_nothing_is_written(tmp_path: Path, text
     [
         (("--schema", "x.ts"), "go together"),
         (("--revision", "x"), "go together"),
-        (("--models", "dataclas"), "Known: dataclass"),
+        (("--flavour", "dataclas"), "Known: dataclass"),
         (("--templates", "no-such-folder"), "is not a folder"),
         (("--format", "tabs"), "tabs"),
     ],
@@ -519,11 +519,11 @@ def test_black_that_is_not_installed_is_asked_for(
 
 def test_options_are_remembered_until_others_are_given(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    options = ("--models", "dataclass", "--unknown", "reject", "--literals", "open")
+    options = ("--flavour", "dataclass", "--unknown", "reject", "--literals", "open")
     assert invoke("generate", REVISION, "--out", out, *options).exit_code == 0
     before = tree(out)
     assert json.loads((out / "MANIFEST.json").read_text("utf-8"))["options"] == {
-        "models": "dataclass",
+        "flavours": "dataclass",
         "unknown": "reject",
         "literals": "open",
     }
@@ -534,20 +534,32 @@ def test_options_are_remembered_until_others_are_given(tmp_path: Path) -> None:
     assert other.exit_code == 1
 
 
+def test_flavours_are_remembered_from_a_manifest_of_an_earlier_version(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert invoke("generate", REVISION, "--out", out, *MODELS).exit_code == 0
+    before = tree(out)
+    manifest = out / "MANIFEST.json"
+    text = manifest.read_text("utf-8")
+    manifest.write_text(text.replace('"flavours"', '"models"'), encoding="utf-8")
+    assert manifest.read_text("utf-8") != text
+    assert invoke("generate", REVISION, "--out", out).exit_code == 0
+    assert tree(out) == before
+
+
 def test_flavours_stay_until_they_are_pruned(tmp_path: Path) -> None:
     def flavours() -> set[str]:
         return {path.stem for path in out.rglob("models_*.py")}
 
     out = tmp_path / "out"
-    assert invoke("generate", REVISION, "--out", out, "--models", "dataclass").exit_code == 0
-    assert invoke("generate", REVISION, "--out", out, "--models", "msgspec").exit_code == 0
+    assert invoke("generate", REVISION, "--out", out, "--flavour", "dataclass").exit_code == 0
+    assert invoke("generate", REVISION, "--out", out, "--flavour", "msgspec").exit_code == 0
     assert flavours() == {"models_dataclass", "models_msgspec"}
-    args = ("generate", REVISION, "--out", out, "--models", "msgspec", "--prune")
+    args = ("generate", REVISION, "--out", out, "--flavour", "msgspec", "--prune")
     assert invoke(*args).exit_code == 0
     assert flavours() == {"models_msgspec"}
 
 
 @pytest.mark.parametrize("option", ["--flavour", "--flavours", "--models"])
-def test_the_option_for_flavours_has_their_name_too(option: str) -> None:
+def test_the_option_for_flavours_has_earlier_names_too(option: str) -> None:
     result = invoke("generate", option, "dataclas")
     assert (result.exit_code, "Known: dataclass" in result.stderr) == (2, True)

@@ -359,7 +359,7 @@ assert b'"x"' not in calls.encode(failed.error)
 
 
 def test_extensions_follow_the_options_of_their_core(tmp_path: Path) -> None:
-    options = ("--unknown", "drop", "--literals", "open", "--models", "msgspec")
+    options = ("--unknown", "drop", "--literals", "open", "--flavour", "msgspec")
     out = tmp_path / "mcp_wire"
     assert invoke("generate", *options, "--out", out).exit_code == 0
     assert invoke("generate", "--out", out, "--check").stdout == ""

@@ -167,7 +167,7 @@ def test_a_schema_that_is_none_is_refused_without_escapes(verb: str, tmp_path: P
 def test_generate_and_pull_show_a_schema_without_escapes(format: str, tmp_path: Path) -> None:
     path = schema(tmp_path, "a")
     out = tmp_path / f"{HOSTILE[:9]}out"
-    options = ("--schema", path, "--out", out, "--report", format, "--models", "msgspec")
+    options = ("--schema", path, "--out", out, "--report", format, "--flavour", "msgspec")
     check(invoke("generate", *options, "--revision", "v"), shown=False)
     (out / "vv" / f"{HOSTILE[:9]}.py").write_text(f"# {HOSTILE}")
     check(invoke("generate", *options, "--revision", "v", "--check"), shown=False)

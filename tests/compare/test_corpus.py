@@ -66,7 +66,7 @@ def test_a_rule_says_for_source_what_its_case_does() -> None:
 @pytest.mark.wide
 def test_what_a_rule_says_of_python_source_is_what_the_type_checker_says(tmp_path: Path) -> None:
     schemas = [schema_of(case, side) for case in FOR.values() for side in ("old", "new")]
-    files = emit.generate(schemas, emit.Options(models=("dataclass",)))
+    files = emit.generate(schemas, emit.Options(flavours=("dataclass",)))
     for path, text in files.items():
         (tmp_path / "wire" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "wire" / path).write_text(text, encoding="utf-8")

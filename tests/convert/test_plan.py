@@ -307,7 +307,7 @@ def test_a_required_member_in_whose_place_a_constant_stands_is_composed_or_lost(
 def files_of(folder: Path, old: str, new: str, rows: str) -> dict[str, str]:
     """The generated package of two schemas, by path."""
     pair = planned(folder, old, new, rows)
-    return generate([pair.old, pair.new], Options(models=("dataclass",)), [pair])
+    return generate([pair.old, pair.new], Options(flavours=("dataclass",)), [pair])
 
 
 @pytest.mark.parametrize(

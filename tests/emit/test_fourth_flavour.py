@@ -60,7 +60,7 @@ def models(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setitem(vars(emitter)["_MODELS"], "attrs", names["attrs_view"])
     monkeypatch.setattr(emitter, "FLAVOURS", ("attrs",))
     monkeypatch.setitem(sys.modules, "attrs", stand_in())
-    options = Options(models=("attrs",), templates=templates)
+    options = Options(flavours=("attrs",), templates=templates)
     files = emitter.generate([pinned(REVISION)], options) | dict(copies(()))
     for name, content in {**files, "_attrs.py": support}.items():
         path = tmp_path / "fourth" / name

@@ -123,7 +123,7 @@ def test_every_any_of_a_member_stands_for_unknown_any_object_or_json(
     revision: str, flavour: str
 ) -> None:
     schema = pinned(revision)
-    text = emit.generate([schema], emit.Options(models=(flavour,)))
+    text = emit.generate([schema], emit.Options(flavours=(flavour,)))
     tree = ast.parse(text[f"{emit.package(revision)}/models_{flavour}.py"])
     members = list(any_classes(tree))
     assert members
@@ -140,7 +140,7 @@ def test_every_any_of_a_member_stands_for_unknown_any_object_or_json(
 def test_an_annotation_is_text_only_where_it_names_what_comes_later(revision: str) -> None:
     schema = pinned(revision)
     path = f"{emit.package(revision)}/models_pydantic.py"
-    tree = ast.parse(emit.generate([schema], emit.Options(models=("pydantic",)))[path])
+    tree = ast.parse(emit.generate([schema], emit.Options(flavours=("pydantic",)))[path])
     later, texts = set(schema.types), 0
     for node in filter(lambda node: isinstance(node, ast.ClassDef), tree.body):
         assert isinstance(node, ast.ClassDef)

@@ -45,16 +45,17 @@ def steps(folder: Path) -> set[str]:
 def test_steps_are_written_for_neighbours_that_are_both_chosen(tmp_path: Path) -> None:
     out = tmp_path / "three"
     chosen = ("2024-11-05", "2025-03-26", "2025-11-25")
-    assert invoke("generate", *chosen, "--models", "dataclass", "--out", out).exit_code == 0
+    assert invoke("generate", *chosen, "--flavour", "dataclass", "--out", out).exit_code == 0
     assert steps(out) == {"v2024_11_05__v2025_03_26.py"}
     assert (
-        invoke("generate", *chosen, "--models", "dataclass", "--out", out, "--check").exit_code == 0
+        invoke("generate", *chosen, "--flavour", "dataclass", "--out", out, "--check").exit_code
+        == 0
     )
 
 
 def test_one_revision_alone_has_no_steps(tmp_path: Path) -> None:
     out = tmp_path / "one"
-    assert invoke("generate", "2025-11-25", "--models", "dataclass", "--out", out).exit_code == 0
+    assert invoke("generate", "2025-11-25", "--flavour", "dataclass", "--out", out).exit_code == 0
     assert not (out / "steps").exists()
 
 
@@ -62,7 +63,7 @@ def test_a_file_that_is_no_pinned_revision_has_no_steps(root: Path, tmp_path: Pa
     out, file = tmp_path / "out", tmp_path / "mine.ts"
     text = (root / "schema" / "2026-07-28" / "schema.ts").read_text("utf-8")
     file.write_text(f"{text}\nexport interface Mine {{ a: string }}\n", "utf-8")
-    asked = ("--schema", file, "--revision", "2026-09-01", "--models", "dataclass", "--out", out)
+    asked = ("--schema", file, "--revision", "2026-09-01", "--flavour", "dataclass", "--out", out)
     made = invoke("generate", "2026-07-28", *asked)
     assert made.exit_code == 0, made.stderr
     assert not (out / "steps").exists()
@@ -89,7 +90,7 @@ for to in ("2024-11-05", "2026-07-28"):
 def test_messages_are_judged_by_a_flavour_that_is_installed(tmp_path: Path, models: str) -> None:
     out = tmp_path / "mine"
     chosen = ("2025-06-18", "2025-11-25")
-    assert invoke("generate", *chosen, "--models", models, "--out", out).exit_code == 0
+    assert invoke("generate", *chosen, "--flavour", models, "--out", out).exit_code == 0
     code = USE.format(folder=str(tmp_path), package="mine")
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
@@ -104,7 +105,7 @@ def test_text_of_a_schema_stays_text(tmp_path: Path) -> None:
     row = Row("step", "a..b", path, values)
     rows = {("step", "a..b", f"{way} {path}"): row for way in ("up", "down")}
     pair = plan(old, new, Decisions(rows, "table"))
-    files = generate([old, new], Options(models=("dataclass",)), [pair])
+    files = generate([old, new], Options(flavours=("dataclass",)), [pair])
     for name in (name for name in files if name.startswith("steps/")):
         ast.parse(files[name])
     module = tmp_path / "made"

@@ -14,7 +14,7 @@ from mcp_bindgen.errors import OutputError
 from tests.support.command import invoke
 
 REVISION: Final = "2025-11-25"
-ARGS: Final = ("generate", REVISION, "--models", "dataclass")
+ARGS: Final = ("generate", REVISION, "--flavour", "dataclass")
 
 
 def require(files: dict[str, str], *changed: str) -> None:

@@ -95,7 +95,7 @@ def test_messages_are_found_in_every_form_once() -> None:
 @contextmanager
 def bindings(schema: Schema, flavour: str, folder: Path) -> Iterator[tuple[Any, Any]]:
     """The modules calls and models of a flavour."""
-    for path, text in emit.generate([schema], emit.Options(models=(flavour,))).items():
+    for path, text in emit.generate([schema], emit.Options(flavours=(flavour,))).items():
         file = folder / "vanish" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")

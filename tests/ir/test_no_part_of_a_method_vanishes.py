@@ -109,7 +109,7 @@ def answers(schema: Schema) -> set[str]:
 def test_a_response_in_any_form_gives_its_method_a_result(written: str) -> None:
     schema = lowered(REQUEST, LISTED, f"export {written}\n")
     assert answers(schema) == RESPONSES[written]
-    files = emit.generate([schema], emit.Options(models=("msgspec",)))
+    files = emit.generate([schema], emit.Options(flavours=("msgspec",)))
     listed = files["vr1/methods.py"].split('"do/it": Method(')[1].split("\n    )")[0]
     names = {"DoResult"} if "DoResult " in written else RESPONSES[written]  # an alias stays one
     assert [name for name in names if f'"{name}"' not in listed] == []

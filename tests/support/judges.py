@@ -21,7 +21,7 @@ from typing import Any, Final
 import jsonschema_rs
 
 from mcp_bindgen import paths, pins
-from mcp_bindgen.emit.calls import answered
+from mcp_bindgen.emit.calls import name_bodies
 from mcp_bindgen.emit.text.packages import extension_package, package
 from mcp_bindgen.ir import unions
 from mcp_bindgen.ir.decisions import decisions
@@ -67,7 +67,7 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 def schema_of(revision: str) -> Schema:
     """The meaning of a revision, or of an extension with names for what answers its methods."""
     if revision in EXTENSIONS:
-        return answered(pins.load(revision))
+        return name_bodies(pins.load(revision))
     path = paths.schema() / revision / "schema.ts"
     table = decisions.load(paths.schema() / "decisions.toml")
     return load(path.read_bytes(), str(path), revision, table)

@@ -12,10 +12,15 @@ import jinja2
 
 from mcp_bindgen import paths
 from mcp_bindgen.convert.model import Pair
-from mcp_bindgen.emit.calls import answered, calls_view, extension_view, methods_view
+from mcp_bindgen.emit.calls import (
+    calls_view,
+    flavour_calls_view,
+    name_bodies,
+)
 from mcp_bindgen.emit.codec.shapes import Shapes
 from mcp_bindgen.emit.codec.view import codec_view
 from mcp_bindgen.emit.copies import copies, copies_of_steps
+from mcp_bindgen.emit.methods import extension_view, methods_view
 from mcp_bindgen.emit.models.dataclass import dataclass_view
 from mcp_bindgen.emit.models.msgspec import msgspec_view
 from mcp_bindgen.emit.models.pydantic import pydantic_view
@@ -56,7 +61,7 @@ def generate(
     files["__init__.py"] = _render(
         engine, "package.py.jinja", None, _package_view(schemas, handled)
     )
-    files.update(copies(_written(options.models)))
+    files.update(copies(_written(options.flavours)))
     files.update(_handlers(engine, handled, package(handled), options))
     for schema in schemas:
         for path, text in _revision(engine, schema, options):
@@ -78,7 +83,7 @@ def _steps(
     yield from copies_of_steps(composition=any(view["composition"] for view in views.values()))
     for name, view in views.items():
         yield f"steps/{name}.py", _render(engine, "step.py.jinja", None, view)
-    view = steps_view(modules, schemas, options.models)
+    view = steps_view(modules, schemas, options.flavours)
     yield "steps/__init__.py", _render(engine, "steps.py.jinja", None, view)
     yield "convert.py", _render(engine, "convert.py.jinja", None, view)
 
@@ -93,7 +98,7 @@ def _handlers(
     engine: jinja2.Environment, title: str, package: str, options: Options
 ) -> Iterator[tuple[str, str]]:
     """The modules which re-export the models and calls for handlers."""
-    for flavour in options.models:
+    for flavour in options.flavours:
         view = {"title": title, "package": package, "flavour": flavour}
         yield f"handlers_{flavour}.py", _render(engine, "handlers.py.jinja", None, view)
 
@@ -150,20 +155,22 @@ def _revision(
     else:
         template, view = "extension_methods.py.jinja", extension_view(schema)
     yield f"{folder}/methods.py", _render(engine, template, schema, view)
-    named = literals_chosen(answered(schema), options.literals)
+    named = literals_chosen(name_bodies(schema), options.literals)
     shapes = Shapes(named, options.unknown)
-    codec = codec_view(shapes, options.models)
+    codec = codec_view(shapes, options.flavours)
     yield f"{folder}/codec.py", _render(engine, "codec.py.jinja", schema, codec)
-    for flavour in _written(options.models):
+    yield f"{folder}/calls.py", _render(engine, "calls.py.jinja", schema, calls_view(named))
+    for flavour in _written(options.flavours):
         models = _MODELS[flavour](shapes)
         yield (
             f"{folder}/models_{flavour}.py",
             _render(engine, f"models_{flavour}.py.jinja", schema, models),
         )
-        if flavour not in options.models:
+        if flavour not in options.flavours:
             continue
-        calls = calls_view(named, flavour)
-        yield f"{folder}/calls_{flavour}.py", _render(engine, "calls.py.jinja", schema, calls)
+        calls = flavour_calls_view(named, flavour)
+        text = _render(engine, "calls_flavour.py.jinja", schema, calls)
+        yield f"{folder}/calls_{flavour}.py", text
 
 
 def _render(

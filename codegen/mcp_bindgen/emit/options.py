@@ -13,11 +13,11 @@ FLAVOURS: Final = ("dataclass", "pydantic", "msgspec")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`models` are flavours; `unknown` keep, drop or reject; `literals` closed or open; `format`
+    """`flavours` of the models; `unknown` keep, drop or reject; `literals` closed or open; `format`
     off or black; `templates` a folder used instead of ours.
     """
 
-    models: tuple[str, ...] = FLAVOURS
+    flavours: tuple[str, ...] = FLAVOURS
     unknown: str = "keep"
     literals: str = "closed"
     format: str = "off"

@@ -36,12 +36,12 @@ _GENERATED: Final = (
     "DecodeError EncodeError Maybe dataclass overload cast annotations BaseModel Model Field "
     "ConfigDict Discriminator Struct Meta Open Record With decode encode from_wire to_wire "
     "Method METHODS T Json At Empty Number Ordered ABC BUILDING Bare Bounds Callable Checked "
-    "ClientCalls ClientHandlers Const CORE Decoder Exact Fixed GIVEN IDENTIFIER KeptRecord Late "
-    "MEMBERS MemberError MsgspecError Never Nothing ORDERED PARAMS Protocol RESULTS Reader Rest "
-    "STOPS ServerCalls ServerHandlers TypeForm WIDENED abstractmethod bind check_depth codec "
-    "core dec_hook decode_params decode_result deprecated dump enc_hook field finite hook_of "
-    "json name_unions parse plainer read_object read_text to_builtins too_deep with_tag write "
-    "write_again write_object write_text"
+    "Calls ClientCalls ClientHandlers Const CORE Decoder Exact Fixed GIVEN Generic IDENTIFIER "
+    "KeptRecord Late MEMBERS MemberError MsgspecError Never Nothing ORDERED PARAMS Protocol "
+    "RESULTS Reader Rest STOPS ServerCalls ServerHandlers TypeForm WIDENED abstractmethod bind "
+    "check_depth codec core dec_hook decode_params decode_result deprecated dump enc_hook field "
+    "finite hook_of json name_unions parse plainer read_object read_text to_builtins too_deep "
+    "with_tag write write_again write_object write_text"
 )
 _CODEC: Final = (
     "ANY BOOLEAN Borrowed CHECKED EXTRA NUMBER OBJECT READERS STRING TABLES Takes WRITERS Writer "

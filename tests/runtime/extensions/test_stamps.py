@@ -31,7 +31,7 @@ GENERATE: Final = (
         "--import",
         "./shared.js=schema/shared.ts",
     ),
-    *("--models", "msgspec", "--decisions", "schema/decisions.toml", "--out", "stamps_wire"),
+    *("--flavour", "msgspec", "--decisions", "schema/decisions.toml", "--out", "stamps_wire"),
 )
 MODULES: Final = ("stamps_wire", "stamps", "office")
 

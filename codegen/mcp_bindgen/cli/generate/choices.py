@@ -31,13 +31,15 @@ __all__ = [
 UNKNOWN: Final = ("keep", "drop", "reject")
 LITERALS: Final = ("closed", "open")
 FORMATS: Final = ("off", "black")
+_FORMERLY: Final = "models"
+"""The name of the option `flavours` in manifests of earlier versions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The options of the output. `models` None means every flavour."""
+    """The options of the output. `flavours` None means every flavour."""
 
-    models: tuple[str, ...] | None
+    flavours: tuple[str, ...] | None
     unknown: str
     literals: str
     format: str
@@ -71,7 +73,7 @@ def read_choices(out: Path, given: Mapping[str, str | None], *, prune: bool) -> 
     there = manifest.read(out)
     kept: Mapping[str, str] = there.options if there else {}
     said = {name: value or kept.get(name) for name, value in given.items()}
-    flavours = _flavours(said["models"])
+    flavours = _flavours(said["flavours"] or kept.get(_FORMERLY))
     if flavours is not None and there is not None and not prune:
         flavours = _flavours(",".join([*flavours, *_flavours_in(there)]))
     templates = given["templates"] or (str(out / said["templates"]) if said["templates"] else "")
@@ -96,7 +98,7 @@ def kept_options(out: Path, choices: Choices) -> dict[str, str]:
     folder.
     """
     values = {
-        "models": ",".join(choices.models or ()),
+        "flavours": ",".join(choices.flavours or ()),
         "unknown": choices.unknown.removeprefix(UNKNOWN[0]),
         "literals": choices.literals.removeprefix(LITERALS[0]),
         "format": choices.format.removeprefix(FORMATS[0]),
@@ -109,20 +111,20 @@ def _relative(out: Path, folder: Path | None) -> str:
     return "" if folder is None else Path(os.path.relpath(folder, out)).as_posix()
 
 
-def _flavours(models: str | None) -> tuple[str, ...] | None:
-    if models is None:
+def _flavours(listed: str | None) -> tuple[str, ...] | None:
+    if listed is None:
         return None
     from mcp_bindgen.emit import FLAVOURS, Options
 
-    named = [name.strip() for name in models.split(",")]
+    named = [name.strip() for name in listed.split(",")]
     unknown = [name for name in named if name not in FLAVOURS]
     if unknown:
         raise InputError(
-            f"no models are called {', '.join(map(repr, unknown))}",
+            f"no flavour is called {' or '.join(map(repr, unknown))}",
             remedy=f"Known: {', '.join(FLAVOURS)}.",
         )
     chosen = tuple(name for name in FLAVOURS if name in named)
-    return None if chosen == Options().models else chosen
+    return None if chosen == Options().flavours else chosen
 
 
 def _folder(templates: Path | None) -> Path | None:

@@ -77,12 +77,12 @@ class _Outcome:
     help="Read the rows of --extension, which say what no type does, from FILE (default: none).",
 )
 @click.option(
-    "--models",
-    "--flavours",
     "--flavour",
+    "flavours",
     metavar="LIST",
-    help="Write these flavours, separated by commas (default: all).",
+    help="Write the models in these flavours, separated by commas (default: all).",
 )
+@click.option("--models", "--flavours", "formerly_models", hidden=True)
 @click.option(
     "--out",
     metavar="DIR",
@@ -111,7 +111,7 @@ class _Outcome:
     help="Use the templates in DIR instead of built-in ones of the same names (default: none).",
 )
 @click.option(
-    "--prune", is_flag=True, help="Remove flavours from the folder that --models does not name."
+    "--prune", is_flag=True, help="Remove flavours from the folder that --flavour does not name."
 )
 @click.option(
     "--check",
@@ -138,7 +138,8 @@ def command(
     extension: str | None,
     core: str | None,
     decisions: Path | None,
-    models: str | None,
+    flavours: str | None,
+    formerly_models: str | None,
     out: Path | None,
     unknown: str | None,
     literals: str | None,
@@ -170,7 +171,7 @@ def command(
     choices = read_choices(
         target.out,
         {
-            "models": models,
+            "flavours": flavours or formerly_models,
             "unknown": unknown,
             "literals": literals,
             "format": format,
@@ -242,7 +243,7 @@ def _write(
 
 def _libraries(choices: Choices) -> Sequence[str]:
     """The libraries imported by the chosen flavours."""
-    chosen = choices.models
+    chosen = choices.flavours
     return [name for name in ("msgspec", "pydantic") if chosen is None or name in chosen]
 
 

@@ -49,8 +49,8 @@ def _parts(target: Target, choices: Choices) -> Iterator[tuple[str, bytes]]:
     for folder in (choices.templates, paths.templates() / "bindings"):
         for path, data in manifest.texts(folder) if folder else ():
             yield f"template {path}", data
-    models = "all" if choices.models is None else ",".join(choices.models)
-    options = (models, choices.unknown, choices.literals, choices.format)
+    flavours = "all" if choices.flavours is None else ",".join(choices.flavours)
+    options = (flavours, choices.unknown, choices.literals, choices.format)
     yield "options", " ".join(options).encode()
     if choices.format == "black":
         yield "black", _black().__version__.encode()
@@ -92,8 +92,8 @@ def _header_name(file: pins.Found) -> str:
 def _options(choices: Choices) -> Options:
     from mcp_bindgen.emit import Options
 
-    models = Options().models if choices.models is None else choices.models
-    return Options(models, choices.unknown, choices.literals, choices.format, choices.templates)
+    flavours = Options().flavours if choices.flavours is None else choices.flavours
+    return Options(flavours, choices.unknown, choices.literals, choices.format, choices.templates)
 
 
 def make_files(target: Target, choices: Choices) -> dict[str, str]:

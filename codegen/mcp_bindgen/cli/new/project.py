@@ -156,7 +156,7 @@ def _wire(answers: Answers) -> dict[str, str]:
     schemas = {revision: pins.find(revision) for revision in answers.revisions}
     apps = [name for name in pins.extensions() if name.startswith("apps@")]
     pages = [max(apps, key=lambda name: name.replace("draft-", ""))] if answers.ui else []
-    return bindings(schemas, Options(models=("msgspec",)), steps=True, extensions=pages)
+    return bindings(schemas, Options(flavours=("msgspec",)), steps=True, extensions=pages)
 
 
 def _terms() -> Mapping[str, str]:

@@ -1,13 +1,15 @@
-"""Rows of the tables of methods and tolerances, and the `deprecated` decorator of PEP 702."""
+"""Tables of methods and tolerances, the base of typed calls, and PEP 702's `deprecated`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from .values import Json
 
-__all__ = ["Method", "Tolerance", "deprecated"]
+__all__ = ["Calls", "Method", "Tolerance", "deprecated", "types_by_method"]
 
 _T = TypeVar("_T")
 
@@ -44,6 +46,31 @@ class Tolerance(NamedTuple):
     member: str
     value: Json
     forgives: tuple[str, ...]
+
+
+class Calls(ABC):
+    """The base of typed calls. A subclass sends messages over its transport."""
+
+    @abstractmethod
+    async def request(self, method: str, params: object) -> object:
+        """Send a request with `encode(params)`, or without params if None.
+
+        Return its result, read by `decode_result`.
+        """
+
+    @abstractmethod
+    async def notify(self, method: str, params: object) -> None:
+        """Send a notification with `encode(params)`, or without params if None."""
+
+
+def types_by_method(
+    names: Mapping[str, str], *modules: ModuleType
+) -> Mapping[str, object]:
+    """Return the types with these names, each from the first module which has it."""
+    types: dict[str, object] = {}
+    for module in modules[::-1]:
+        types |= vars(module)
+    return {method: types[name] for method, name in names.items()}
 
 
 if TYPE_CHECKING:
