@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 import jsonschema_rs
 
 from mcp_bindgen.convert.inherited_params import envelope, with_heritage
-from mcp_bindgen.emit.calls import answered
+from mcp_bindgen.emit.calls import name_bodies
 from mcp_bindgen.ir.model import Method, Ref, Schema, Struct, Type, Uni
 from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.values.accepts import fault
@@ -36,7 +36,7 @@ CODES: Final = (-32700, -32600, -32601, -32602, -32603, -32002, 1, -32019)
 @cache
 def wire_schema(revision: str) -> Schema:
     """The schema, params with what their JSON-RPC message adds, unions of results with a name."""
-    return answered(with_heritage(schema_of(revision)))
+    return name_bodies(with_heritage(schema_of(revision)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,7 +116,7 @@ def _name_of(part: Part) -> str:
 
 
 def _part_of(item: Json, parts: tuple[Part, ...]) -> int:
-    """Return the number of an item's part; the part whose items stand in the array takes the rest."""
+    """Return the number of an item's part; the part with several items takes any other item."""
     rest = _NONE
     for number, part in enumerate(parts):
         if part.wire and not part.name:
