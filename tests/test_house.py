@@ -75,6 +75,7 @@ LIBRARIES: Final = {"msgspec": ("msgspec",), "pydantic": ("pydantic", "pydantic_
 # The rooms of mcp_runtime from the top down, "" for its package: a room may import those below it.
 RANKS: Final = (
     ("", "trace", "types"),
+    ("compat",),
     ("bridge",),
     ("extensions",),
     ("client.client", "server.server"),
@@ -225,8 +226,8 @@ def runtime_inner_rooms_look_down(module: Module) -> Iterator[str]:
 
 
 def runtime_imports_in_sight(module: Module) -> Iterator[str]:
-    """Only the package itself, whose names are imported when they are asked for, uses strings."""
-    if module.name != "mcp_runtime":
+    """Only the package itself, and the aliases of packages, import modules by a string."""
+    if module.name not in ("mcp_runtime", "mcp_runtime.compat.aliases"):
         for line in module.by_name:
             yield f"{module.name}:{line}: imports what a string names"
 
@@ -572,7 +573,10 @@ def test_a_list_of_own_names_is_seen() -> None:
 
 
 def test_no_chain_of_the_runtime_is_long(root: Path) -> None:
-    chain = longest_chain(edges(modules(root / "runtime", "mcp_runtime")))
+    # compat has the modules of other packages, whatever their chains are.
+    read = modules(root / "runtime", "mcp_runtime")
+    ours = [each for each in read if each.parts[1:2] != ["compat"]]
+    chain = longest_chain(edges(ours))
     assert len(chain) <= MAX_CHAIN, chain
 
 

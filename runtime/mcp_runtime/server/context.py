@@ -31,6 +31,7 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.other_names import CONTEXT_NAMES, with_other_names
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.shared import elicitation_form, sampling
+from mcp_runtime.shared.request_headers import Headers, current_headers
 from mcp_runtime.shared.threads import Threads, running_loop
 from mcp_runtime.shared.uri_template import is_uri
 
@@ -177,6 +178,15 @@ class Context:
         With `auth` it names the subject of the token and its issuer, in one text.
         """
         return self.peer.principal
+
+    @property
+    def headers(self) -> Headers:
+        """The headers of the HTTP request, by name in lower case; none on other transports.
+
+        They are the client's own words, unverified. In a session that several processes share, a
+        request which another process has received comes without them.
+        """
+        return Headers(current_headers.get())
 
     @property
     def lifespan(self) -> Any:

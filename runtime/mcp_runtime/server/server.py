@@ -146,7 +146,7 @@ class Server(Decorators):
         self.connections = self._broadcaster.connections
         self.auth: Final = auth
         self._lifespan = None if lifespan is None else Lifespan(partial(lifespan, self))
-        self._first_offer: Final = ServerOffer(
+        self._first_offer = ServerOffer(
             info=self.info,
             revisions=texts("revisions", revisions),
             capabilities=features.capabilities(),
@@ -187,6 +187,11 @@ class Server(Decorators):
         if self._handlers[method] is not self._protocol.methods[method]:
             return is_uri(uri)
         return self.features.knows(uri)
+
+    def _change_offer(self, **members: Any) -> None:
+        """Change the server's own description, for clients that come from now on."""
+        self._first_offer = replace(self._first_offer, **members)
+        self._offer = None
 
     def _changed(self, *lists: str) -> None:
         self._offer = None

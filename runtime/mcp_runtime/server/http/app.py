@@ -45,6 +45,7 @@ from mcp_runtime.server.http.sessions.session_endpoint import SessionEndpoint
 from mcp_runtime.server.http.sessions.session_table import SessionTable, own_sessions
 from mcp_runtime.server.http.sessions.shared_table import SharedTable
 from mcp_runtime.shared.connection import Trace
+from mcp_runtime.shared.request_headers import current_headers
 from mcp_runtime.shared.threads import require_asyncio
 from mcp_runtime.stores import Store, StoreUnavailable, opening
 
@@ -60,7 +61,6 @@ _LAST_RESPONSES: Final = 1.0
 """Seconds for responses to end after their connections are closed."""
 _POLL: Final = 0.005
 """Seconds between two looks at whether requests are still open."""
-
 _REMEMBERED: Final = 64
 """How many valid combinations of POST headers are remembered."""
 _SHORT: Final = 1024
@@ -197,6 +197,7 @@ class HttpApp:
         try:
             service = self._service
             request = HttpRequest(scope, receive, send, service.limits, service.held_by)
+            current_headers.set(request.headers)
             try:
                 if self._lifespan is None or self._loop.is_closed():
                     await self._enter_lifespan()

@@ -1,0 +1,19 @@
+"""Dependencies of parameters."""
+
+from mcp_runtime.compat.fastmcp.server.dependencies import (
+    CurrentAccessToken,
+    CurrentContext,
+    CurrentFastMCP,
+    CurrentHeaders,
+    CurrentRequest,
+    Depends,
+)
+
+__all__ = [
+    "CurrentAccessToken",
+    "CurrentContext",
+    "CurrentFastMCP",
+    "CurrentHeaders",
+    "CurrentRequest",
+    "Depends",
+]

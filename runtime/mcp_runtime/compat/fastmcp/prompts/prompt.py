@@ -1,0 +1,19 @@
+"""Prompts of `fastmcp`."""
+
+from mcp_runtime.compat.fastmcp.prompts import (
+    FunctionPrompt,
+    Message,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
+    PromptResult,
+)
+
+__all__ = [
+    "FunctionPrompt",
+    "Message",
+    "Prompt",
+    "PromptArgument",
+    "PromptMessage",
+    "PromptResult",
+]

@@ -1,0 +1,21 @@
+"""Resources of `fastmcp`."""
+
+from mcp_runtime.compat.fastmcp.resources import (
+    FileResource,
+    FunctionResource,
+    Resource,
+    ResourceContent,
+    ResourceResult,
+    ResourceTemplate,
+    TextResource,
+)
+
+__all__ = [
+    "FileResource",
+    "FunctionResource",
+    "Resource",
+    "ResourceContent",
+    "ResourceResult",
+    "ResourceTemplate",
+    "TextResource",
+]

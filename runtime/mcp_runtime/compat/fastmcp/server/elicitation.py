@@ -1,0 +1,9 @@
+"""Answers of users."""
+
+from mcp_runtime.compat.context import (
+    AcceptedElicitation,
+    CancelledElicitation,
+    DeclinedElicitation,
+)
+
+__all__ = ["AcceptedElicitation", "CancelledElicitation", "DeclinedElicitation"]

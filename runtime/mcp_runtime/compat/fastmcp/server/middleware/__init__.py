@@ -1,0 +1,9 @@
+"""Middleware of `fastmcp`."""
+
+from mcp_runtime.compat.fastmcp.server.middleware.middleware import (
+    CallNext,
+    Middleware,
+    MiddlewareContext,
+)
+
+__all__ = ["CallNext", "Middleware", "MiddlewareContext"]

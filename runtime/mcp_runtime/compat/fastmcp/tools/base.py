@@ -1,0 +1,8 @@
+"""Tools of `fastmcp`."""
+
+from mcp_runtime.compat.fastmcp.tools import FunctionTool, Tool, ToolResult, tool
+from mcp_runtime.compat.models import model
+
+TextContent = model("TextContent")
+
+__all__ = ["FunctionTool", "TextContent", "Tool", "ToolResult", "tool"]

@@ -1,0 +1,1 @@
+"""Clients of `mcp` 1.x."""

@@ -1,0 +1,1 @@
+"""The token of the running request."""

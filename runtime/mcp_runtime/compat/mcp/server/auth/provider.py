@@ -1,0 +1,16 @@
+"""Verifiers of tokens."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from mcp_runtime.compat.auth import AccessToken
+
+
+class TokenVerifier(Protocol):
+    """Verifies a token; None refuses it."""
+
+    async def verify_token(self, token: str) -> AccessToken | None: ...
+
+
+__all__ = ["AccessToken", "TokenVerifier"]

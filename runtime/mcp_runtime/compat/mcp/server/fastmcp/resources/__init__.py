@@ -1,0 +1,15 @@
+"""Resources of `FastMCP`."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from mcp_runtime.compat.mcp.server.fastmcp.features import Manager as ResourceManager
+from mcp_runtime.compat.mcp.server.fastmcp.features import Resource
+from mcp_runtime.compat.tools import file_resource, text_resource
+
+FunctionResource = Resource
+TextResource = partial(text_resource, Resource)
+FileResource = partial(file_resource, Resource)
+
+__all__ = ["FileResource", "FunctionResource", "Resource", "ResourceManager", "TextResource"]

@@ -1,0 +1,6 @@
+"""Tools of `FastMCP`."""
+
+from mcp_runtime.compat.mcp.server.fastmcp.features import Manager as ToolManager
+from mcp_runtime.compat.mcp.server.fastmcp.features import Tool
+
+__all__ = ["Tool", "ToolManager"]

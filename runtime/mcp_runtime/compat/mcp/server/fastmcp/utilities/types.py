@@ -1,0 +1,5 @@
+"""Images and audio."""
+
+from mcp_runtime.compat.media import Audio, Image
+
+__all__ = ["Audio", "Image"]

@@ -1,0 +1,11 @@
+"""The session of a request."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcp_runtime.compat.context import ServerSession
+
+ServerSessionT = Any
+
+__all__ = ["ServerSession", "ServerSessionT"]

@@ -1,0 +1,16 @@
+"""Types of the Streamable HTTP transport in annotations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class EventStore:
+    """A store of events for reconnecting clients. Here `asgi(store=...)` keeps them."""
+
+
+EventId = str
+StreamId = str
+EventMessage = Any
+EventCallback = Any
+MCP_SESSION_ID_HEADER = "mcp-session-id"

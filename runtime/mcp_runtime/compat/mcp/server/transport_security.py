@@ -1,0 +1,14 @@
+"""The hosts and origins accepted by a server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class TransportSecuritySettings:
+    """`host:*` allows each port."""
+
+    enable_dns_rebinding_protection: bool = True
+    allowed_hosts: list[str] = field(default_factory=list[str])
+    allowed_origins: list[str] = field(default_factory=list[str])

@@ -1,0 +1,1 @@
+"""What servers and clients of `mcp` 1.x share."""

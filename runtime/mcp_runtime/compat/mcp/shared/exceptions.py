@@ -1,0 +1,5 @@
+"""The exceptions of `mcp` 1.x."""
+
+from mcp_runtime.compat.errors import McpError, UrlElicitationRequiredError
+
+__all__ = ["McpError", "UrlElicitationRequiredError"]

@@ -1,0 +1,36 @@
+"""The headers of the HTTP request whose handler is running now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
+from typing import Final
+
+_NONE: Final[Mapping[str, str]] = {}
+current_headers: Final[ContextVar[Mapping[str, str]]] = ContextVar("headers", default=_NONE)
+"""Headers by name in lower case; empty on other transports."""
+
+_SECRET: Final = frozenset(("authorization", "cookie", "dpop", "proxy-authorization", "x-api-key"))
+
+
+class Headers(Mapping[str, str]):
+    """Headers by name, in lower case. `repr`, and so a log, does not show secrets."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = values
+
+    def __getitem__(self, name: str) -> str:
+        """Return a header; the case of its name does not matter. Raises KeyError."""
+        return self._values[name.lower()]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        shown = {name: "***" if name in _SECRET else value for name, value in self.items()}
+        return f"Headers({shown})"
