@@ -62,13 +62,13 @@ class Finder(MetaPathFinder):
         """Return the spec of a module. Raises ModuleNotFoundError if it is missing here."""
         if name.partition(".")[0] not in PACKAGES:
             return None
-        found = find_spec(PREFIX + name)
-        if found is None:
+        spec = find_spec(PREFIX + name)
+        if spec is None:
             raise ModuleNotFoundError(missing(name), name=name)
         return ModuleSpec(
             name,
             _Loader(PREFIX + name),
-            is_package=bool(found.submodule_search_locations is not None),
+            is_package=bool(spec.submodule_search_locations is not None),
         )
 
 

@@ -34,16 +34,18 @@ class Verifier:
 
     async def verify(self, token: str, /) -> VerifiedToken:
         """Return the verdict. Raises InvalidToken."""
-        found = await self._verifier.verify_token(token)
-        if found is None:
+        verdict = await self._verifier.verify_token(token)
+        if verdict is None:
             raise InvalidToken("the token is not accepted")
-        claims = dict(getattr(found, "claims", None) or {})
+        claims = dict(getattr(verdict, "claims", None) or {})
         return VerifiedToken(
-            subject=str(getattr(found, "subject", None) or claims.get("sub") or found.client_id),
+            subject=str(
+                getattr(verdict, "subject", None) or claims.get("sub") or verdict.client_id
+            ),
             issuer=self._issuer,
-            client_id=found.client_id,
-            scopes=frozenset(found.scopes),
-            expires_at=found.expires_at,
+            client_id=verdict.client_id,
+            scopes=frozenset(verdict.scopes),
+            expires_at=verdict.expires_at,
             claims=claims,
         )
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, cast, get
 
 from mcp_runtime.json_schema.to_json import to_json
 from mcp_runtime.json_schema.type_adapter import arms_of, bare, mentions
-from mcp_runtime.revisions import ALL, UnsetType, model_members, revision, unmarked
+from mcp_runtime.revisions import ALL, UnsetType, model_members, plain_annotation, revision
 
 _REVISION: Final = revision([each for each in ALL if revision(each).era == "handshake"][-1])
 """The newest revision of `mcp` 1.x."""
@@ -271,7 +271,8 @@ def _members(struct: object) -> dict[str, Any] | None:
     if struct.__module__ != _REVISION.models.__name__ or issubclass(struct, Exception):
         return None
     members = {
-        name: unmarked(each) for name, each in model_members(cast("type[Any]", struct)).items()
+        name: plain_annotation(each)
+        for name, each in model_members(cast("type[Any]", struct)).items()
     }
     if struct.__name__.endswith(("Request", "Notification")) and "JSONRPC" not in struct.__name__:
         members = {name: each for name, each in members.items() if name not in ("jsonrpc", "id")}

@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 log: Final = logging.getLogger("mcp_runtime.http")
 
 _Handler: TypeAlias = Callable[[HttpRequest], Awaitable[EventResponse | None]]
-
 _LAST_RESPONSES: Final = 1.0
 """Seconds for responses to end after their connections are closed."""
 _POLL: Final = 0.005

@@ -278,8 +278,8 @@ class Server(Subscriptable):
         def decorate(function: _F) -> _F:
             async def handler(message: Any) -> Any:
                 params = message.params
-                found = await function(params.ref, params.argument, params.context)
-                values: Any = {"values": []} if found is None else found
+                completion = await function(params.ref, params.argument, params.context)
+                values: Any = {"values": []} if completion is None else completion
                 return models.model("CompleteResult")(completion=values)
 
             self.request_handlers[models.model("CompleteRequest")] = handler
