@@ -175,7 +175,6 @@ MIXED: Final = Kind(
     methods=("checksum/get",),
     rows={
         "Prompt.description": {"up": "default", "value": "", "down": "drop"},
-        "Hints.changedAt": {"down": "rename", "to": "lastModified"},
         "Annotations.lastModified": {"up": "rename", "to": "changedAt"},
         "ElicitResult.action:cancel": {"up": "rename", "to": "dismiss"},
         "ElicitResult.action:dismiss": {"down": "rename", "to": "cancel"},
@@ -183,7 +182,7 @@ MIXED: Final = Kind(
         "RATE_LIMITED": {"down": "rename", "to": -32603},
         **_NO_CHECKSUM,
     },
-    asked=10,
+    asked=9,
 )
 """A bit of everything: a method, an arm and a constant more, a member required, a literal changed,
 a type and a member renamed."""

@@ -10,7 +10,7 @@ it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 from mcp_bindgen.convert.arms import Likeness, arm_name, is_object, value_of
@@ -52,7 +52,7 @@ from mcp_bindgen.ir.model import (
     Uni,
 )
 from mcp_bindgen.ir.names import identifier
-from mcp_bindgen.ir.unions import arms
+from mcp_bindgen.ir.unions import arms, literals
 from mcp_bindgen.ir.values.accepts import accepts
 from mcp_bindgen.ir.values.unlisted import types_of
 from mcp_bindgen.ir.walk import (
@@ -65,6 +65,7 @@ from mcp_bindgen.ir.walk import (
     struct_of,
     unaliased,
 )
+from mcp_bindgen.source.text import close_to
 
 __all__ = ["Ways"]
 
@@ -85,6 +86,8 @@ class Ways:
     rows: Rows
     functions: dict[str, Function | None] = field(default_factory=dict[str, "Function | None"])
     _names: dict[_Key, str] = field(default_factory=dict["_Key", str])
+    _declared: dict[str, str] = field(default_factory=dict[str, str])
+    """Where the member at a place is declared, if it is inherited."""
 
     def __post_init__(self) -> None:
         self.likeness = Likeness(self.source, self.target)
@@ -116,7 +119,8 @@ class Ways:
         if is_any(self.target, t):
             return CARRY
         if isinstance(s, Uni) or isinstance(t, Uni):
-            return self._union(s, t, place, place if alias is None else alias.name)
+            union = [self._declared.get(place, place), *([] if alias is None else [alias.name])]
+            return self._union(s, t, tuple(dict.fromkeys((place, *union))))
         if isinstance(s, Ref) or isinstance(t, Ref):
             return self._objects(s, t)
         match s, t:
@@ -161,22 +165,23 @@ class Ways:
 
     # ---- unions
 
-    def _union(self, s: Type, t: Type, place: str, union: str) -> Way | None:
+    def _union(self, s: Type, t: Type, places: tuple[str, ...]) -> Way | None:
+        place = places[0]
         key = (s, t, place)
         if key in self._names:
             return Call(self._names[key])
         name = self._names[key] = self._fresh(f"_{self.name}_{identifier(place)}")
         self.functions[name] = None
-        made = self._arms(s, t, (place, union))
+        made = self._arms(s, t, places)
         if made is not None and any(arm.way != CARRY for arm in made):
             self.functions[name] = UnionStep(name, made)
             return Call(name)
         del self.functions[name], self._names[key]
         return None if made is None else CARRY
 
-    def _arms(self, s: Type, t: Type, places: tuple[str, str]) -> tuple[Arm, ...] | None:
-        """The arms with their ways. A row may name an arm of one use of the union, or of every
-        use.
+    def _arms(self, s: Type, t: Type, places: tuple[str, ...]) -> tuple[Arm, ...] | None:
+        """The arms with their ways. A row may name an arm of one use of the union, of the member as
+        it is declared, or of every use.
         """
         leaves = arms(self.source, s) if isinstance(s, Uni) else (s,)
         targets = arms(self.target, t) if isinstance(t, Uni) else (t,)
@@ -253,12 +258,16 @@ class Ways:
                 continue
             if g is not None:
                 yield from self._both(s, t, f, g)
+            elif self.name == DOWN and (asked := self._asked_upwards(s, t, f)):
+                renamed |= asked
             elif self.name == DOWN or not self._admits(s, t, f):
                 lost = self._only_source(s, t, f)
                 if isinstance(lost, Kept):
                     renamed.add(lost.to)
                 yield from [lost] if lost is not None else []
-            elif (decision := _demand_lost(self.rows, s, t, f)) is not None:
+            elif (decision := _demand_lost(self.rows, s, t, f)) is None:
+                renamed.update(_new_names(self.rows, s, t, f))  # asked about with the lost member
+            else:
                 if decision.action == "rename":
                     kept = self._rename(t, f, decision)
                     renamed.add(kept.to)
@@ -291,7 +300,9 @@ class Ways:
             self.rows.require_fit(decision, _member_fault(s, t, decision))
             yield Lost(f.wire, decision, g.type)
             return
-        way = self.way(f.type, g.type, f"{newer[0].name}.{f.wire}")
+        place, *declared = paths_of(*newer)
+        self._declared[place] = declared[0] if declared else place
+        way = self.way(f.type, g.type, place)
         if way is None:
             question = f"{self.target.revision} takes only some of its values"
             where = self.new, newer[1].at
@@ -359,7 +370,9 @@ class Ways:
             yield Kept(f.wire, way, f.wire, True, g.required)
 
     def _only_source(self, s: Struct, t: Struct, f: Field) -> Member | None:
-        names = _likely_names(s, t, f) if self.name == DOWN else ()
+        names = tuple(_likely_names(s, t, f)) if self.name == DOWN else ()
+        if names and (renamed := self._renamed_before(s, t, f, names)) is not None:
+            return renamed
         question = _ask_name(self.target, names)
         decision = self.rows.demand(self.name, paths_of(s, f), _NEW, question, (self.source, f.at))
         if decision is None:
@@ -372,6 +385,33 @@ class Ways:
             return self._rename(t, f, decision)
         self.rows.require_fit(decision, _member_fault(s, t, decision))
         return Lost(f.wire, decision)
+
+    def _asked_upwards(self, s: Struct, t: Struct, f: Field) -> set[str]:
+        """The members of `t` which may be `f` under an older name, while no row says so: the way up
+        asks about them, and its answer is one for this way too.
+        """
+        if self.rows.decisions is None or self.rows.peek(DOWN, paths_of(s, f), _NEW) is not None:
+            return set()
+        likely = {t.field(wire) for wire in _likely_names(s, t, f)} - {None}
+        unanswered = (g for g in likely if g and not self._is_answered(t, g))
+        return {g.wire for g in unanswered}
+
+    def _is_answered(self, old: Struct, member: Field) -> bool:
+        return self.rows.peek(UP, paths_of(old, member), (*_GONE, *_NEW)) is not None
+
+    def _renamed_before(
+        self, s: Struct, t: Struct, f: Field, names: tuple[str, ...]
+    ) -> Kept | None:
+        """The way down of a member that a row renames on the way up; None if a row of its own
+        decides.
+        """
+        if self.rows.peek(DOWN, paths_of(s, f), _NEW) is not None:
+            return None
+        for g in t.fields:
+            row = self.rows.peek(UP, paths_of(t, g), ("rename",)) if g.wire in names else None
+            if row is not None and row.values["to"] == f.wire:
+                return self._rename(t, f, replace(row, values={**row.values, "to": g.wire}))
+        return None
 
     def _rename(self, t: Struct, f: Field, decision: Decision) -> Kept:
         to = str(decision.values["to"])
@@ -525,6 +565,10 @@ def _arm_question(schemas: tuple[Schema, Schema], leaf: Type, target: Type) -> s
     rows = {kind: Decision("degrade", "", "", {"as": kind}) for kind in _ARMS}
     kinds = [kind for kind, row in rows.items() if _arm_fault(schemas, leaf, target, row) is None]
     more = f"; it can degrade as {' or '.join(kinds)}" if kinds else ""
+    known = [str(value) for value in literals(schemas[1], target) if isinstance(value, str)]
+    if isinstance(leaf, Lit) and known:
+        near = close_to(str(leaf.value), known, "", most=1, cutoff=0.5)
+        more = f"; its values there: {', '.join(sorted(known))}" + (f". {near}" if near else "")
     return f"no arm of the other side takes it{more}"
 
 

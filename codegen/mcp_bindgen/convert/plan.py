@@ -23,9 +23,10 @@ from mcp_bindgen.convert.prune import prune
 from mcp_bindgen.convert.rows import Rows
 from mcp_bindgen.ir.decisions.decisions import Decisions
 from mcp_bindgen.ir.envelopes import batches, union_of_envelopes
-from mcp_bindgen.ir.model import Method, Schema, Struct
+from mcp_bindgen.ir.model import Const, Method, Schema, Struct
 from mcp_bindgen.ir.names import identifier
 from mcp_bindgen.source import Source
+from mcp_bindgen.source.text import close_names
 
 __all__ = ["pair_name", "plan"]
 
@@ -64,6 +65,7 @@ class _Walk(Ways):
             if other is None or _manner(method) != _manner(other):
                 question = (
                     "which part of the runtime handles it, or with which error is it refused?"
+                    + self._like(method)
                 )
                 place = self.source, self.source.structs[method.type].at
                 path = (method.name,)
@@ -75,6 +77,23 @@ class _Walk(Ways):
         ways.update(self._others())
         functions, ways = prune(self.functions, ways)
         return Direction(self.name, self.source, self.target, functions, ways, self.refused)
+
+    def _like(self, method: Method) -> str:
+        """A hint for a method that the other side lacks: the method there which it resembles."""
+        known = {m.name for m in self.source.methods}
+        others = [m for m in self.target.methods if m.name not in known and m.kind == method.kind]
+        alike = [m.name for m in others if (m.params, m.result) == (method.params, method.result)]
+        near = alike or close_names(method.name, [m.name for m in others])
+        return f" (It may be `{near[0]}` there.)" if near else ""
+
+    def _code_like(self, const: Const) -> str:
+        """A hint for an error code that the other side lacks: the constant of its name there."""
+        twin = self.target.consts.get(const.name)
+        known = {name for name, c in self.target.consts.items() if _is_code(c.value)}
+        known -= self.source.consts.keys()
+        near = [const.name] if twin else close_names(const.name, known)
+        values = (f"`{name}` is {self.target.consts[name].value}" for name in near[:1])
+        return "".join(f" (There {text}.)" for text in values)
 
     def _method(self, method: Method, other: Method) -> Iterator[tuple[tuple[str, str], Way]]:
         if method.params is not None and other.params is not None:
@@ -143,7 +162,7 @@ class _Walk(Ways):
         known = {const.value for const in self.target.consts.values()}
         for const in self.source.consts.values():
             if _is_code(const.value) and const.value not in known:
-                question = f"what becomes of an error {const.value}?"
+                question = f"what becomes of an error {const.value}?{self._code_like(const)}"
                 actions, place = ("refuse", "rename", "degrade"), (self.source, const.at)
                 decision = self.rows.demand(self.name, (const.name,), actions, question, place)
                 if decision is not None:

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaSyntaxError
 from mcp_bindgen.limits import MAX_DEPTH, MAX_SCHEMA_BYTES
 
-__all__ = ["Source", "close_to", "did_you_mean", "printable"]
+__all__ = ["Source", "close_names", "close_to", "did_you_mean", "printable"]
 
 _E = TypeVar("_E", bound=SchemaError)
 
@@ -42,7 +42,7 @@ def printable(text: str) -> str:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A clause for a message about an unknown name: the known name closest to it."""
-    near = _near(name, sorted(known), n=1)
+    near = close_names(name, sorted(known), n=1)
     return f"; did you mean `{near[0]}`?" if near else ""
 
 
@@ -50,11 +50,12 @@ def close_to(
     name: str, known: Iterable[str], otherwise: str, *, most: int = 3, cutoff: float = 0.6
 ) -> str:
     """The remedy for an unknown name: the closest known names, or `otherwise`."""
-    near = _near(name, known, n=most, cutoff=cutoff)
+    near = close_names(name, known, n=most, cutoff=cutoff)
     return f"Did you mean {' or '.join(near)}?" if near else otherwise
 
 
-def _near(name: str, known: Iterable[str], n: int, cutoff: float = 0.6) -> list[str]:
+def close_names(name: str, known: Iterable[str], n: int = 3, cutoff: float = 0.6) -> list[str]:
+    """The names among `known` that resemble `name`, the closest first."""
     from difflib import get_close_matches
 
     return get_close_matches(name[:_EXCERPT_WIDTH], known, n=n, cutoff=cutoff)

@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
@@ -18,6 +19,8 @@ from mcp_bindgen.ir.decisions.edits import Confirmation, as_diff
 
 __all__ = ["Decisions", "Row", "load", "paste"]
 
+_PATH: Final = re.compile(r'^path = "([^"]*)"$', re.MULTILINE)
+"""The path in a row to paste."""
 _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "method": ("path",),
     "union": ("path", "order"),
@@ -165,12 +168,13 @@ class Decisions:
         wheres, self.asked = self.asked, []
         rows, self.missing = self.missing, []
         unconfirmed, self.confirmations = self.confirmations, []
+        idle = [r for k, r in self.rows.items() if r.revision in wheres and k not in self.used]
         if rows or unconfirmed:
+            to_do = [*_to_add(rows), *_idle_words(idle, rows), *self._to_confirm(unconfirmed)]
             raise UnansweredError(
                 f"{self.source}: {_count_words(len(rows), len(unconfirmed))}",
-                remedy="\n\n".join([*_to_add(rows), *self._to_confirm(unconfirmed)]),
+                remedy="\n\n".join(to_do),
             )
-        idle = [r for k, r in self.rows.items() if r.revision in wheres and k not in self.used]
         if idle:
             names = "; ".join(
                 f"{row.revision} needs [[{row.kind}]] `{row.path}` (line {row.line})"
@@ -224,6 +228,25 @@ def _count_words(rows: int, unconfirmed: int) -> str:
 def _to_add(rows: list[str]) -> Iterator[str]:
     if rows:
         yield "\n\n".join(["Add, with your answers:", *rows])
+
+
+def _idle_words(idle: list[Row], missing: list[str]) -> Iterator[str]:
+    """The rows which nothing has asked for so far, each with the missing row that it resembles."""
+    paths = [path for row in missing for path in _PATH.findall(row)]
+    if idle:
+        yield "\n".join(
+            [
+                "So far nothing asks for these rows:",
+                *(f"line {r.line}: [[{r.kind}]] `{r.path}`{_resembled(r, paths)}" for r in idle),
+            ]
+        )
+
+
+def _resembled(row: Row, paths: list[str]) -> str:
+    path = row.path.partition(" ")[2] or row.path
+    tail = [each for each in paths if each.rpartition(".")[2] == path.rpartition(".")[2]]
+    near = tail or get_close_matches(path, paths, n=1)
+    return f"; is it for `{near[0]}`?" if near else ""
 
 
 def paste(kind: str, revision: str, path: str, values: Mapping[str, Any]) -> str:
