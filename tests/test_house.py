@@ -46,6 +46,7 @@ LAYERS: Final = {
     "limits": 0,
     "paths": 0,
     "source": 1,
+    "hosts": 1,
     "ir": 2,
     "compare": 3,
     "tools": 4,
@@ -62,7 +63,12 @@ LAYERS: Final = {
 
 # The rooms inside a part of mcp_bindgen, from the top down; "" is the modules of the part itself.
 INNER_RANKS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
-    "cli": (("update",), ("new",), ("call", "diff", "generate", "run"), ("",)),
+    "cli": (
+        ("uninstall", "update"),
+        ("install", "new"),
+        ("call", "diff", "generate", "run"),
+        ("",),
+    ),
     "compare": (("report",), ("judge",), ("messages",), ("changes",), ("",)),
     "emit": (("",), ("models", "steps"), ("codec",), ("support", "text")),
     "ir": (("lower",), ("export", "resolve"), ("decisions", "values"), ("",)),

@@ -34,10 +34,12 @@ VERBS: Final[Mapping[str, str]] = {
     "diff": "Report what changed between two schemas, and whom it breaks.",
     "generate": "Write the bindings of every revision, or of those named.",
     "inspect": "Show what a schema declares: as text, JSON, facts or JSON Schema.",
+    "install": "Add a server to the settings of a host.",
     "new": "Write the project of a new server.",
     "pull": "Bring an official schema file into schema/.",
     "run": "Serve a server that is written in Python.",
     "trace": "Show the messages of a trace file, or judge them.",
+    "uninstall": "Remove a server from the settings of a host.",
     "update": "Bring a project up to date, and keep what was changed in it.",
     "validate": "Judge messages of a revision: JSON, JSON lines, or blocks of Markdown.",
 }
