@@ -106,10 +106,16 @@ class LocalError(SessionError):
 
 
 class NotOffered(LocalError):
-    """The side `who` did not offer `capability`, which `method` needs. Nothing was sent."""
+    """The side `who` did not offer `capability`, which `method` needs. Nothing was sent.
 
-    def __init__(self, method: str, capability: str, who: Literal["client", "server"]) -> None:
-        super().__init__(f"{method}: the {who} does not offer {capability}")
+    `capability` is empty if the method is not part of the revision spoken, and `missing` then says
+    so.
+    """
+
+    def __init__(
+        self, method: str, capability: str, who: Literal["client", "server"], *, missing: str = ""
+    ) -> None:
+        super().__init__(f"{method}: the {who} does not offer {missing or capability}")
         self.method = method
         self.capability = capability
         self.who = who

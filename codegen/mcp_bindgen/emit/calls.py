@@ -34,7 +34,7 @@ _EXTENDED: Final = ("CORE", "IDENTIFIER", "MEMBERS", "METHODS", "WIDENED")
 _TAKEN: Final = RESERVED_MEMBERS | {"request", "notify"}
 _CALLED: Final = {
     "Client": ("client-to-server", "both"),
-    "Server": ("server-to-client", "both"),
+    "Server": ("server-to-client", "both", "input-request"),
 }
 """The directions of the methods a role calls."""
 

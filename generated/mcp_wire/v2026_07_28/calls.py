@@ -164,6 +164,12 @@ class ServerCalls(
         SubscriptionsAcknowledgedNotificationParams,
         ResourceUpdatedNotificationParams,
         LoggingMessageNotificationParams,
+        CreateMessageRequestParams,
+        CreateMessageResult,
+        ListRootsRequestParams,
+        ListRootsResult,
+        ElicitRequestParams,
+        ElicitResult,
     ],
 ):
     """Requests and notifications of a server."""
@@ -224,6 +230,37 @@ class ServerCalls(
         request's own stream.
         """
         await self.notify("notifications/message", params)
+
+    @deprecated(
+        "Deprecated since 2026-07-28; call the API of a model provider directly instead."
+    )
+    async def create_message(
+        self, params: CreateMessageRequestParams
+    ) -> CreateMessageResult:
+        """`sampling/createMessage`. Asks, inside an `InputRequiredResult`, that the
+        client's language model continue a conversation.
+        """
+        answer = await self.request("sampling/createMessage", params)
+        return cast("CreateMessageResult", answer)
+
+    @deprecated(
+        "Deprecated since 2026-07-28; use tool arguments, resource URIs or server configuration instead."
+    )
+    async def list_roots(
+        self, params: ListRootsRequestParams | None = None
+    ) -> ListRootsResult:
+        """`roots/list`. Asks, inside an `InputRequiredResult`, which parts of the
+        file system are open to the server.
+        """
+        answer = await self.request("roots/list", params)
+        return cast("ListRootsResult", answer)
+
+    async def elicit(self, params: ElicitRequestParams) -> ElicitResult:
+        """`elicitation/create`. Asks the user something through the client, inside
+        an `InputRequiredResult`.
+        """
+        answer = await self.request("elicitation/create", params)
+        return cast("ElicitResult", answer)
 
 
 class ClientHandlers(

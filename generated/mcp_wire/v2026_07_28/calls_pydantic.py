@@ -60,6 +60,12 @@ class ServerCalls(
         models.SubscriptionsAcknowledgedNotificationParams,
         models.ResourceUpdatedNotificationParams,
         models.LoggingMessageNotificationParams,
+        models.CreateMessageRequestParams,
+        models.CreateMessageResult,
+        models.ListRootsRequestParams,
+        models.ListRootsResult,
+        models.ElicitRequestParams,
+        models.ElicitResult,
     ]
 ):
     """Requests and notifications of a server.

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from mcp_runtime.core.terms.capabilities import declares, needed
+from mcp_runtime.core.terms.capabilities import capability_of, declares, needed
 from mcp_runtime.core.wire import error_codes
 from mcp_runtime.errors import CallbackError, NotApproved, NotOffered, RpcError, TooMuch, texts
 from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.revisions import HANDLERS, DecodeError, EncodeError, revision
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.elicitation_form import mismatch
 from mcp_runtime.shared.sampling import rounds, unbalanced
@@ -20,6 +21,7 @@ from mcp_runtime.shared.uri_template import is_uri
 
 OnSample: TypeAlias = Callable[[t.CreateMessageRequestParams], Awaitable[t.CreateMessageResult]]
 OnElicit: TypeAlias = Callable[[t.ElicitRequestParams], Awaitable[t.ElicitResult]]
+OnRequest: TypeAlias = Callable[[Any], Awaitable[Any]]
 _Roots: TypeAlias = Sequence[t.Root | str]
 Roots: TypeAlias = _Roots | Callable[[], _Roots | Awaitable[_Roots]]
 """file:// URIs, or a function that gives them when the server asks; it may be async."""
@@ -41,6 +43,8 @@ class ClientCallbacks:
     limits: Limits = DEFAULT
     elicit_schemes: frozenset[str] = frozenset({"http", "https"})
     declared: Mapping[str, Any] | None = None
+    handlers: dict[str, OnRequest] = field(default_factory=dict[str, OnRequest])
+    """Handlers of requests that no other member answers, by method."""
 
     def __post_init__(self) -> None:
         self.set_roots(self.roots)
@@ -80,7 +84,13 @@ class ClientCallbacks:
             self._require_scheme(params.url)
         if self.approve is not None and not await approved(self.approve, method, params):
             return self._rejected(method)
+        if (handler := self.handlers.get(method)) is not None:
+            return await _handled(method, handler(params))
         return await _ANSWERS[method](self, params)
+
+    def handle(self, method: str, handler: OnRequest) -> None:
+        """Answer requests of `method` with a handler."""
+        self.handlers[method] = handler
 
     async def responses(self, requests: Mapping[str, Any]) -> dict[str, Any]:
         """Return the input for each of these requests, by the same keys.
@@ -109,7 +119,7 @@ class ClientCallbacks:
     def _require_declared(self, request: Any) -> None:
         params = getattr(request, "params", t.UNSET)
         written: Mapping[str, Any] = {} if params is t.UNSET else t.to_wire(params)
-        for path in needed(request.method, request.method.partition("/")[0], written):
+        for path in needed(request.method, capability_of(request.method), written):
             if not declares(self.declared or {}, path):
                 raise NotOffered(request.method, path, "client")
 
@@ -178,6 +188,16 @@ _ANSWERS: Final[Mapping[str, Callable[[ClientCallbacks, Any], Awaitable[Any]]]] 
 }
 
 
+OPTIONS: Final[Mapping[str, str]] = {
+    "sampling/createMessage": "on_sample",
+    "elicitation/create": "on_elicit",
+    "roots/list": "roots",
+    "notifications/message": "on_log",
+    "notifications/elicitation/complete": "on_elicitation_complete",
+}
+"""The option of `Client` that handles a message of a server."""
+
+
 async def _answer(name: str, returned: object, expected: type[Any]) -> Any:
     """Return the answer of a callback. Raises CallbackError if it is not async, or of another
     type.
@@ -188,6 +208,24 @@ async def _answer(name: str, returned: object, expected: type[Any]) -> Any:
         what = f"{name} returned {type(answer).__name__}"
         raise CallbackError(f"{what}; return types.{expected.__name__}")
     return answer
+
+
+async def _handled(method: str, returned: object) -> Any:
+    """Return the result of a handler of `client.on`, a model. Raises CallbackError if it is not
+    async, or of no type that answers the method.
+    """
+    name = f"the handler of {method}"
+    answer = await _answer(name, returned, object)
+    type = revision(HANDLERS).type_of("result", method)
+    try:
+        return t.from_wire(type, answer if isinstance(answer, dict) else t.to_wire(answer))
+    except (DecodeError, EncodeError) as error:
+        expected = revision(HANDLERS).methods[method].results
+        wanted = " or ".join(f"types.{each}" for each in expected)
+        why = f"does not fit: {error}"
+        raise CallbackError(
+            f"{name}: {why}; return {wanted}", f"the client's answer {why}"
+        ) from None
 
 
 def _unasked(params: t.CreateMessageRequestParams, answer: t.CreateMessageResult) -> str:

@@ -8,13 +8,15 @@ Params and results are models of the newest revision, whatever revision the serv
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Literal, Self, Unpack
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar, Unpack
 
 from mcp_runtime.client.cache import Cache
 from mcp_runtime.client.callbacks import (
+    OPTIONS,
     Approve,
     ClientCallbacks,
     OnElicit,
@@ -43,7 +45,7 @@ from mcp_runtime.core.terms.tolerances import Problem, strictness
 from mcp_runtime.core.terms.translation import Terms
 from mcp_runtime.errors import NotApproved, NotOffered, RemoteError, members, texts
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.revisions import ALL, latest_calls
+from mcp_runtime.revisions import ALL, HANDLERS, Method, latest_calls, revision
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.connection import OnProgress, Trace
 
@@ -52,6 +54,9 @@ if TYPE_CHECKING:
 
     from mcp_runtime.auth.client.oauth import OAuth
     from mcp_runtime.transports.child_process import Stderr
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class Client:
@@ -138,6 +143,11 @@ class Client:
             refresh_tools=lambda: self.list_tools(anew=True),
         )
         self._requests = ClientRequests(self._reconnector, self._cache)
+
+    @cached_property
+    def _on_notification(self) -> dict[str, list[Callable[[Any], object]]]:
+        """The handlers of notifications, by method."""
+        return {}
 
     @classmethod
     def stdio(
@@ -396,18 +406,54 @@ class Client:
         """Subscribe to changes of these lists, and of resources by URI, as long as the context is
         entered.
 
-        `Subscription.served` says which of them the server agreed to report. `more` are members
-        extensions add to the filter.
+        `Subscription.served` says which of them the server agreed to report. `more` are other
+        members of the filter, of a newer revision or of an extension; `on` handles their
+        notifications. Raises DecodeError for members of another type.
         Source: 2026-07-28 basic/patterns/subscriptions; 2025-11-25 server/resources.
         """
-        wanted = t.SubscriptionFilter(
+        known = t.SubscriptionFilter(
             tools_list_changed=tools or t.UNSET,
             prompts_list_changed=prompts or t.UNSET,
             resources_list_changed=resources or t.UNSET,
             resource_subscriptions=[*texts("uris", uris)] or t.UNSET,
-            extra_=dict(more or {}),
         )
+        wanted = t.from_wire(t.SubscriptionFilter, {**(more or {}), **t.to_wire(known)})
         return self._reconnector.subscribed(Subscription(wanted, self._cache.clear))
+
+    def on(self, method: str, *, settings: Mapping[str, Any] | None = None) -> Callable[[_F], _F]:
+        """Register the handler of a request or a notification of the server.
+
+        Use it for methods of the protocol that no option of `Client` names, such as those of a
+        newer revision. The handler of a request is async: it takes the params, a model, and returns
+        the result, a model or its JSON. Its capability is declared, with `settings`, to servers.
+        The handler of a notification is a plain function of the params; there may be several.
+
+        Raises ValueError for a method that no server sends, or that an option of `Client` handles;
+        LocalError for a request while the client is open, since capabilities are told at the start.
+        """
+        known = self._sent_by_server(method)
+
+        def register(function: _F) -> _F:
+            if known.kind == "notification":
+                handler = plain(f"the handler of {method}", function)
+                self._on_notification.setdefault(method, []).append(handler)
+            else:
+                self._reconnector.declare(known.capability, settings or {})
+                self._callbacks.handle(method, function)
+            return function
+
+        return register
+
+    def _sent_by_server(self, method: str) -> Method:
+        """Return a method that a server may send. Raises ValueError for another one."""
+        if method in OPTIONS:
+            raise ValueError(f"{method}: give Client the option {OPTIONS[method]}")
+        extensions = self._reconnector.settings.offer.extensions
+        of_extensions = {m.name: m for one in extensions for m in one.methods.values()}
+        known = {**revision(HANDLERS).methods, **of_extensions}.get(method)
+        if known is None or (known.kind == "request" and known.direction == "client-to-server"):
+            raise ValueError(f"{method!r} is no message of a server in {HANDLERS}")
+        return known
 
     async def responses(self, requests: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answers of the callbacks to requests for input, by the same keys."""
@@ -433,6 +479,8 @@ class Client:
 
     def _notified(self, event: Notified) -> None:
         self._cache.notified(event)
+        for handler in self._on_notification.get(event.method, ()):
+            handler(event.params)
         if event.method == "notifications/message" and self._on_log is not None:
             self._on_log(event.params)
         visited = self._on_elicitation_complete

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from mcp_runtime.client import eras
@@ -56,6 +56,16 @@ class Reconnector:
     @property
     def is_connected(self) -> bool:
         return self._connection is not None and not self._connection.is_gone
+
+    def declare(self, capability: str, settings: Mapping[str, Any]) -> None:
+        """Declare a capability at the next opening. Raises LocalError while open."""
+        if self._connection is not None:
+            raise LocalError(
+                "the client is open, and has told its capabilities: register it before"
+            )
+        offer = self.settings.offer.with_capability(capability, settings)
+        self.settings = replace(self.settings, offer=offer)
+        self.settings.callbacks.declared = offer.declared
 
     async def open(self) -> None:
         """Connect. Raises LocalError, NoCommonRevision, and the exceptions of starting the

@@ -162,8 +162,8 @@ class ServerConnection(Connection):
             if group.split(InputNeeded)[1] is not None:
                 raise
         except NotOffered as error:
-            if error.who == "server":  # another one, whose client the handler is
-                raise
+            if error.who == "server" or not error.capability:
+                raise  # of another server, whose client the handler is; or no capability is lacking
             raise rpc_errors.missing_capability(error) from None
         assert ctx.inputs is not None  # a question was asked
         return ctx.inputs.result(self._sealer(called, params).seal)

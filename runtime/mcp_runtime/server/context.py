@@ -21,12 +21,12 @@ from mcp_runtime.core.session.events import Called
 from mcp_runtime.core.session.pending import Timeout
 from mcp_runtime.core.session.rate_limit import Bucket
 from mcp_runtime.core.session.request_state import InputRequests
-from mcp_runtime.core.terms.capabilities import declares, require_client
+from mcp_runtime.core.terms.capabilities import capability_of, declares, require_client
 from mcp_runtime.core.wire import error_codes, rpc_errors
 from mcp_runtime.core.wire.jsonrpc import Id
 from mcp_runtime.errors import NotOffered, RpcError, TooMuch
 from mcp_runtime.limits import Limits
-from mcp_runtime.revisions import Era
+from mcp_runtime.revisions import HANDLERS, Era, latest_calls, revision
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.other_names import CONTEXT_NAMES, with_other_names
 from mcp_runtime.server.peer import Peer
@@ -369,6 +369,30 @@ class Context:
             peer.roots = answer.roots
         return answer.roots
 
+    async def ask(self, method: str, params: Any = t.UNSET, **asked: Unpack[Asked]) -> Any:
+        """Send a request to the client and return its answer, a model of `types`.
+
+        For requests of the protocol which have no method here, such as those of a newer revision;
+        `calls` has them with their types. `params` are a model, or their JSON object.
+
+        Raises ValueError for a method that no server sends, DecodeError for other params,
+        NotOffered if the client lacks the capability or its revision the method, RemoteError,
+        TimedOut.
+        """
+        handled = revision(HANDLERS)
+        known = handled.methods.get(method)
+        if known is None or known.kind != "request" or known.direction == "client-to-server":
+            raise ValueError(f"{method!r} is no request of a server in {HANDLERS}")
+        if isinstance(params, dict):
+            params = t.from_wire(handled.type_of("params", method), params)
+        members = {} if params is t.UNSET else {"params": params}
+        return await self._ask(getattr(t, known.message)(**members), **asked)
+
+    @property
+    def calls(self) -> latest_calls.ServerCalls:
+        """The requests and notifications of a server, typed: `await ctx.calls.elicit(params)`."""
+        return Calls(self)
+
     async def pause(self, retry: float = 1.0) -> None:
         """Close the response; the client reconnects for the answer after `retry` seconds.
 
@@ -410,20 +434,32 @@ class Context:
     async def _ask(
         self, request: Any, *, key: str | None = None, timeout: float | None = None
     ) -> Any:
-        params = getattr(request, "params", t.UNSET)
-        capability = request.method.partition("/")[0]
-        require_client(request.method, capability, params, self.client_capabilities)
+        params, method = getattr(request, "params", t.UNSET), request.method
+        if method not in self.called.terms.translation.methods:
+            raise NotOffered(method, "", "client", missing=f"it in {self.revision}")
+        require_client(method, capability_of(method), params, self.client_capabilities)
         if self.asker is not None:
             return await self.asker(request, key, timeout)
         if self.era == "handshake":
             wait = Timeout(self.server.limits.total if timeout is None else timeout)
-            return await self.peer.request(
-                request.method, params, timeout=wait, about=self.called.id
-            )
+            return await self.peer.request(method, params, timeout=wait, about=self.called.id)
         if not self.asks_in_result:
             raise RpcError(error_codes.INTERNAL_ERROR, f"{self.method} cannot ask the client")
         self.inputs = self.inputs or InputRequests({})
         answer = self.inputs.answer(self.inputs.key(request, key), request)
         if answer is None:
-            raise InputNeeded(request.method)
+            raise InputNeeded(method)
         return answer
+
+
+class Calls(latest_calls.ServerCalls):
+    """Every message of a server in the handlers' revision, sent about one request."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    async def request(self, method: str, params: object) -> object:
+        return await self._context.ask(method, t.UNSET if params is None else params)
+
+    async def notify(self, method: str, params: object) -> None:
+        await self._context.peer.notify(method, t.UNSET if params is None else params)

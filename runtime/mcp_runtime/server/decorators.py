@@ -12,6 +12,7 @@ from typing import Any, Final, TypedDict, TypeVar, Unpack, cast, overload
 
 from mcp_runtime.core.http.param_headers import ParamHeaders
 from mcp_runtime.core.session.server_session import ANSWERED_AT_ONCE
+from mcp_runtime.core.session.subscriptions import SERVED_MEMBERS
 from mcp_runtime.core.terms.meta_names import require_meta
 from mcp_runtime.errors import texts
 from mcp_runtime.json_schema.client_rules import objections
@@ -332,6 +333,24 @@ class Decorators(ABC):
             else:
                 self._handlers[method] = cast("Handler", function)
                 self._changed()
+            return function
+
+        return register
+
+    def subscription(self, member: str) -> Callable[[_F], _F]:
+        """Register the function that accepts a member of a subscription's filter.
+
+        It takes the wanted value and the principal, "" for nobody, and returns the part that this
+        client will be notified of. Use it for members of a newer revision, beside `publish`.
+
+        Raises ValueError for a member that the server serves by itself.
+        """
+        if member in SERVED_MEMBERS:
+            raise ValueError(f"{member}: the server serves this member of the filter by itself")
+
+        def register(function: _F) -> _F:
+            self.features.filters[member] = function
+            self._changed()
             return function
 
         return register

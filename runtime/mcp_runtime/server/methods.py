@@ -113,8 +113,8 @@ class ProtocolMethods:
 
     def _failed_call(self, tool: str, error: BaseException, ctx: Context) -> t.CallToolResult:
         """Return the result of a call whose tool raised `error`. Raise protocol errors again."""
-        is_of_client = isinstance(error, NotOffered) and error.who == "client"
-        if isinstance(error, RpcError) or (is_of_client and ctx.era == "per-request"):
+        lacks = isinstance(error, NotOffered) and error.who == "client" and error.capability
+        if isinstance(error, RpcError) or (lacks and ctx.era == "per-request"):
             raise error
         if isinstance(error, _UNSENDABLE):
             log.error("tool %s: %s", tool, error)

@@ -299,6 +299,8 @@ class Features:
         self.completers: dict[tuple[str, str], Completer] = {}
         self.options: dict[str, Sequence[ToolOption]] = {}
         """The options of tools, by the name of the tool."""
+        self.filters: dict[str, Callable[[Any, str], Any]] = {}
+        """The functions that accept members of a subscription's filter, by member."""
         self.reruns = set[str]()
         """The tools whose calls may be run again."""
         self.scopes: dict[str, tuple[str, ...]] = {}

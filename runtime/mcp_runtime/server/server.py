@@ -31,13 +31,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from mcp_runtime.core.http.param_headers import ParamHeaders
 from mcp_runtime.core.session.request_state import KeyRing, StateSealer
 from mcp_runtime.core.session.subscriptions import Change, Notice
+from mcp_runtime.core.terms.capabilities import declares
 from mcp_runtime.core.terms.extension import Extension, Extensions
 from mcp_runtime.core.terms.negotiation import ServerOffer
 from mcp_runtime.core.terms.tolerances import OF_ARGUMENTS, strictness
 from mcp_runtime.core.wire import rpc_errors
-from mcp_runtime.errors import texts
+from mcp_runtime.errors import NotOffered, texts
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.revisions import ALL, UNSET, parse
+from mcp_runtime.revisions import ALL, HANDLERS, UNSET, parse, revision
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.broadcast import ChangeBroadcaster
 from mcp_runtime.server.connection import ServerWireConnection
@@ -154,6 +155,7 @@ class Server(Decorators):
             instructions=or_unset(instructions),
             hints=hints,
             can_subscribe=self._can_subscribe,
+            filters=features.filters,
             strict=strictness(strict) | (OF_ARGUMENTS if strict_arguments else frozenset[str]()),
         )
         self._offer: ServerOffer | None = self._first_offer
@@ -208,15 +210,18 @@ class Server(Decorators):
     def publish(
         self, method: str, params: Any, member: str, value: str, *, principal: str | None = None
     ) -> None:
-        """Send a notification of an extension to its subscribers.
+        """Send a notification of the protocol or of an extension to its subscribers.
 
         These are clients with `value` in `member` of their filter, acting for `principal` unless it
-        is None. Raises ValueError if the method belongs to no extension.
+        is None. `params` are a model. Raises ValueError for an unknown method, NotOffered if the
+        server does not declare the capability of the method.
         """
-        owner = self._first_offer.extensions.owner(method)
-        if owner is None:
-            raise ValueError(f"{method}: no extension of this server has that method")
-        body = parse(owner.write("params", params))
+        owner, core = self._first_offer.extensions.owner(method), revision(HANDLERS).methods
+        if owner is None and (method not in core or core[method].kind != "notification"):
+            raise ValueError(f"{method}: no notification of {HANDLERS}, nor of an extension here")
+        if owner is None and not declares(self.offer().declared, core[method].capability):
+            raise NotOffered(method, core[method].capability, "server")
+        body = t.to_wire(params) if owner is None else parse(owner.write("params", params))
         notice = Notice(method, body, member, value)
         self._broadcaster.broadcast(Change(notice=notice, principal=principal))
 

@@ -376,7 +376,8 @@ class ClientSession(Session):
         if known is None:
             owner = self.offer.extensions.owner(method)
             what = "it" if owner is None else f"the extension {owner.identifier}"
-            raise NotOffered(method, f"{what} in {terms.translation.revision.name}", "server")
+            missing = f"{what} in {terms.translation.revision.name}"
+            raise NotOffered(method, "", "server", missing=missing)
         theirs = known.direction == "client-to-server" and known.kind == "request"
         roots = {"roots": {"listChanged": self.offer.roots_change}}
         declared = terms.capabilities if theirs else {**self.offer.declared, **roots}

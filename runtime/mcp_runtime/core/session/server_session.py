@@ -23,7 +23,13 @@ from mcp_runtime.core.session.lifecycle import State
 from mcp_runtime.core.session.pending import Pending
 from mcp_runtime.core.session.running_requests import Running
 from mcp_runtime.core.session.session import Session
-from mcp_runtime.core.session.subscriptions import LISTS, Change, Notice, Subscriptions
+from mcp_runtime.core.session.subscriptions import (
+    LISTS,
+    Change,
+    Notice,
+    Subscriptions,
+    other_members,
+)
 from mcp_runtime.core.terms.capabilities import declares, require_client
 from mcp_runtime.core.terms.extension import accepted
 from mcp_runtime.core.terms.log_levels import LEVELS, require_level
@@ -35,7 +41,15 @@ from mcp_runtime.core.wire import error_codes, jsonrpc, peek, rpc_errors
 from mcp_runtime.core.wire.jsonrpc import Id, Notification, Request
 from mcp_runtime.errors import NotOffered, RpcError
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.revisions import Context, Method, Revision, latest, parse, revision
+from mcp_runtime.revisions import (
+    HANDLERS,
+    Context,
+    Method,
+    Revision,
+    latest,
+    parse,
+    revision,
+)
 
 ANSWERED_AT_ONCE: Final = (
     "ping",
@@ -271,8 +285,11 @@ class ServerSession(Session):
         """
         params = terms.translation.read("params", frame.method, frame.params)
         wanted = params.notifications
-        more = accepted(terms.translation.extensions, wanted.extra_, self.principal)
-        kept = self.subscriptions.listen(frame.id, wanted, self.offer(), more)
+        offer, others = self.offer(), other_members(wanted)
+        more = accepted(terms.translation.extensions, others, self.principal)
+        for name in others.keys() & offer.filters.keys():
+            more[name] = offer.filters[name](others[name], self.principal)
+        kept = self.subscriptions.listen(frame.id, wanted, offer, more)
         self.start(frame, terms)
         acknowledged = latest.SubscriptionsAcknowledgedNotificationParams(
             notifications=kept, meta=tagged(frame.id)
@@ -348,32 +365,50 @@ class ServerSession(Session):
     def _changed(
         self, method: str, make: Callable[..., Any], streams: Iterable[Id], in_session: bool
     ) -> list[bytes]:
-        """Return one notification per subscribed stream, and one more for a handshake session."""
+        """Return one notification per subscribed stream, and one more for a handshake session.
+
+        A client whose revision lacks the notification gets none.
+        """
+        open_terms = {id: self.running[id].terms for id in streams}
         sent = [
-            self.notify(method, make(meta=tagged(id)), self.running[id].terms) for id in streams
+            self.notify(method, make(meta=tagged(id)), terms)
+            for id, terms in open_terms.items()
+            if method in terms.translation.methods
         ]
-        if in_session and self.state is State.OPEN:
+        agreed = self.agreed if in_session and self.state is State.OPEN else None
+        if agreed is not None and method in agreed.translation.methods:
             sent.append(self.notify(method, make()))
         return sent
 
     def _published(self, notice: Notice) -> list[bytes]:
         method, params, sent = notice.method, notice.params, list[bytes]()
+        handled = revision(HANDLERS)
         for id in self.subscriptions.of_member(notice.member, notice.value):
-            if method in self.running[id].terms.translation.methods:
-                meta = {**params.get("_meta", {}), "io.modelcontextprotocol/subscriptionId": id}
-                sent.append(jsonrpc.notification(method, _dump({**params, "_meta": meta})))
+            terms = self.running[id].terms
+            if method not in terms.translation.methods:
+                continue
+            meta = {**params.get("_meta", {}), "io.modelcontextprotocol/subscriptionId": id}
+            tagged_params = {**params, "_meta": meta}
+            if method in handled.methods:
+                model = latest.from_wire(handled.type_of("params", method), tagged_params)
+                sent.append(self.notify(method, model, terms))
+            else:
+                sent.append(jsonrpc.notification(method, _dump(tagged_params)))
         return sent
 
     def log(self, id: Id, terms: Terms, level: str, data: Any, logger: object = None) -> bytes:
         """Return the bytes of a log message about a request; empty if the client filters its level.
 
-        In the per-request era the bytes are empty too once the request is answered or cancelled.
+        They are empty too if the client's revision has no log messages, and in the per-request era
+        once the request is answered or cancelled.
         Raises ValueError for an unknown level, TypeError if `logger` is neither text nor None.
         Source: 2026-07-28 server/utilities/logging.
         """
         require_level(level)
         if not isinstance(logger, str | None):
             raise TypeError(f"the name of a logger is text, not {type(logger).__name__}")
+        if "notifications/message" not in terms.translation.methods:
+            return b""
         running = self.running.get(id)
         least = self.log_level
         if terms.translation.revision.era == "per-request":
@@ -410,7 +445,8 @@ class ServerSession(Session):
     def _gate(self, method: str, params: Any, terms: Terms) -> None:
         known = terms.translation.methods.get(method)
         if known is None:
-            raise NotOffered(method, f"it in {terms.translation.revision.name}", "client")
+            missing = f"it in {terms.translation.revision.name}"
+            raise NotOffered(method, "", "client", missing=missing)
         if known.kind == "notification":
             self._require_declared(known, terms)
         else:

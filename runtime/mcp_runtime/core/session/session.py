@@ -412,8 +412,10 @@ class Session(ABC):
 
         Source: 2025-11-25 basic/utilities/progress, "Behavior Requirements".
         """
-        running = self.running.get(id)
+        method, running = "notifications/progress", self.running.get(id)
         if running is None or running.terms.token is None or not progress > running.progress:
+            return b""
+        if method not in running.terms.translation.methods:
             return b""
         running.progress = progress
         params = latest.ProgressNotificationParams(
@@ -422,7 +424,7 @@ class Session(ABC):
             total=UNSET if total is None else total,
             message=UNSET if message is None else message,
         )
-        return self.notify("notifications/progress", params, running.terms)
+        return self.notify(method, params, running.terms)
 
     def cancel(self, id: Id, reason: str = "") -> bytes:
         """Cancel a request of ours and return the notification; a late answer is ignored.

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, structs
 
 from mcp_runtime.core.session.held import EVENT_BYTES, HeldBytes, Hold
 from mcp_runtime.core.terms.capabilities import declares
@@ -27,9 +27,9 @@ LISTS: Final[Mapping[str, str]] = {
 
 
 class Notice(Struct, frozen=True):
-    """An extension's notification, for subscribers with `value` in `member` of their filter.
+    """A notification for subscribers with `value` in `member` of their filter.
 
-    `params` is parsed JSON.
+    `params` is parsed JSON, of an extension or of the handlers' revision.
     """
 
     method: str
@@ -65,6 +65,7 @@ class Subscriptions:
         self._held = held
         self._hold = Hold(held)
         self._streams: dict[Id, latest.SubscriptionFilter] = {}
+        self._added: dict[Id, Mapping[str, list[Any]]] = {}
         self._uris = 0
 
     @property
@@ -96,17 +97,19 @@ class Subscriptions:
     ) -> latest.SubscriptionFilter:
         """Subscribe a stream to the offered part of `wanted`; return this part.
 
-        `more` are members added by extensions. Raises RpcError if the limit is reached.
+        `more` are the members that handlers or extensions accept. Raises RpcError if the limit is
+        reached.
         """
         kept = _kept(wanted, offer, more)
-        self._require_room(1 + _size(kept))
-        self._streams[id] = kept
-        self._uris += _size(kept)
+        added = _added(kept)
+        self._require_room(1 + _size(kept, added))
+        self._streams[id], self._added[id] = kept, added
+        self._uris += _size(kept, added)
         return kept
 
     def end(self, id: Id) -> None:
         if (ended := self._streams.pop(id, None)) is not None:
-            self._uris -= _size(ended)
+            self._uris -= _size(ended, self._added.pop(id))
 
     def of_list(self, what: str) -> list[Id]:
         member = LISTS[what]
@@ -116,8 +119,8 @@ class Subscriptions:
         return [id for id, kept in self._streams.items() if uri in _uris(kept)]
 
     def of_member(self, member: str, value: object) -> list[Id]:
-        """Return the streams with `value` in a member added by an extension."""
-        return [id for id, kept in self._streams.items() if value in _added(kept).get(member, ())]
+        """Return the streams with `value` in another member of their filter."""
+        return [id for id, added in self._added.items() if value in added.get(member, ())]
 
     def _require_room(self, more: int) -> None:
         most = self._limits.subscriptions
@@ -142,19 +145,34 @@ def _kept(
     }
     uris = _uris(wanted) if declares(declared, "resources.subscribe") else []
     unique = [uri for uri in dict.fromkeys(uris) if offer.can_subscribe(uri)]
-    return latest.SubscriptionFilter(
-        **lists, resource_subscriptions=unique or UNSET, extra_=dict(more)
-    )
+    known = latest.SubscriptionFilter(**lists, resource_subscriptions=unique or UNSET)
+    if not more:
+        return known
+    return latest.from_wire(latest.SubscriptionFilter, {**more, **latest.to_wire(known)})
 
 
 def _uris(kept: latest.SubscriptionFilter) -> list[str]:
     return [] if kept.resource_subscriptions is UNSET else kept.resource_subscriptions
 
 
-def _size(kept: latest.SubscriptionFilter) -> int:
-    return len(_uris(kept)) + sum(map(len, _added(kept).values()))
+def _size(kept: latest.SubscriptionFilter, added: Mapping[str, list[Any]]) -> int:
+    return len(_uris(kept)) + sum(map(len, added.values()))
+
+
+def other_members(wanted: latest.SubscriptionFilter) -> dict[str, Any]:
+    """Return the members of a filter beside the lists and the URIs, as JSON."""
+    whole: dict[str, Any] = latest.to_wire(wanted)
+    return {name: value for name, value in whole.items() if name not in SERVED_MEMBERS}
+
+
+SERVED_MEMBERS: Final = frozenset(
+    each.encode_name
+    for each in structs.fields(latest.SubscriptionFilter)
+    if each.name in {*LISTS.values(), "resource_subscriptions"}
+)
+"""The members of a filter served without a function of the application, by their wire names."""
 
 
 def _added(kept: latest.SubscriptionFilter) -> dict[str, list[Any]]:
-    """Return the lists added by extensions."""
-    return {name: value for name, value in kept.extra_.items() if isinstance(value, list)}
+    """Return the lists in a filter beside the URIs."""
+    return {k: value for k, value in other_members(kept).items() if isinstance(value, list)}

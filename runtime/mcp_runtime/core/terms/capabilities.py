@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from mcp_runtime.errors import NotOffered
-from mcp_runtime.revisions import UNSET, latest
+from mcp_runtime.revisions import HANDLERS, UNSET, latest, revision
 
 
 def declares(capabilities: Mapping[str, Any], path: str) -> bool:
@@ -45,6 +45,15 @@ def needed(method: str, capability: str, params: Mapping[str, Any]) -> Iterator[
     uses_tools = any(params.get(name) is not None for name in ("tools", "toolChoice"))
     if method == "sampling/createMessage" and uses_tools:
         yield "sampling.tools"
+
+
+def capability_of(method: str) -> str:
+    """Return the capability which a request to a client needs, in the handlers' revision.
+
+    It is the first part of the method's name if that revision does not have the method.
+    """
+    known = revision(HANDLERS).methods.get(method)
+    return method.partition("/")[0] if known is None else known.capability
 
 
 def require_client(method: str, capability: str, params: Any, declared: Mapping[str, Any]) -> None:

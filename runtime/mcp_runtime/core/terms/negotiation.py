@@ -6,7 +6,7 @@ Source: 2025-11-25 basic/lifecycle, "Version Negotiation"; 2026-07-28 basic/vers
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, ClassVar, Final
 
@@ -97,7 +97,9 @@ class ServerOffer(Offer):
     """The declaration of a server.
 
     `methods` are answered without a capability; `hints` tell clients how long to cache the
-    declaration. `can_subscribe` decides whether clients may subscribe to a URI.
+    declaration. `can_subscribe` decides whether clients may subscribe to a URI. `filters` have a
+    function for each other member of a subscription's filter: it takes the value and the principal,
+    and returns the accepted part.
     """
 
     role = SERVER
@@ -105,6 +107,7 @@ class ServerOffer(Offer):
     instructions: str | UnsetType = UNSET
     methods: frozenset[str] = frozenset()
     can_subscribe: Callable[[str], bool] = lambda uri: True
+    filters: Mapping[str, Callable[[Any, str], Any]] = field(default_factory=dict[str, Any])
     hints: Mapping[str, Any] = field(
         default_factory=lambda: {"ttl_ms": 0, "cache_scope": "private"}
     )
@@ -154,6 +157,28 @@ class ClientOffer(Offer):
     role = CLIENT
     capabilities: latest.ClientCapabilities
     roots_change: bool = False
+
+    def with_capability(self, path: str, settings: Mapping[str, Any]) -> ClientOffer:
+        """Return the offer with one more capability, a dotted path.
+
+        Without `settings` it is an empty object, or true where the handlers' revision wants that.
+        Raises DecodeError for a capability that no client has.
+        """
+        *outer, last = path.split(".")
+        whole: dict[str, Any] = latest.to_wire(self.capabilities)
+        inner = whole
+        for name in outer:
+            inner = inner.setdefault(name, {})
+        for value in ({**settings}, True):
+            inner[last] = {**inner.get(last, {}), **value} if isinstance(value, dict) else value
+            try:
+                declared = latest.from_wire(latest.ClientCapabilities, whole)
+            except DecodeError:
+                if value is True:
+                    raise
+            else:
+                break
+        return replace(self, capabilities=declared)
 
     def offered(self, spoken: str) -> dict[str, Any]:
         """Return the params of `initialize` with the proposed revision."""
