@@ -213,7 +213,7 @@ def _table(field: Field, item: Type, schema: Schema, of: Schema, way: _Ways) -> 
     inner = stripped(of, field.type)
     if isinstance(inner, Arr) and field.required and way(inner.of, item, field.wire) is not None:
         return f"{{items = {json.dumps(field.wire)}}}"
-    found = [
+    candidates = [
         (value.wire != field.wire, value, struct)
         for arm in arms(schema, item)
         if (struct := struct_of(schema, arm)) is not None
@@ -221,7 +221,7 @@ def _table(field: Field, item: Type, schema: Schema, of: Schema, way: _Ways) -> 
         if value.const is None and kinds(schema, value.type) >= kinds(of, field.type)
         if value.wire == field.wire or way(field.type, value.type, field.wire) is not None
     ]
-    for _, value, struct in sorted(found, key=lambda row: row[0]):
+    for _, value, struct in sorted(candidates, key=lambda row: row[0]):
         others = [f for f in struct.fields if f.required and f.wire != value.wire]
         if others and all(_is_mark(schema, each) for each in others):
             marks = ", ".join(f"{f.wire} = {json.dumps(f.const or '...')}" for f in others)

@@ -441,8 +441,8 @@ class Ways:
 
     def _parts(self, s: Struct, t: Struct, g: Field) -> str:
         """The `parts` of a `compose` row that may answer for an array; empty if none may."""
-        found = suggestion(s, t, g, (self.source, self.target), self._without_rows)
-        return f"; an array composed of the members that only the sender has: {found}" * bool(found)
+        parts = suggestion(s, t, g, (self.source, self.target), self._without_rows)
+        return f"; an array composed of the members that only the sender has: {parts}" * bool(parts)
 
     def _without_rows(self, s: Type, t: Type, place: str) -> Way | None:
         """Like `way`; None too if any row is needed."""

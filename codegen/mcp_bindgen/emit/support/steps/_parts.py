@@ -81,9 +81,9 @@ def split_parts(
             new = trip.squat(new, name, at, why)
     for name in names:
         trip.move(whole, (at, name), whole=True)
-    found = [_part_of(item, parts) for item in o[wire]]
+    numbers = [_part_of(item, parts) for item in o[wire]]
     order: list[int] = []
-    for i, (item, number) in enumerate(zip(o[wire], found, strict=True)):
+    for i, (item, number) in enumerate(zip(o[wire], numbers, strict=True)):
         if number == _NONE:
             trip.lose(whole, "an item of it is left out", why)
             continue
@@ -93,7 +93,7 @@ def split_parts(
             value = part.step(item, (whole, i), trip)
             new[part.wire] = [*new.get(part.wire, ()), value]
             continue
-        if number in order or number != _first_of(part, parts, found):
+        if number in order or number != _first_of(part, parts, numbers):
             trip.lose(whole, f"only one item of it becomes {_name_of(part)}", why)
             continue
         order.append(number)
@@ -126,11 +126,11 @@ def _part_of(item: Json, parts: tuple[Part, ...]) -> int:
     return rest
 
 
-def _first_of(part: Part, parts: tuple[Part, ...], found: list[int]) -> int:
+def _first_of(part: Part, parts: tuple[Part, ...], numbers: list[int]) -> int:
     """Return the number of the first part of a member with an item."""
     if not part.wire:
         return parts.index(part)
-    return min(number for number in found if number != _NONE and parts[number].wire == part.wire)
+    return min(number for number in numbers if number != _NONE and parts[number].wire == part.wire)
 
 
 def _not_restored(parts: tuple[Part, ...], order: list[int], new: Json) -> list[str]:
