@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import sys
+import tomllib
 from pathlib import Path
 from typing import Final
 
@@ -63,6 +64,7 @@ def files(tmp_path: Path) -> Path:
         (tmp_path / f"{version}.json").write_text(json.dumps(tools))
     shutil.copy(ROOT / "schema/ext/tasks/draft-2026-08-21/schema.ts", tmp_path / "schema.ts")
     (tmp_path / "next.ts").write_text("export interface Dog { name: string }\n")
+    shutil.copy(ROOT / "schema/2026-07-28/schema.ts", tmp_path / "draft.ts")
     server = next(b.text for b in PAGES["docs/SERVER.md"].blocks if b.file == "weather.py")
     (tmp_path / "weather.py").write_text(server)
     (tmp_path / "wire.jsonl").write_text('{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
@@ -97,9 +99,12 @@ def test_what_a_page_installs_has_the_command_that_it_runs() -> None:
 
 def test_the_rows_that_pages_show_are_rows() -> None:
     shown = {name: [b.text for b in p.blocks if b.language == "toml"] for name, p in PAGES.items()}
-    assert {name for name, rows in shown.items() if rows} == {"docs/DIFF.md", "docs/HOSTS.md"}
+    pages = {"docs/DIFF.md", "docs/HOSTS.md", "docs/READING.md"}
+    assert {name for name, rows in shown.items() if rows} == pages
     (ignored,) = shown["docs/DIFF.md"]
     assert ignore.parse(ignored, "ignore.toml")
+    (composed,) = shown["docs/READING.md"]
+    assert {"path", "up", "down", "parts"} == tomllib.loads(composed).keys()
 
 
 def ran(line: str) -> Result:

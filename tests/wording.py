@@ -108,7 +108,6 @@ CEILINGS: Final[Mapping[str, Figures]] = {
 
 PAGE_CEILINGS: Final[Mapping[str, Page]] = {
     "docs/ARCHITECTURE.md": Page(10, 0, 79, 480),
-    "docs/READING.md": Page(13, 4, 29, 198),
     "docs/THREATS.md": Page(19, 0, 98, 19),
 }
 """Pages that are not rewritten yet. `you` may only rise, and the other figures only fall."""
