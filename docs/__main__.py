@@ -44,7 +44,8 @@ def changes(old: str, new: str) -> str:
 
 def side(revision: str) -> Side:
     schema = pins.find(revision)
-    return Side(revision, pins.lower(schema), Source(schema.data, schema.path))
+    codes = pins.error_codes(revision)
+    return Side(revision, pins.lower(schema), Source(schema.data, schema.path), codes=codes)
 
 
 def compatibility() -> str:

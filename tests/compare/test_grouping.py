@@ -64,7 +64,9 @@ def test_sections_and_what_is_in_them_stand_worst_first(old: str, new: str) -> N
         for section in sections
     ]
     assert all(each == sorted(each) for each in ranks)
-    worst = [each[0] for each in ranks]
+    alone = [section.title == "Python source alone" for section in sections]
+    assert alone == sorted(alone), "findings about messages come first"
+    worst = [each[0] for each, is_alone in zip(ranks, alone, strict=True) if not is_alone]
     assert worst == sorted(worst)
 
 
@@ -191,6 +193,40 @@ def test_a_report_opens_with_its_news_in_five_lines() -> None:
     assert lines[1].startswith("Now required: _meta of RequestParams and 1 more (in 8 methods), ")
 
 
+@pytest.mark.parametrize(
+    ("pair", "news"),
+    [
+        (
+            PAIRS[0],
+            [
+                "Also travels: JSONRPCBatchRequest, JSONRPCBatchResponse, "
+                "AudioContent (in 3 methods)",
+                "Capabilities: +completions; New in results: Tool.annotations",
+            ],
+        ),
+        (
+            PAIRS[1],
+            [
+                "New: elicitation/create",
+                "Also travels: ResourceLink (in 2 methods); "
+                "Travels no longer: JSONRPCBatchRequest, JSONRPCBatchResponse",
+                "Capabilities: +elicitation; New in results: _meta of Resource and 9 more, "
+                "title of Implementation and 5 more, Annotations.lastModified, "
+                "CallToolResult.structuredContent, Tool.outputSchema",
+            ],
+        ),
+    ],
+)
+def test_arms_capabilities_and_members_of_results_are_news(
+    pair: tuple[str, str], news: list[str]
+) -> None:
+    assert headlines(report(*pair)) == news
+
+
+def test_an_envelope_with_another_name_is_no_news() -> None:
+    assert not [line for line in headlines(report(*PAIRS[2])) if "JSONRPC" in line]
+
+
 @pytest.mark.parametrize(("old", "new"), PAIRS)
 def test_the_short_form_is_one_line_for_each_finding_worst_first(old: str, new: str) -> None:
     whole = report(old, new)
@@ -300,7 +336,7 @@ def test_a_file_is_compared_by_facts_alone(root: Path, tmp_path: Path) -> None:
     findings = json.loads(done.stdout)["findings"]
     assert [(f["rule"], f["path"]) for f in findings] == [
         ("TYPE_REPLACED", "HeaderMismatchError.error.code"),
-        ("CONSTANT_CHANGED", "HEADER_MISMATCH"),
+        ("ERROR_CODE_CHANGED", "HEADER_MISMATCH"),
     ]
 
 

@@ -13,6 +13,7 @@ from mcp_bindgen.pins.files import (
 from mcp_bindgen.pins.meaning import (
     by_facts,
     decisions,
+    error_codes,
     extension,
     extension_decisions,
     load,
@@ -46,6 +47,7 @@ __all__ = [
     "beside",
     "by_facts",
     "decisions",
+    "error_codes",
     "extension",
     "extension_decisions",
     "extensions",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "by_facts",
     "decisions",
+    "error_codes",
     "extension",
     "extension_decisions",
     "load",
@@ -114,6 +115,25 @@ def meaning(file: Found) -> Schema:
         return lower(file) if file.revision else by_facts(file)
     except UnansweredError:
         return by_facts(file)
+
+
+def error_codes(revision: str) -> dict[str, int]:
+    """The error codes by which methods of a pinned revision say what later or older ones say by
+    another code, by method; empty for an unpinned file.
+    """
+    if revision not in pins():
+        return {}
+    codes: dict[str, int] = {}
+    steps = [row for row in decisions().rows.values() if row.kind == "step"]
+    for row in sorted(steps, key=lambda row: row.revision):
+        method, found, code = row.path.removeprefix("up ").partition(".error:")
+        if row.path.startswith("up ") and found and isinstance(row.values.get("to"), int):
+            newer = row.revision.partition("..")[2]
+            if revision >= newer:
+                codes[method] = row.values["to"]
+            else:
+                codes.setdefault(method, int(code))
+    return codes
 
 
 def decisions() -> Decisions:

@@ -81,4 +81,5 @@ def _side(name: str, file: pins.Found, schema: Schema) -> Side:
     from mcp_bindgen.source import Source, link
 
     source = link(Source(file.data, file.path), file.imports)[0]
-    return Side(file.revision or name, schema, source, not file.revision)
+    codes = pins.error_codes(file.revision)
+    return Side(file.revision or name, schema, source, not file.revision, codes=codes)

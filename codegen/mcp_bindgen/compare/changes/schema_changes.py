@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 from mcp_bindgen.compare.changes.change import NOTHING, Change, Key, Place, Spot
 from mcp_bindgen.compare.changes.declaration_changes import DeclarationComparison
@@ -18,7 +19,10 @@ from mcp_bindgen.compare.changes.typescript import spelled, spelled_value
 from mcp_bindgen.ir.envelopes import envelopes
 from mcp_bindgen.ir.model import Alias, Const, Lit, Method, Ref, Schema, Struct
 
-__all__ = ["compare"]
+__all__ = ["ERROR_CODE", "compare", "is_error_code"]
+
+ERROR_CODE: Final[Key] = ("error", "code", "")
+"""The key of a change of an error's code."""
 
 
 def compare(old: Schema, new: Schema) -> tuple[Pairing, tuple[Change, ...]]:
@@ -121,6 +125,10 @@ def _is_compared(types: TypeComparison, a: Struct, b: Struct) -> bool:
 # ---- constants
 
 
+def is_error_code(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value < 0
+
+
 def _constants(pairing: Pairing) -> Iterator[Change]:
     before, after = pairing.old.consts, pairing.new.consts
     for name, const in before.items():
@@ -128,7 +136,9 @@ def _constants(pairing: Pairing) -> Iterator[Change]:
         if twin is None:
             yield _constant("removed", name, const, None)
         elif type(const.value) is not type(twin.value) or const.value != twin.value:
-            yield _constant("changed", name, const, twin)
+            change = _constant("changed", name, const, twin)
+            is_code = is_error_code(const.value) and is_error_code(twin.value)
+            yield replace(change, key=ERROR_CODE) if is_code else change
     for name, const in after.items():
         if name not in before:
             yield _constant("added", name, None, const)

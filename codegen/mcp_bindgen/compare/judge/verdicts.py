@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from mcp_bindgen.compare.changes.change import Change, Owner
+from mcp_bindgen.compare.changes.change import Change, Owner, Spot
 from mcp_bindgen.compare.changes.pairing import Pairing
-from mcp_bindgen.compare.changes.schema_changes import compare
+from mcp_bindgen.compare.changes.schema_changes import ERROR_CODE, compare, is_error_code
 from mcp_bindgen.compare.judge.rules import BY_KEY, Refuses, Rule, Verdict
 from mcp_bindgen.compare.judge.witness import ByTypes, Exact, Proof, Prover, Side, Witness
 from mcp_bindgen.compare.messages.directions import (
@@ -28,7 +28,7 @@ from mcp_bindgen.compare.messages.directions import (
 )
 from mcp_bindgen.compare.messages.extension import Carried, lone_results, routes_of
 from mcp_bindgen.compare.messages.message_paths import is_always, routes
-from mcp_bindgen.ir.model import Ref, Schema
+from mcp_bindgen.ir.model import Lit, Ref, Schema
 
 __all__ = [
     "AUDIENCES",
@@ -56,6 +56,9 @@ _OF_VERDICT: Final[dict[Verdict, Severity]] = {
     "holds": "compatible",
 }
 _BY_TYPES: Final = ByTypes()
+Codes: TypeAlias = tuple[Mapping[str, int], Mapping[str, int]]
+"""For the old and the new side: the error code by which a method says one thing."""
+_NO_CODES: Final[Mapping[str, int]] = {}
 _WORST: Final[tuple[Verdict, ...]] = ("breaks", "if used", "holds")
 
 
@@ -117,14 +120,20 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def judge(
-    old: Schema, new: Schema, exact: Exact = _BY_TYPES, inside: Sequence[Carried] = ()
+    old: Schema,
+    new: Schema,
+    exact: Exact = _BY_TYPES,
+    inside: Sequence[Carried] = (),
+    codes: Codes = (_NO_CODES, _NO_CODES),
 ) -> tuple[Finding, ...]:
     """Judge every change from `old` to `new`, in the order of the schemas.
 
     `exact` knows the constraints outside the types, `inside` lists the extension types carried in
-    messages of the core.
+    messages of the core. `codes` has for each side the error codes that methods answer by its
+    pages, which no type says.
     """
     pairing, changes = compare(old, new)
+    changes += tuple(_of_codes(*codes))
     more = tuple(routes_of(pairing, inside))
     reached, prover = routes(pairing, more), Prover(pairing, exact)
     lone = tuple(lone_results(pairing, inside))
@@ -132,6 +141,13 @@ def judge(
     rows = [(change, tuple(_routes(pairing, reached, change))) for change in changes]
     rows += [(change, (route,)) for change, route in lone]
     return tuple(_prove(prover, _judge(change, own, roles)) for change, own in rows)
+
+
+def _of_codes(old: Mapping[str, int], new: Mapping[str, int]) -> Iterator[Change]:
+    for method, code in old.items():
+        if new.get(method, code) != code:
+            spots = Spot(str(code)), Spot(str(new[method]))
+            yield Change(ERROR_CODE, f"{method} error", *spots, method=method)
 
 
 def _judge(change: Change, own: tuple[Route, ...], roles: tuple[str, ...]) -> Finding:
@@ -149,11 +165,26 @@ def _routes(pairing: Pairing, reached: Reached, change: Change) -> Iterator[Rout
         present = _always_present(pairing, change)
         for owner in (change.owner, *change.heirs):
             for route in reached.get(owner, ()):
-                yield _as_sure_as(route, present)
+                if not (route.part == "error" and _is_of_code(change)):
+                    yield _as_sure_as(route, present)
+    elif change.key == ERROR_CODE:
+        ways = frozenset((TO_SERVER, TO_CLIENT)) if not change.method else frozenset((TO_CLIENT,))
+        sure = (False, False)
+        yield Route(change.method, "error", ways, ANYTHING, ANYTHING, surely=sure, kind="error")
     elif change.method:
         yield from _of_method(pairing, change)
     elif change.key[0] == "envelope":
         yield Route("", "envelope", frozenset((TO_SERVER, TO_CLIENT)), ANYTHING, ANYTHING)
+
+
+def _is_of_code(change: Change) -> bool:
+    """Return whether an error only has another code: its constant is a change of its own, and any
+    reader of errors takes both.
+    """
+    codes = (change.old.type, change.new.type)
+    return change.steps[-1:] == ("code",) and all(
+        isinstance(type, Lit) and is_error_code(type.value) for type in codes
+    )
 
 
 def _always_present(pairing: Pairing, change: Change) -> tuple[bool, bool]:

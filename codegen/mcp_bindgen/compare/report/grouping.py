@@ -48,7 +48,7 @@ class Section:
 
 def sections(report: Report, wanted: Iterable[Severity] = SEVERITIES) -> list[Section]:
     """Group the findings with these severities. Sections are ordered by their worst item, then by
-    its number of methods, then in the order of the new schema.
+    its number of methods, then in the order of the new schema; those about messages come first.
     """
     by_title: dict[str, list[Item]] = {}
     for item in _items(report, set(wanted)):
@@ -59,7 +59,10 @@ def sections(report: Report, wanted: Iterable[Severity] = SEVERITIES) -> list[Se
         Section(title, tuple(sorted(items, key=lambda item: _rank(report, item))))
         for title, items in by_title.items()
     ]
-    return sorted(made, key=lambda s: (_severity(report, s.items[0]), order.index(s.title)))
+    return sorted(
+        made,
+        key=lambda s: (s.title == _CODE, _severity(report, s.items[0]), order.index(s.title)),
+    )
 
 
 def _rank(report: Report, item: Item) -> tuple[int, int]:

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from mcp_bindgen.compare.changes.change import Change
@@ -38,7 +38,7 @@ class Side:
     """One of the two schemas: its name, and its text.
 
     `own_file`: it is the user's file, not a bundled one. `inside` lists the extension types carried
-    in messages of the core.
+    in messages of the core, `codes` the error codes that methods answer by the pages alone.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Side:
     source: Source
     own_file: bool = True
     inside: tuple[Carried, ...] = ()
+    codes: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def is_extension(self) -> bool:
@@ -83,7 +84,7 @@ class Report:
 def compare(old: Side, new: Side) -> Report:
     """The report of two sides, for everybody."""
     inside = tuple(dict.fromkeys((*old.inside, *new.inside)))
-    findings = judge(old.schema, new.schema, inside=inside)
+    findings = judge(old.schema, new.schema, inside=inside, codes=(old.codes, new.codes))
     if old.is_extension:
         findings = tuple(_once(old, new, findings))
     roles = tuple(findings[0].peers) if findings else AUDIENCES[:-1]

@@ -13,6 +13,7 @@ from mcp_bindgen.compare.changes.change import Key
 from mcp_bindgen.compare.judge.rules.declarations import (
     CONSTANT_RULES,
     DECLARATION_RULES,
+    ERROR_RULES,
     TAG_RULES,
 )
 from mcp_bindgen.compare.judge.rules.members import ENVELOPE_RULES, INDEX_RULES, MEMBER_RULES
@@ -36,6 +37,7 @@ _ROWS: Final = (
     *BOUND_RULES,
     *ARM_RULES,
     *CONSTANT_RULES,
+    *ERROR_RULES,
     *TAG_RULES,
     *TOOL_RULES,
     *IGNORE_RULES,

@@ -6,7 +6,7 @@ from typing import Final
 
 from mcp_bindgen.compare.judge.rules.rule import Rule
 
-__all__ = ["CONSTANT_RULES", "DECLARATION_RULES", "TAG_RULES"]
+__all__ = ["CONSTANT_RULES", "DECLARATION_RULES", "ERROR_RULES", "TAG_RULES"]
 
 DECLARATION_RULES: Final = (
     Rule(
@@ -90,6 +90,20 @@ CONSTANT_RULES: Final = (
         source="if used",
         why="What uses its value on the wire has a finding of its own.",
         example="`LATEST_PROTOCOL_VERSION`",
+    ),
+)
+
+ERROR_RULES: Final = (
+    Rule(
+        "ERROR_CODE_CHANGED",
+        ("error", "code", ""),
+        asks="Does an error have another code?",
+        new_refuses="some",
+        old_refuses="some",
+        source="if used",
+        why="An error of any code is read; what looks for the code of this one misses it.",
+        example="`resources/read` answers -32602 in place of -32002 at 2026-07-28",
+        hint="Look for both codes, as long as peers of both revisions are spoken to.",
     ),
 )
 
