@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mcp_runtime.server.functions.content import Image as Image
     from mcp_runtime.server.functions.parameters import Header as Header
     from mcp_runtime.server.server import Server as Server
+    from mcp_runtime.shared.digests import definition_digest as definition_digest
     from mcp_runtime.shared.safe_path import AnyPath as AnyPath
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "RpcError",
     "Server",
     "ToolError",
+    "definition_digest",
     "types",
 ]
 
@@ -51,6 +53,7 @@ _FROM: Final = {
     "RpcError": "errors",
     "Server": "server.server",
     "ToolError": "errors",
+    "definition_digest": "shared.digests",
     "types": "revisions",
 }
 

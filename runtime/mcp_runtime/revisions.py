@@ -15,6 +15,7 @@ import mcp_wire
 from mcp_wire import HANDLERS, LATEST
 from mcp_wire._msgspec import EXTRA, Open, make
 from mcp_wire._types_msgspec import plain_annotation
+from mcp_wire._wire.digests import definition_digest
 from mcp_wire._wire.faults import DecodeError, EncodeError, fault, kind
 from mcp_wire._wire.methods import Method, Tolerance
 from mcp_wire._wire.text import check_depth, is_json, parse
@@ -39,6 +40,7 @@ __all__ = [
     "Trip",
     "UnsetType",
     "check_depth",
+    "definition_digest",
     "fault",
     "is_json",
     "kind",

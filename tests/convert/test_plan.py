@@ -496,9 +496,9 @@ def test_an_item_without_a_place_among_the_members_is_a_loss(
     tmp_path: Path, items: list[Any], old: dict[str, Any], losses: list[str]
 ) -> None:
     with steps_of(tmp_path, SPLIT, OPEN, parts(D, C, E, F)) as send:
-        sent, told = send({"c": items}, "b", "a")
+        sent, reported = send({"c": items}, "b", "a")
         assert sent == old
-        assert told == [f"$.c: {loss}" for loss in losses]
+        assert reported == [f"$.c: {loss}" for loss in losses]
         assert send(sent, "a", "b")[0] != {"c": items}
 
 
