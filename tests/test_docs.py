@@ -76,7 +76,8 @@ def test_the_command_line_has_every_verb_and_option(root: Path) -> None:
         command = main.get_command(context, verb)
         assert command is not None
         section = page.partition(f"\n### {verb}\n")[2].partition("\n### ")[0]
-        options = [name for option in command.params for name in option.opts if name[0] == "-"]
+        shown = [option for option in command.params if not getattr(option, "hidden", False)]
+        options = [name for option in shown for name in option.opts if name[0] == "-"]
         assert options
         assert [name for name in options if f"`{name}`" not in section] == []
 
