@@ -1,4 +1,4 @@
-"""Brings an official file here: from a path, from an address, or from where it is published."""
+"""Fetches an official schema file: from a local path, from a URL, or from its repository."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """MANIFEST.json lists the output; a stamp beside it records the inputs.
 
-The manifest is output like the rest. The stamp lies among Python's caches, which nobody commits: it
-saves a new generation if the inputs are unchanged. Line ends are ignored in both. This module
+The manifest is output like the rest. The stamp lies among Python's caches, which nobody commits:
+with it, generation is skipped if the inputs are unchanged. Both ignore line ends. This module
 imports no generator code, so checking is cheap.
 """
 

@@ -1,4 +1,5 @@
-"""Finds text without effect in a schema: `inspect` lists it, `pull` and `generate` tell of it."""
+"""Finds parts of a schema that change nothing in the bindings: `inspect` lists them, `pull` and
+`generate` print a line about them."""
 
 from __future__ import annotations
 

@@ -402,8 +402,8 @@ class Ways:
     def _renamed_before(
         self, s: Struct, t: Struct, f: Field, names: tuple[str, ...]
     ) -> Kept | None:
-        """The way down of a member that a row renames on the way up; None if a row of its own
-        decides.
+        """How a member becomes the older one, if a row of decisions renames the older one to it;
+        None if another row decides about the way down.
         """
         if self.rows.peek(DOWN, paths_of(s, f), _NEW) is not None:
             return None

@@ -1,4 +1,5 @@
-"""Makes the plan of two adjacent revisions: every method, position and error code, both ways."""
+"""Plans the conversion between two adjacent revisions, up and down: what becomes of each method, of
+each member of a message, and of each error code."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def _stem(method: Method) -> str:
 
 
 def _python(schema: Schema, method: Method) -> str:
-    """A method's name in the facades: the name of its message, unless several methods share it."""
+    """A method's Python name: from its message's type, or its own if methods share that type."""
     shared = sum(other.type == method.type for other in schema.methods) > 1
     name = snake(method.name.replace("/", "_") if shared else _stem(method))
     return f"{name}_" if name in _TAKEN else name

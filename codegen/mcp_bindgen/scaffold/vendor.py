@@ -100,7 +100,8 @@ def _needs(answers: Answers, modules: Mapping[str, _Module]) -> set[str]:
 
 
 def _roots(answers: Answers, modules: Mapping[str, _Module]) -> Iterator[str]:
-    """The modules with which the copy begins. Raises TemplateError if one is missing."""
+    """The modules whose imports decide which modules are copied into a project. Raises
+    TemplateError if a module is missing."""
     yield "mcp_runtime"
     added = [root for transport in answers.transports for root in TRANSPORTS[transport]]
     for root in (*COMMON, *added, *((PAGES,) if answers.ui else ())):

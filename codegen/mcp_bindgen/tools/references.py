@@ -1,4 +1,4 @@
-"""Resolves references within one JSON Schema, and collects the schemas for one place."""
+"""Resolves `$ref` within one JSON Schema, and collects all schemas that apply to one value."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def _wrong(
     value: object,
     classes: Iterable[type[Any]] = (),
 ) -> MemberError:
-    """Return the error for a value."""
+    """Return the error for a value that is no `words`, or is of no class in `classes`."""
     name = kind(value)
     # A class of another revision may have the same name: only the modules tell them apart.
     for cls in classes:

@@ -118,10 +118,9 @@ class GuardedFetch:
         return self._pools[proxy]
 
     async def require_page(self, url: str, /) -> None:
-        """Check a sign-in page by the same rule as a request. A host without a known address
-        passes.
+        """Refuse a sign-in page in a network to which requests are not sent either.
 
-        Raises DiscoveryFailed.
+        A host whose address is unknown passes. Raises DiscoveryFailed.
         """
         await self._require_near(url, private_page)
 

@@ -274,7 +274,9 @@ class Server(Decorators):
     # ---- serving
 
     def running(self) -> AbstractAsyncContextManager[object]:
-        """Keep the server's `lifespan` entered; all users at one time share one."""
+        """Return a context that keeps the server's `lifespan` entered; contexts that are open
+        together share a single lifespan.
+        """
         return self._lifespan or nullcontext()
 
     @property

@@ -16,7 +16,7 @@ class ToolOption:
     """An option for `@server.tool(options=[...])`. A subclass overrides the methods it needs."""
 
     def registered(self, tool: t.Tool) -> t.Tool:
-        """Return the tool to register. Raises ValueError if the tool cannot have this option."""
+        """Return the tool with this option applied. Raises ValueError if it cannot have one."""
         return tool
 
     def shown(self, tool: t.Tool, ctx: Context) -> t.Tool | None:

@@ -169,7 +169,7 @@ def _shrink_file(db: sqlite3.Connection) -> None:
 
 
 def _done(work: _Work, connection: sqlite3.Connection) -> Any:
-    """Return the result, or an error of the contract; other errors undo the whole transaction."""
+    """Return the result, or an error that stores may raise; others undo the transaction."""
     try:
         return work(connection)
     except (NoSuchEvent, TooManyTasks) as error:

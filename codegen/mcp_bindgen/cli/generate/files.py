@@ -176,7 +176,7 @@ def _extension_files(
 
 
 def confirm_rows(target: Target) -> None:
-    """Add each new revision to the rows it confirms unchanged."""
+    """Note in decisions.toml, for each row that a new revision leaves as it is, that it does."""
     from mcp_bindgen.ir.decisions.edits import add_confirmations
 
     rows = replace(pins.decisions(), deferred=True)

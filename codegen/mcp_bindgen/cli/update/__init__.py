@@ -1,1 +1,1 @@
-"""The verb `update`."""
+"""`mcp-bindgen update`: brings a project that `new` wrote up to date."""

@@ -106,7 +106,7 @@ def routes_of(pairing: Pairing, inside: Iterable[Carried]) -> Iterator[Route]:
 
 
 def lone_results(pairing: Pairing, inside: Iterable[Carried]) -> Iterator[tuple[Change, Route]]:
-    """The results which only one schema adds to methods of the core, as arms of the result."""
+    """A change for each result type which only one version of the extension adds to a method."""
     for each in inside:
         if each.part == "result" and each.name in pairing.left:
             yield _lone(pairing.old, each, "old")

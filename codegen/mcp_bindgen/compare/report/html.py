@@ -50,8 +50,8 @@ _SLUG: Final = re.compile(r"[^A-Za-z0-9]+")
 def page(report: Report, history: History | None = None) -> str:
     """Render the page; with a history, it ends with a table of all revisions.
 
-    Without one the sides are not TypeScript, unless they are extensions, and excerpts are the lines
-    around a place.
+    A report without a history compares extensions, whose excerpts are declarations, or lists of
+    tools, whose excerpts are some lines of JSON.
     """
     typescript = history is not None or report.old.is_extension
     engine = _engine()
@@ -176,8 +176,8 @@ class _Sections:
                 yield {"name": side.name, "place": place, "lines": lines}
 
     def _lines(self, side: Side, at: int) -> list[tuple[str, bool]]:
-        """Return the declaration around a byte offset, or some lines; the offset's line is
-        marked.
+        """Return the TypeScript declaration around a byte offset, or the lines of JSON around it;
+        True stands beside the line of the offset.
         """
         if not self.typescript:
             return _around(side, at)

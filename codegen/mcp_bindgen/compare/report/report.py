@@ -124,8 +124,9 @@ def _merge(old: Side, *both: Finding) -> Finding:
 
 
 def _distance(side: Side, change: Change) -> int:
-    """The number of bytes from the start of a change's owner to its place. It is least for the
-    owner which writes the member itself.
+    """The number of bytes between the changed member and the start of its declaration.
+
+    It is smallest for the declaration that writes the member, larger for those that inherit it.
     """
     at = None if change.owner is None else side.schema.types[change.owner[0]].at
     return 1 << 60 if at is None or (change.old.at or 0) < at else (change.old.at or 0) - at

@@ -1,4 +1,5 @@
-"""The functions of a generated module: their lines, in order of need, and their imports."""
+"""Collects the functions of a generated module, in the order in which they are first used, and the
+imports of their lines."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def _shape(type: Type) -> str:
 
 
 def when(indent: str, condition: Code) -> list[str]:
-    """The lines of `if condition:`; of two operands the last may break within its brackets."""
+    """The lines of `if condition:`, wrapped as black does; an operand may break in its brackets."""
     if isinstance(condition, Or) and len(condition.items) == 2:
         first, last = condition.items
         prefix = f"if {flat(first)} {condition.operator} "

@@ -360,7 +360,9 @@ class _Lowering:
         return steps
 
     def anonymous(self, type: syntax.Inline, root: str, place: Place) -> Type:
-        """A map, or a struct named by its place."""
+        """Lower an inline object type: to a map if it has only an index signature, else to a
+        struct with the name of its place.
+        """
         if _is_map(type):
             return Map(self.indexed(type.index[0], root, place))
         generic = bool(getattr(self.resolver.declared[place.root], "params", ()))

@@ -112,7 +112,7 @@ class Exchanges(ClientConnection):
             exchange.cancel()
 
     async def _post(self, data: bytes, *, opens: bool = False) -> None:
-        """Post a message without an answer."""
+        """Post a notification or a response; `opens` marks a message before any session."""
         try:
             async with (
                 asyncio.timeout(self.session.limits.deadline),

@@ -1,8 +1,8 @@
 """The rules: one row for each kind of change, with a permanent id.
 
-A row tells which messages of the other side's writers are refused by readers at the place of the
-change, and whether Python source written against the old bindings still type-checks. The affected
-peers depend on the direction of the messages, which the judge finds out.
+A row says whether readers with the new schema refuse messages of writers with the old one, and the
+other way round, and whether Python source written against the old bindings still type-checks. The
+judge finds out whether clients or servers read at the place of the change.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rules about types: of another kind, with other bounds, arms or literals."""
+"""Rules for a changed type: its kind, its bounds, the arms of its union, or its literals."""
 
 from __future__ import annotations
 

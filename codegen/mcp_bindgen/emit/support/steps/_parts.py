@@ -37,9 +37,9 @@ class Part(NamedTuple):
 
 
 def join_parts(o: Json, wire: str, parts: tuple[Part, ...], at: At, trip: Trip) -> Json:
-    """Return `o` with the array `wire` in the place of its parts.
+    """Return `o` with one array member `wire` in place of the members that `parts` name.
 
-    Of parts that name the same member, the first one is written.
+    If two parts name the same member, the array has its value once, by the first of them.
     """
     items: list[Json] = []
     places: list[At] = []

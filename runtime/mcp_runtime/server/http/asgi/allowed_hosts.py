@@ -1,5 +1,5 @@
-"""The values of the headers Host and Origin that a server accepts, from its caller and the
-environment.
+"""The values of the headers Host and Origin that a server accepts: those in its options and in the
+environment variables.
 """
 
 from __future__ import annotations

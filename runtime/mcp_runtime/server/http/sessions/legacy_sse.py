@@ -160,7 +160,7 @@ class LegacySseEndpoint:
         return f"{self._cluster.number}.{new_session_id()}"
 
     async def _elsewhere(self, id: str) -> int | None:
-        """Return the other process that has the session, if it still lives."""
+        """Return the id of the other process that has the session; None if it has ended."""
         number, dot, _ = id.partition(".")
         if self._cluster is None or not (dot and number.isdecimal() and len(number) < _DIGITS):
             return None
