@@ -8,7 +8,7 @@ Params and results are models of the newest revision, whatever revision the serv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from functools import cached_property
@@ -37,7 +37,13 @@ from mcp_runtime.client.output_schemas import OutputSchemas
 from mcp_runtime.client.reconnect import Reconnector
 from mcp_runtime.client.requests import Calls, ClientRequests, not_found
 from mcp_runtime.client.subscription import Subscription
-from mcp_runtime.client.transports import LocalServer, TransportFactory, child_process, in_memory
+from mcp_runtime.client.transports import (
+    LocalServer,
+    TransportFactory,
+    child_process,
+    in_memory,
+    over_wire,
+)
 from mcp_runtime.core.session.events import Notified
 from mcp_runtime.core.terms.extension import Extension, Extensions
 from mcp_runtime.core.terms.negotiation import ClientOffer
@@ -54,6 +60,7 @@ if TYPE_CHECKING:
 
     from mcp_runtime.auth.client.oauth import OAuth
     from mcp_runtime.transports.child_process import Stderr
+    from mcp_runtime.transports.wire import Wire
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -197,6 +204,14 @@ class Client:
             url, headers=headers, tls=tls, proxy=proxy, trust_env=trust_env, auth=auth
         )
         return cls(factory, **options)
+
+    @classmethod
+    def wire(cls, connect: Callable[[], Awaitable[Wire]], **options: Unpack[ClientOptions]) -> Self:
+        """Connect over a transport of your own: `connect` opens a wire for each connection.
+
+        Other `options` are those of the class. Once entered, raises the exceptions of `connect`.
+        """
+        return cls(over_wire(connect), **options)
 
     # ---- the connection
 

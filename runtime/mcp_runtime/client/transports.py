@@ -5,7 +5,7 @@ A transport opens a new connection each time the client is entered or its server
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -64,6 +64,17 @@ def in_memory(server: LocalServer) -> TransportFactory:
 
         stack.push_async_callback(close)
         return ClientWireConnection(owner, ours)
+
+    return connect
+
+
+def over_wire(connect_wire: Callable[[], Awaitable[Wire]]) -> TransportFactory:
+    """Connect over a wire of the application: `connect_wire` opens one for each connection."""
+
+    async def connect(stack: AsyncExitStack, owner: ConnectionOwner) -> ClientConnection:
+        wire = await connect_wire()
+        stack.push_async_callback(wire.close)
+        return ClientWireConnection(owner, wire)
 
     return connect
 
