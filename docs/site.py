@@ -28,8 +28,8 @@ NAVIGATION: Final[Mapping[str, Sequence[str]]] = {
     "How-to": [
         "SERVER.md", "RESULTS.md", "ASK.md", "WHILE-IT-RUNS.md", "HOSTS.md", "TEST-YOUR-SERVER.md",
         "CLIENT.md", "COOKBOOK.md", "CALL.md", "HTTP.md", "DEPLOY.md", "SCALING.md", "AUTH.md",
-        "TRANSPORTS.md", "IDENTITY-PROVIDERS.md", "SCAFFOLD.md", "TASKS.md", "APPS.md", "EXTENSIONS.md",
-        "SERVER-CARD.md", "DIFF.md", "CONVERT.md", "VALIDATE.md", "FROM-MCP.md",
+        "TRANSPORTS.md", "IDENTITY-PROVIDERS.md", "SCAFFOLD.md", "TASKS.md", "APPS.md",
+        "EXTENSIONS.md", "SERVER-CARD.md", "DIFF.md", "CONVERT.md", "VALIDATE.md", "FROM-MCP.md",
         "TROUBLESHOOTING.md",
     ],
     "Explanation": ["PROTOCOL-VERSIONS.md", "BINDINGS.md", "TOLERANCES.md", "exactness.md"],
