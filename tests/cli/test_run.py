@@ -275,3 +275,59 @@ def test_a_server_that_fails_is_told_in_its_own_lines(name: str, tmp_path: Path)
     assert shown.count(expected[0]) == 1  # the first line says it, and no line after it
     for machinery in ("click", "mcp_bindgen/cli", "importlib", "asyncio/"):
         assert machinery not in shown
+
+
+# ---- servers of other packages
+
+
+FAST = '''
+from mcp.server.fastmcp import FastMCP
+
+mcp = FastMCP("fast")
+
+
+@mcp.tool()
+def add(a: int, b: int) -> int:
+    """Adds."""
+    return a + b
+'''
+LOW = """
+import asyncio
+
+import mcp.types as types
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+
+
+async def main():
+    server = Server("low")
+
+    @server.list_tools()
+    async def tools():
+        return [types.Tool(name="add", description="Adds.", inputSchema={"type": "object"})]
+
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("text", [FAST, LOW], ids=["an object", "a script"])
+def test_a_server_of_another_package_is_served_unchanged(text: str, tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(text, encoding="utf-8")
+    command = (*RUN, "--compat", str(tmp_path / "server.py"))
+    done = run("call", "--list", "--", *command)
+    assert done.returncode == 0, done.stderr
+    assert b"Adds." in done.stdout
+
+
+def test_one_worker_serves_a_server_of_another_package(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(FAST, encoding="utf-8")
+    done = run_here(
+        "run", "--compat", "--workers", "2", "--http", "127.0.0.1:0", str(tmp_path / "server.py")
+    )
+    assert done.returncode == 2
+    assert b"--compat goes with one worker" in done.stderr

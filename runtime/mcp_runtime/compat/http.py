@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -10,7 +10,7 @@ from mcp_runtime.compat.native import NativeServer
 from mcp_runtime.shared import runner
 
 if TYPE_CHECKING:
-    from mcp_runtime.server.http.app import HttpApp
+    pass
 
 Transport: TypeAlias = Literal["stdio", "sse", "streamable-http", "http"]
 TRANSPORTS: Final = ("stdio", "sse", "streamable-http", "http", "streamable_http")
@@ -36,46 +36,9 @@ class Settings:
     """Settings without a meaning here."""
 
 
-@dataclass(frozen=True)
-class Route:
-    """An endpoint beside the protocol's: a function of a Starlette request."""
-
-    path: str
-    methods: tuple[str, ...]
-    endpoint: Callable[..., Any]
-
-
-class RoutedApp:
-    """An HttpApp with other routes before it, which Starlette serves."""
-
-    def __init__(self, app: HttpApp, routes: Iterable[Route]) -> None:
-        from starlette.routing import Match
-        from starlette.routing import Route as StarletteRoute
-
-        self.app = app
-        self._full: Final = Match.FULL
-        self._routes = [
-            StarletteRoute(each.path, each.endpoint, methods=list(each.methods)) for each in routes
-        ]
-        self.path, self.limits = app.path, app.limits
-        self.origins, self.hosts = app.origins, app.hosts
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        for route in self._routes if scope["type"] == "http" else ():
-            match, more = route.matches(scope)
-            if match is self._full:
-                await route.handle({**scope, **more}, receive, send)
-                return
-        await self.app(scope, receive, send)
-
-    async def drain(self) -> None:
-        await self.app.drain()
-
-
 def application(
     native: NativeServer,
     settings: Settings,
-    routes: Iterable[Route] = (),
     *,
     transport: str = "streamable-http",
     path: str | None = None,
@@ -86,22 +49,19 @@ def application(
     sse: str | None = settings.sse_path
     if transport == "sse":
         endpoint, sse = settings.streamable_http_path, path or settings.sse_path
-    app = native.asgi(
+    return native.asgi(
         path=endpoint,
         sse=None if sse == endpoint else sse,
         messages=messages,
         hosts=settings.allowed_hosts or None,
         origins=settings.allowed_origins,
     )
-    others = list(routes)
-    return RoutedApp(app, others) if others else app
 
 
 def run(
     native: NativeServer,
     transport: str,
     settings: Settings,
-    routes: Iterable[Route] = (),
     *,
     path: str | None = None,
 ) -> None:
@@ -112,7 +72,7 @@ def run(
         return
     from mcp_runtime.server.http.uvicorn import new_loop
 
-    work = serve(native, transport, settings, routes, path=path)
+    work = serve(native, transport, settings, path=path)
     try:
         runner.run(work, native.limits.close_wait, new_loop)
     except KeyboardInterrupt:
@@ -123,7 +83,6 @@ async def serve(
     native: NativeServer,
     transport: str,
     settings: Settings,
-    routes: Iterable[Route] = (),
     *,
     path: str | None = None,
 ) -> None:
@@ -136,7 +95,7 @@ async def serve(
 
     if settings.host not in _LOOPBACK and not settings.allowed_hosts:
         settings.allowed_hosts = ["*"]
-    app = application(native, settings, routes, transport=transport, path=path)
+    app = application(native, settings, transport=transport, path=path)
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     await uvicorn.serve(app, f"{host}:{settings.port}")
 

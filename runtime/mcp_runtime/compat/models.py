@@ -162,7 +162,7 @@ class Model:
         return {"type": "object", "title": cls.__name__}
 
 
-class Root:
+class Wrapped:
     """A model around another model, which `mcp.types` uses for its unions."""
 
     def __init__(self, root: Any) -> None:
@@ -172,7 +172,7 @@ class Root:
         return f"{type(self).__name__}(root={self.root!r})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Root) and type(self) is type(other) and self.root == other.root
+        return isinstance(other, Wrapped) and type(self) is type(other) and self.root == other.root
 
     def __hash__(self) -> int:
         raise TypeError(f"{type(self).__name__} cannot be hashed: its members may change")
@@ -192,7 +192,7 @@ def wire(value: Any) -> Any:
 def _dumped(value: Any, by_alias: bool, drops: bool) -> Any:
     if isinstance(value, Model):
         return value.model_dump(by_alias=by_alias, exclude_none=drops)
-    if isinstance(value, Root):
+    if isinstance(value, Wrapped):
         return _dumped(value.root, by_alias, drops)
     if isinstance(value, list | tuple):
         return [_dumped(each, by_alias, drops) for each in cast("list[Any]", value)]

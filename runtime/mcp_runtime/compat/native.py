@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import cached_property
 from typing import Any, Final
 
 from msgspec import structs
@@ -11,6 +12,7 @@ from msgspec import structs
 from mcp_runtime.client.client import Client
 from mcp_runtime.compat import models
 from mcp_runtime.compat.models import Model
+from mcp_runtime.compat.routes import Route, RoutedApp
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.registry import Feature, RawTool, ResourceTemplate, Tool, or_unset
 from mcp_runtime.server.server import Server
@@ -24,6 +26,16 @@ class NativeServer(Server):
 
     compat: Any = None
     """The server of `mcp` or `fastmcp` in front of this one."""
+
+    @cached_property
+    def routes(self) -> list[Route]:
+        """Endpoints beside the protocol's, over HTTP."""
+        return []
+
+    def asgi(self, **options: Any) -> Any:
+        """Return the ASGI application, with the routes before it."""
+        app = super().asgi(**options)
+        return RoutedApp(app, self.routes) if self.routes else app
 
     def rename(self, name: str, version: str) -> None:
         """Change the server's name and version."""

@@ -10,7 +10,7 @@ import click
 
 from mcp_bindgen.cli import OK
 from mcp_bindgen.cli.options import open_trace
-from mcp_bindgen.cli.run.target import failure, server_of
+from mcp_bindgen.cli.run.target import compat_server_of, failure, server_of
 from mcp_bindgen.cli.show import safe, warn
 from mcp_bindgen.errors import BindgenError, InputError
 
@@ -67,6 +67,12 @@ __all__ = ["command"]
     help="Send clients the text of unexpected exceptions, for development (default: a reference "
     "to the log).",
 )
+@click.option(
+    "--compat",
+    is_flag=True,
+    help="Serve a server written for the packages mcp 1.x or fastmcp, which need not be installed "
+    "(default: serve a Server of mcp_runtime).",
+)
 @click.argument("target", metavar="MODULE[:SERVER]")
 def command(
     http: str | None,
@@ -77,6 +83,7 @@ def command(
     store: str | None,
     trace: str | None,
     show_errors: bool,
+    compat: bool,
     target: str,
 ) -> int:
     """Serve the server called SERVER in a module or a .py file.
@@ -89,9 +96,13 @@ def command(
     from mcp_runtime.errors import NotInstalled
 
     options = _options(http, hosts, origins, root_path, store)
+    if compat and workers > 1:
+        raise click.UsageError("--compat goes with one worker.")
     if workers > 1:
         return _run_workers(workers, target, trace, {**options, "show_errors": show_errors})
-    server = server_of(target)
+    server = compat_server_of(target) if compat else server_of(target)
+    if server is None:
+        return OK
     server.show_errors = server.show_errors or show_errors
     if http is None and os.isatty(0):
         warn(

@@ -3,33 +3,63 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from importlib import import_module, util
 from pathlib import Path
+from runpy import run_module, run_path
 from traceback import StackSummary, TracebackException
 from types import ModuleType
 from typing import Any, Final
 
 from mcp_bindgen.errors import InputError
 
-__all__ = ["failure", "server_of"]
+__all__ = ["compat_server_of", "failure", "server_of"]
 
 _MACHINERY: Final = frozenset({"mcp_bindgen", "mcp_runtime", "mcp_wire", "asyncio", "importlib"})
 """Packages whose lines of a traceback are not the user's."""
 
 
 def server_of(target: str) -> Any:
-    """Raise InputError."""
+    """Return the server in a module or a file. Raises InputError."""
+    name, attribute = _parts(target)
+    return _server_in(name, vars(_module(name)), attribute)
+
+
+def compat_server_of(target: str) -> Any:
+    """Return the server of `mcp` 1.x or `fastmcp` in a module or a file.
+
+    A program without a server of its own is run as a script, and None is returned at its end.
+    Raises InputError.
+    """
+    from mcp_runtime.compat.aliases import install
+
+    install()
+    name, attribute = _parts(target)
+    natives = {
+        key: native
+        for key, value in vars(_module(name)).items()
+        if (native := getattr(value, "native", None)) is not None and not isinstance(value, type)
+    }
+    if natives or attribute:
+        return _server_in(name, natives, attribute)
+    try:
+        (run_path if name.endswith(".py") else run_module)(name, run_name="__main__")
+    except Exception as error:
+        raise failure("the server has failed", error) from None
+    return None
+
+
+def _server_in(name: str, values: Mapping[str, Any], attribute: str) -> Any:
+    """Return the server of that name, or the only one. Raises InputError."""
     from mcp_runtime.server.server import Server
 
-    name, attribute = _parts(target)
-    module = _module(name)
     if attribute:
-        named = getattr(module, attribute, None)
+        named = values.get(attribute)
         if not isinstance(named, Server):
             raise InputError(f"{name} has no Server called {attribute!r}")
         return named
     servers: dict[str, Server] = {
-        key: value for key, value in vars(module).items() if isinstance(value, Server)
+        key: value for key, value in values.items() if isinstance(value, Server)
     }
     if len(servers) != 1:
         if not servers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, Literal, TypeAlias
 
 from mcp_runtime.compat import models
-from mcp_runtime.compat.models import Model, Root
+from mcp_runtime.compat.models import Model, Wrapped
 from mcp_runtime.revisions import ALL, revision
 
 SUPPORTED_PROTOCOL_VERSIONS: Final = [each for each in ALL if revision(each).era == "handshake"]
@@ -48,31 +48,31 @@ _UNIONS: Final = {
 """Types of several messages."""
 
 
-class ClientRequest(Root):
+class ClientRequest(Wrapped):
     """A request of a client."""
 
 
-class ClientNotification(Root):
+class ClientNotification(Wrapped):
     """A notification of a client."""
 
 
-class ClientResult(Root):
+class ClientResult(Wrapped):
     """A result of a client."""
 
 
-class ServerRequest(Root):
+class ServerRequest(Wrapped):
     """A request of a server."""
 
 
-class ServerNotification(Root):
+class ServerNotification(Wrapped):
     """A notification of a server."""
 
 
-class ServerResult(Root):
+class ServerResult(Wrapped):
     """A result of a server."""
 
 
-class JSONRPCMessage(Root):
+class JSONRPCMessage(Wrapped):
     """A message of JSON-RPC."""
 
 

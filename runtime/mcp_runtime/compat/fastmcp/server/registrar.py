@@ -6,7 +6,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar, overload
 
 from mcp_runtime.compat.errors import NotFoundError
 from mcp_runtime.compat.fastmcp.server.features import (
@@ -51,6 +51,12 @@ class Registrar(Subscriptable, ABC):
 
     # ---- tools
 
+    @overload
+    def tool(self, name_or_fn: _F, *, name: str | None = None, **options: Any) -> _F: ...
+    @overload
+    def tool(
+        self, name_or_fn: str | None = None, *, name: str | None = None, **options: Any
+    ) -> Callable[[_F], _F]: ...
     def tool(self, name_or_fn: Any = None, *, name: str | None = None, **options: Any) -> Any:
         """Register a function as a tool: `@mcp.tool`, `@mcp.tool()`, `@mcp.tool("name")`.
 
@@ -59,6 +65,12 @@ class Registrar(Subscriptable, ABC):
         """
         return self._decorated(Tool, name_or_fn, name, options)
 
+    @overload
+    def prompt(self, name_or_fn: _F, *, name: str | None = None, **options: Any) -> _F: ...
+    @overload
+    def prompt(
+        self, name_or_fn: str | None = None, *, name: str | None = None, **options: Any
+    ) -> Callable[[_F], _F]: ...
     def prompt(self, name_or_fn: Any = None, *, name: str | None = None, **options: Any) -> Any:
         """Register a function as a prompt: `@mcp.prompt`, `@mcp.prompt("name")`."""
         return self._decorated(Prompt, name_or_fn, name, options)
@@ -187,6 +199,7 @@ class Registrar(Subscriptable, ABC):
         self._children.append((server, name))
         server._parents.append((self, name))
         self._copy(server, name)
+        self.native.routes += server.native.routes
 
     async def import_server(self, server: Any, prefix: Any = None, **_: Any) -> None:
         """Copy the present features of another server, under a prefix."""

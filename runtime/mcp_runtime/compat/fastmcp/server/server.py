@@ -33,6 +33,7 @@ from mcp_runtime.compat.mcp.server.lowlevel.helper_types import ReadResourceCont
 from mcp_runtime.compat.mcp.server.lowlevel.server import Server as LowLevelServer
 from mcp_runtime.compat.models import wire
 from mcp_runtime.compat.native import NativeServer
+from mcp_runtime.compat.routes import Route
 from mcp_runtime.errors import RemoteError
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context as NativeContext
@@ -90,7 +91,6 @@ class FastMCP(Registrar):
         self.native.compat = self
         self.native.middleware(self._around)
         self.middleware: list[Any] = list(middleware or ())
-        self._routes: list[http.Route] = []
         for each in tools or ():
             self.add_tool(each)
 
@@ -279,21 +279,26 @@ class FastMCP(Registrar):
         """Register a function of a Starlette request at another path of the HTTP server."""
 
         def register(function: _F) -> _F:
-            self._routes.append(http.Route(path, tuple(methods), function))
+            self._add_route(Route(path, tuple(methods), function))
             return function
 
         return register
 
+    def _add_route(self, route: Route) -> None:
+        self.native.routes.append(route)
+        for parent, _ in self._parents:
+            parent._add_route(route)
+
     def run(self, transport: str | None = None, **options: Any) -> None:
         """Serve until the input ends, or a signal arrives. Raises ValueError."""
         settings, path = self._settings(options)
-        http.run(self.native, transport or "stdio", settings, self._all_routes(), path=path)
+        http.run(self.native, transport or "stdio", settings, path=path)
 
     async def run_async(self, transport: str | None = None, **options: Any) -> None:
         """Serve on the running event loop. Raises ValueError."""
         settings, path = self._settings(options)
         kind = transport or "stdio"
-        await http.serve(self.native, kind, settings, self._all_routes(), path=path)
+        await http.serve(self.native, kind, settings, path=path)
 
     async def run_stdio_async(self, **_: Any) -> None:
         await self.run_async("stdio")
@@ -308,8 +313,7 @@ class FastMCP(Registrar):
 
     def http_app(self, path: str | None = None, transport: str = "http", **_: Any) -> Any:
         """Return the ASGI application."""
-        routes = self._all_routes()
-        return http.application(self.native, self.settings, routes, transport=transport, path=path)
+        return http.application(self.native, self.settings, transport=transport, path=path)
 
     def streamable_http_app(self, path: str | None = None, **_: Any) -> Any:
         return self.http_app(path)
@@ -322,9 +326,6 @@ class FastMCP(Registrar):
         path = given.pop("path", None)
         known = http.Settings.__dataclass_fields__.keys() & given.keys()
         return replace(self.settings, **{name: given[name] for name in known}), path
-
-    def _all_routes(self) -> list[http.Route]:
-        return self._routes + [each for child, _ in self._children for each in child._all_routes()]
 
 
 def _auth(auth: Any) -> BearerAuth | None:

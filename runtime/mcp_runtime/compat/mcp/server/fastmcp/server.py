@@ -19,6 +19,7 @@ from mcp_runtime.compat.mcp.server.fastmcp.features import Manager, Prompt, Reso
 from mcp_runtime.compat.mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp_runtime.compat.mcp.server.lowlevel.server import Server as LowLevelServer
 from mcp_runtime.compat.native import NativeServer
+from mcp_runtime.compat.routes import Route
 from mcp_runtime.compat.tools import Component, FunctionPrompt, FunctionResource, FunctionTool
 from mcp_runtime.errors import RemoteError
 from mcp_runtime.revisions import latest as t
@@ -68,7 +69,6 @@ class FastMCP(Subscriptable):
             auth=bearer_auth(auth, token_verifier, auth_server_provider),
         )
         self.native.compat = self
-        self._routes: list[http.Route] = []
         self._tool_manager = Manager(self._put)
         self._prompt_manager = Manager(self._put)
         self._resource_manager = Manager(self._put)
@@ -254,7 +254,7 @@ class FastMCP(Subscriptable):
         """Register a function of a Starlette request at another path of the HTTP server."""
 
         def register(function: _F) -> _F:
-            self._routes.append(http.Route(path, tuple(methods), function))
+            self.native.routes.append(Route(path, tuple(methods), function))
             return function
 
         return register
@@ -305,24 +305,24 @@ class FastMCP(Subscriptable):
 
     def run(self, transport: str = "stdio", mount_path: str | None = None) -> None:
         """Serve until the input ends, or a signal arrives. Raises ValueError."""
-        http.run(self.native, transport, self.settings, self._routes)
+        http.run(self.native, transport, self.settings)
 
     async def run_stdio_async(self) -> None:
         await http.serve(self.native, "stdio", self.settings)
 
     async def run_sse_async(self, mount_path: str | None = None) -> None:
-        await http.serve(self.native, "sse", self.settings, self._routes)
+        await http.serve(self.native, "sse", self.settings)
 
     async def run_streamable_http_async(self) -> None:
-        await http.serve(self.native, "streamable-http", self.settings, self._routes)
+        await http.serve(self.native, "streamable-http", self.settings)
 
     def streamable_http_app(self) -> Any:
         """Return the ASGI application."""
-        return http.application(self.native, self.settings, self._routes)
+        return http.application(self.native, self.settings)
 
     def sse_app(self, mount_path: str | None = None) -> Any:
         """Return the ASGI application, which serves HTTP+SSE too."""
-        return http.application(self.native, self.settings, self._routes, transport="sse")
+        return http.application(self.native, self.settings, transport="sse")
 
 
 def _allow(settings: http.Settings, security: Any) -> None:
