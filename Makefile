@@ -23,7 +23,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup generate docs site test quick wide long steady planted portable downloads check lint types drift pictures format ledger bench soak official peers interop conformance wheel pins clean
+.PHONY: help setup generate day docs site test quick wide long steady planted portable downloads check lint types drift pictures format ledger bench soak official peers interop conformance wheel pins clean
 
 help: ## show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ setup: $(STAMP) ## install both distributions and their tools into .venv
 
 generate: $(STAMP) ## write the bindings of every revision
 	@$(BIN)/mcp-bindgen generate $(ARGS)
+
+day: $(STAMP) ## play the day of a new revision to the end, or to where a person must decide (REVISION=… FROM=PATH|URL, ANSWERS=FILE)
+	@$(BIN)/python -m tests.day $(REVISION) $(FROM:%=--from %) $(ANSWERS:%=--answers %) $(ARGS)
 
 test: $(STAMP) ## run the tests (ARGS are passed to pytest)
 	@$(BIN)/python -m pytest -q -m "not long and not wide and not interop" -n auto --dist worksteal $(ARGS)

@@ -39,7 +39,7 @@ NAVIGATION: Final[Mapping[str, Sequence[str]]] = {
         "changes/2025-06-18_2025-11-25.md", "changes/2025-11-25_2026-07-28.md",
     ],
     "Contribute": [
-        "ARCHITECTURE.md", "TESTING.md", "READING.md", "FLAVOURS.md", "CONFORMANCE.md",
+        "ARCHITECTURE.md", "TESTING.md", "READING.md", "DAY.md", "FLAVOURS.md", "CONFORMANCE.md",
         "THREATS.md",
     ],
 }  # fmt: skip

@@ -1,12 +1,13 @@
 """A pair server of one copy of the project, and a client of another that tries all it has.
 
 python -m tests.support.successor_talk serve COUNT         serves over HTTP until its input ends
-python -m tests.support.successor_talk stdio               serves over stdio
+python -m tests.support.successor_talk stdio [REVISIONS]   serves over stdio
 python -m tests.support.successor_talk ask [PLACE REVISIONS]...
 
-A place is a URL, or the command of a stdio server as a JSON array. For each, a client that speaks
-the REVISIONS (by commas) prints a line of JSON: the revision agreed on, what it saw that this
-revision does not promise, and each message with its direction.
+REVISIONS, by commas, are all that the copy has unless others are given. A place is a URL, or the
+command of a stdio server as a JSON array. For each, a client that speaks the REVISIONS prints a
+line of JSON: the revision agreed on, what it saw that this revision does not promise, and each
+message with its direction.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ NEW_METHOD = "checksum/get"
 NEWEST = revision(ALL[-1])
 
 
-def made() -> Server:
+def made(revisions: Sequence[str] = ALL) -> Server:
     """The pair server; it answers the successor's own method where that is known."""
-    server = pair_server.make(ALL)
+    server = pair_server.make(revisions)
     if NEW_METHOD in NEWEST.methods:
 
         @server.on(NEW_METHOD)
@@ -86,7 +87,7 @@ async def ask_all(places: Sequence[str], offers: Sequence[str]) -> None:
 
 def main(verb: str, *args: str) -> None:
     if verb == "stdio":
-        made().run()
+        made(args[0].split(",") if args else ALL).run()
     elif verb == "serve":
         serve(int(args[0]))
     else:
