@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, cast
 
 from .values import MAX_DEPTH, Json
 
@@ -47,14 +47,16 @@ def _parts(value: Json, depth: int) -> Iterator[str]:
         case int() | float():
             yield _number(value)
         case dict():
+            members = cast("dict[str, Json]", value)
             yield "{"
-            for at, name in enumerate(sorted(value, key=_utf_16)):
+            for at, name in enumerate(sorted(members, key=_utf_16)):
                 yield f"{',' if at else ''}{json.dumps(name, ensure_ascii=False)}:"
-                yield from _parts(value[name], depth + 1)
+                yield from _parts(members[name], depth + 1)
             yield "}"
         case list():
+            items = cast("list[Json]", value)
             yield "["
-            for at, item in enumerate(value):
+            for at, item in enumerate(items):
                 yield "," if at else ""
                 yield from _parts(item, depth + 1)
             yield "]"
