@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, cast
 
 from .values import MAX_DEPTH, Json
@@ -52,7 +52,7 @@ def _parts(value: Json, depth: int) -> Iterator[str]:
                 yield from _parts(members[name], depth + 1)
             yield "}"
         case list():
-            items = cast("list[Json]", value)
+            items = cast("Iterable[Json]", value)
             yield "["
             for at, item in enumerate(items):
                 yield "," if at else ""
