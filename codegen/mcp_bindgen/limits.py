@@ -69,9 +69,6 @@ MAX_PLACES: Final = 20_000
 MAX_LITERALS: Final = 512
 """Values of one `enum` compared one by one; a longer list is compared as a whole."""
 
-MAX_TYPING_TRIES: Final = 200
-"""Attempts to make types of one tool's schema, in search of the part without a type."""
-
 MAX_PATTERN_CHARS: Final = (None, 1024, 128, 48)
 """Length of a text tried on a pattern, by the number of places where matching may restart."""
 

@@ -15,13 +15,12 @@ from mcp_bindgen.compare.judge.samples import UnmakeableError, smallest
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.ir.model import Type
 from mcp_bindgen.ir.names import snake
-from mcp_bindgen.scaffold.fits import fit_types
-from mcp_bindgen.scaffold.loosen import ANY_OBJECT, Loose, loosen
-from mcp_bindgen.scaffold.prune import pruned
+from mcp_bindgen.scaffold.fits import check_types
 from mcp_bindgen.scaffold.structs import Class, Models
-from mcp_bindgen.scaffold.typed import typed
+from mcp_bindgen.scaffold.typed import Untyped, typed
 from mcp_bindgen.tools.json_document import Node, steps
 from mcp_bindgen.tools.listing import listed
+from mcp_bindgen.tools.normalize import ANY_OBJECT, Loose, normalize
 from mcp_bindgen.tools.remarks import quoted
 from mcp_bindgen.tools.surface import Surface, surface
 
@@ -43,7 +42,7 @@ class Tool:
     """`module` is the name of its module; `output` is None if the tool declares none.
 
     `declared` is the tool as listed; `unsaid` are keywords missing in the types, each with its
-    place; `loose` are places typed as `Any`, with reasons.
+    place; `loose` are places whose types are wider, with reasons.
     """
 
     name: str
@@ -129,7 +128,7 @@ def _unreadable(node: Node, path: str) -> str:
 
 
 def loose_places(tools: Sequence[Tool]) -> list[str]:
-    """A line for each place typed as `Any`: the tool, the place, and the reason."""
+    """A line for each place with a wider type: the tool, the place, and the reason."""
     return [
         f"{json.dumps(tool.name)}: {each.place}: {each.why}"
         for tool in tools
@@ -171,64 +170,52 @@ def _module(name: str) -> str | None:
 def _tool(node: Node, module: str, whole: Surface) -> Tool:
     tool: dict[str, Any] = node.value
     name: str = tool["name"]
-    made = {
-        schema: _models(tool[schema], title, _samples(whole, name, schema))
-        for schema, title in zip(_PARTS, ("Input", "Output"), strict=True)
-        if tool.get(schema) is not None
-    }
+    input, sample, loose = _models(whole, name, "inputSchema", "Input")
+    output = None
+    if tool.get("outputSchema") is not None:
+        output, _, more = _models(whole, name, "outputSchema", "Output")
+        loose += more
     description = tool.get("description")
     return Tool(
         name,
         module,
         description if isinstance(description, str) else "",
         tool,
-        made["inputSchema"].models,
-        made["outputSchema"].models if "outputSchema" in made else None,
-        made["inputSchema"].sample,
+        input,
+        output,
+        sample,
         tuple(_unsaid(whole, name)),
-        tuple(loose for each in made.values() for loose in each.loose),
+        tuple(loose),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """The types of one schema, a sample value, and the loose places in the types."""
+def _models(whole: Surface, name: str, schema: str, title: str) -> tuple[Models, Any, list[Loose]]:
+    """The types of one schema of a tool, a sample value, and the places without a type.
 
-    models: Models
-    sample: Any
-    loose: tuple[Loose, ...]
-
-
-def _models(schema: Any, title: str, samples: Sequence[Any]) -> _Made:
-    """The types of one schema of a tool; an open object if no value satisfies the schema."""
-    part = title.lower()
-    if not samples:
-        anything = Loose(part, "no value satisfies its schema")
-        return _Made(typed(ANY_OBJECT, title), {}, (anything,))
-
-    def typing(schema: Any) -> Models:
-        return fit_types(_close(typed(pruned(schema), title), schema), samples[0])
-
-    models, places = loosen(schema, typing)
-    loose = tuple(replace(each, place=part + each.place) for each in places)
-    return _Made(models, samples[0], loose)
+    All of it is an open object if no value satisfies the schema, or the types do not work.
+    """
+    part, type = title.lower(), _type(whole, name, schema)
+    try:
+        sample = smallest(whole.side.schema, type)
+        listed = whole.schemas[name, part]
+        open = "additionalProperties" in listed.members
+        normalized = normalize(whole.side.schema, whole.reader, type, part, open=open)
+        models = _close(typed(normalized.schema, title), normalized.schema)
+        check_types(models, sample)
+    except UnmakeableError:
+        return typed(ANY_OBJECT, title), {}, [Loose(part, "no value satisfies its schema")]
+    except Untyped as error:
+        return typed(ANY_OBJECT, title), sample, [Loose(part, error.message)]
+    return models, sample, [*normalized.loose]
 
 
-def _close(models: Models, schema: Any) -> Models:
+def _close(models: Models, schema: Mapping[str, Any]) -> Models:
     """The models, with the outermost one closed if its schema is closed."""
     *inner, whole = models.types
     if schema.get("additionalProperties") is not False or not isinstance(whole, Class):
         return models
     closed = replace(whole, options=(*whole.options, "forbid_unknown_fields=True"))
     return replace(models, types=(*inner, closed))
-
-
-def _samples(whole: Surface, name: str, schema: str) -> Sequence[Any]:
-    """The smallest value of a schema of a tool; none where there is none."""
-    try:
-        return [smallest(whole.side.schema, _type(whole, name, schema))]
-    except UnmakeableError:
-        return []
 
 
 def _type(whole: Surface, name: str, schema: str) -> Type:

@@ -78,7 +78,8 @@ class Reader:
     """Reads the schemas of one side; the results are in `declarations`, `unread` and `texts`.
 
     `unread` has the keywords missing in the types, `texts` has titles and descriptions; `seen` has
-    the ids of all places, `paths` the readable paths of types which accept too much.
+    the ids of all places, `paths` the readable paths of types which accept too much, `names` the
+    definitions of objects.
     """
 
     declarations: list[Struct | Alias] = field(default_factory=list[Struct | Alias])
@@ -86,6 +87,7 @@ class Reader:
     texts: Remarks = field(default_factory=Remarks)
     seen: set[str] = field(default_factory=set[str])
     paths: dict[str, str] = field(default_factory=dict[str, str])
+    names: dict[str, str] = field(default_factory=dict[str, str])
     places: int = 0
 
     def read(self, root: Node, tool: str, part: str) -> Type:
@@ -278,6 +280,8 @@ class _Reading:
         beyond = [n.below("additionalProperties") for n in basics if closes(n)]
         index = self.read(beyond, spot.below("{}")) if beyond else ANY
         at = basics[0].at
+        if name := _definition(basics):
+            self.results.names[spot.id] = name
         struct = Struct(spot.id, tuple(fields), index, place=spot.path, at=at)
         self.results.declarations.append(struct)
         return Ref(spot.id)
@@ -324,6 +328,13 @@ class _Reading:
         nodes = [places[number] if number < len(places) else rest for places, rest in parted]
         given = [node for node in nodes if node is not None]
         return self.read(given, spot.below(f"[{number}]")) if given else ANY
+
+
+def _definition(basics: Iterable[Node]) -> str:
+    """The name of a definition which alone describes an object; empty for other objects."""
+    paths = [node.path for node in basics if node.members.keys() & CONSTRAINTS]
+    in_table = len(paths) == 1 and paths[0][-2] in ("$defs", "definitions")
+    return str(paths[0][-1]) if in_table else ""
 
 
 def _items(node: Node) -> tuple[list[Node], Node | None]:

@@ -42,7 +42,7 @@ _WORDS: Final = 3
 """Texts made of one pattern."""
 _SAMPLES: Final[dict[str, tuple[Any, ...]]] = {
     "string": ("", "x", "https://example.com/"),
-    "number": (0, 1, -1, 0.5, 1e9),
+    "number": (0, 1, -1, 0.5, 10**9),
     "boolean": (False, True),
     "null": (None,),
     "object": ({}, {"key": 0}),
