@@ -333,7 +333,7 @@ class _Reading:
 def _definition(basics: Iterable[Node]) -> str:
     """The name of a definition which alone describes an object; empty for other objects."""
     paths = [node.path for node in basics if node.members.keys() & CONSTRAINTS]
-    in_table = len(paths) == 1 and paths[0][-2] in ("$defs", "definitions")
+    in_table = len(paths) == 1 and paths[0][-2:-1] in (("$defs",), ("definitions",))
     return str(paths[0][-1]) if in_table else ""
 
 
