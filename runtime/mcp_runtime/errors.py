@@ -80,10 +80,10 @@ class _Portable(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         kind, args, *state = cast("tuple[Any, ...]", super().__reduce__())
-        return _restored, (kind, *args), *state
+        return _restore, (kind, *args), *state
 
 
-def _restored(kind: type[Exception], *args: object) -> Exception:
+def _restore(kind: type[Exception], *args: object) -> Exception:
     return kind.__new__(kind, *args)
 
 

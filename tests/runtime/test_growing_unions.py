@@ -15,7 +15,7 @@ import pytest
 from mcp_runtime import types
 from mcp_runtime.errors import RpcError
 from mcp_runtime.server.functions import content
-from mcp_runtime.server.methods import _referred  # pyright: ignore[reportPrivateUsage]
+from mcp_runtime.server.methods import _reference_name  # pyright: ignore[reportPrivateUsage]
 
 
 def unions_in(annotation: Any) -> Iterator[set[str]]:
@@ -129,11 +129,11 @@ class NewArm:
 
 def test_a_new_kind_of_reference_is_refused_in_words() -> None:
     with pytest.raises(RpcError, match="completes nothing of a NewArm") as refused:
-        _referred(NewArm())
+        _reference_name(NewArm())
     assert refused.value.code == -32602
 
 
 def test_a_new_kind_of_content_in_a_prompt_is_left_as_it_is() -> None:
     block: Any = NewArm()
-    assert content._checked(block) is block  # pyright: ignore[reportPrivateUsage]
+    assert content._check_block(block) is block  # pyright: ignore[reportPrivateUsage]
     assert content._checked_resource(block) is block  # pyright: ignore[reportPrivateUsage]

@@ -120,7 +120,7 @@ def place_of(address: str) -> Place:
     plain = ip_address(address)
     if isinstance(plain, IPv6Address):
         plain = plain.ipv4_mapped or plain
-    if carried := _carried(plain):
+    if carried := _embedded_ipv4(plain):
         return "public" if all(is_public(str(one)) for one in carried) else "special"
     for network, place in _NETWORKS:
         if plain in network:
@@ -128,7 +128,7 @@ def place_of(address: str) -> Place:
     return "public" if plain.version == 4 or plain in _INTERNET else "special"
 
 
-def _carried(address: IPv4Address | IPv6Address) -> tuple[IPv4Address, ...]:
+def _embedded_ipv4(address: IPv4Address | IPv6Address) -> tuple[IPv4Address, ...]:
     """Return the IPv4 addresses in an IPv6 address. None are in `::` and `::1`."""
     if isinstance(address, IPv4Address) or int(address) <= 1:
         return ()

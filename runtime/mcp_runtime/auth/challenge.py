@@ -57,11 +57,11 @@ def challenges(header: str | None) -> tuple[Challenge, ...]:
         if part["scheme"] is not None:
             named.append((part["scheme"].lower(), {}))
         elif named:
-            named[-1][1].setdefault(part["name"].lower(), _unquoted(part["value"]))
+            named[-1][1].setdefault(part["name"].lower(), _unquote(part["value"]))
     return tuple(Challenge(scheme, parameters) for scheme, parameters in named)
 
 
-def _unquoted(value: str) -> str:
+def _unquote(value: str) -> str:
     return _ESCAPED.sub(r"\1", value[1:-1]) if value.startswith('"') else value
 
 

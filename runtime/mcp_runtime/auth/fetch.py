@@ -79,7 +79,7 @@ class GuardedFetch:
         host = urlsplit(request.url).netloc.rpartition("@")[2]
         try:
             async with asyncio.timeout(self._seconds):
-                return await self._exchanged(request)
+                return await self._exchange(request)
         except TimeoutError:
             raise Disconnected(f"{host} has not answered within {self._seconds:g} s") from None
         except _NOT_REACHED as error:
@@ -87,7 +87,7 @@ class GuardedFetch:
         except _BROKEN as error:
             raise Disconnected(f"{host}: {type(error).__name__}") from None
 
-    async def _exchanged(self, request: AuthRequest) -> AuthResponse:
+    async def _exchange(self, request: AuthRequest) -> AuthResponse:
         headers = [("Accept-Encoding", "identity"), *request.headers.items()]
         if (proxy := self._proxy_of(request.url)) is not None:
             await self._require_near(request.url, _not_public)
@@ -99,7 +99,7 @@ class GuardedFetch:
                 body += chunk
                 if len(body) > self._body_bytes:
                     raise TooMuch(f"a response of over {self._body_bytes} bytes: {request.purpose}")
-        return AuthResponse(response.status, _joined(response.headers), bytes(body))
+        return AuthResponse(response.status, _join_headers(response.headers), bytes(body))
 
     def _connections(self, proxy: str | None) -> httpcore2.AsyncConnectionPool:
         if proxy not in self._pools:
@@ -224,7 +224,7 @@ async def _resolved(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(address[4][0]) for address in answers))
 
 
-def _joined(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+def _join_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     """Return headers by name in lower case; repeated headers are joined to one list."""
     joined: dict[str, str] = {}
     for name, value in raw:

@@ -95,7 +95,7 @@ class Cache:
         self._remove([e for e in self._entries if is_full and self._entries[e].fresh_until <= now])
         while self._lacks_room(size):
             self._remove_oldest()
-        if self._held.crossed(self._limits, size):
+        if self._held.make_room(self._limits, size):
             return
         self._entries[method, key] = _Entry(now + ttl, result, size)
         self._hold.change(size)
@@ -138,7 +138,7 @@ class Cache:
         """
         return self._changes[method]
 
-    def notified(self, event: Notified) -> None:
+    def drop_stale(self, event: Notified) -> None:
         """Drop the answers a notification makes stale."""
         for method in _CHANGES.get(event.method, ()):
             self._changes[method] += 1

@@ -16,7 +16,7 @@ from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import HANDLERS, DecodeError, EncodeError, revision
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.elicitation_form import mismatch
-from mcp_runtime.shared.sampling import rounds, unbalanced
+from mcp_runtime.shared.sampling import fault_in_rounds, rounds
 from mcp_runtime.shared.uri_template import is_uri
 
 OnSample: TypeAlias = Callable[[t.CreateMessageRequestParams], Awaitable[t.CreateMessageResult]]
@@ -82,10 +82,10 @@ class ClientCallbacks:
         """
         if isinstance(params, t.ElicitRequestURLParams):
             self._require_scheme(params.url)
-        if self.approve is not None and not await approved(self.approve, method, params):
-            return self._rejected(method)
+        if self.approve is not None and not await is_approved(self.approve, method, params):
+            return self._reject(method)
         if (handler := self.handlers.get(method)) is not None:
-            return await _handled(method, handler(params))
+            return await _check_handler_result(method, handler(params))
         return await _ANSWERS[method](self, params)
 
     def handle(self, method: str, handler: OnRequest) -> None:
@@ -123,7 +123,7 @@ class ClientCallbacks:
             if not declares(self.declared or {}, path):
                 raise NotOffered(request.method, path, "client")
 
-    def _rejected(self, method: str) -> Any:
+    def _reject(self, method: str) -> Any:
         if method == "elicitation/create":
             return t.ElicitResult(action="decline")
         raise RpcError(_USER_REJECTED, "User rejected the request")
@@ -134,13 +134,13 @@ class ClientCallbacks:
         Source: 2025-11-25 client/sampling, "Error Handling".
         """
         assert self.on_sample is not None
-        if fault := unbalanced(params.messages):
+        if fault := fault_in_rounds(params.messages):
             raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {fault}")
         if rounds(params.messages) > self.limits.tool_rounds:
             why = f"over {self.limits.tool_rounds} rounds of tools (Limits.tool_rounds)"
             raise RpcError(error_codes.INVALID_PARAMS, f"Invalid params: {why}")
         answer = await _answer("on_sample", self.on_sample(params), t.CreateMessageResult)
-        if fault := _unasked(params, answer):
+        if fault := _fault_of_answer(params, answer):
             raise CallbackError(f"the answer of on_sample {fault}", f"the client's answer {fault}")
         return answer
 
@@ -210,7 +210,7 @@ async def _answer(name: str, returned: object, expected: type[Any]) -> Any:
     return answer
 
 
-async def _handled(method: str, returned: object) -> Any:
+async def _check_handler_result(method: str, returned: object) -> Any:
     """Return the result of a handler of `client.on`, a model. Raises CallbackError if it is not
     async, or of no type that answers the method.
     """
@@ -228,7 +228,7 @@ async def _handled(method: str, returned: object) -> Any:
         ) from None
 
 
-def _unasked(params: t.CreateMessageRequestParams, answer: t.CreateMessageResult) -> str:
+def _fault_of_answer(params: t.CreateMessageRequestParams, answer: t.CreateMessageResult) -> str:
     """Return how a model's answer differs from the request; empty if it fits.
 
     Source: 2025-11-25 client/sampling, "Tools in Sampling".
@@ -243,7 +243,7 @@ def _unasked(params: t.CreateMessageRequestParams, answer: t.CreateMessageResult
     return ""
 
 
-async def approved(approve: Approve, method: str, params: Any) -> bool:
+async def is_approved(approve: Approve, method: str, params: Any) -> bool:
     """Return True if the application approves. Raises CallbackError if `approve` is not async."""
     return bool(await _answer("approve", approve(method, params), object))
 

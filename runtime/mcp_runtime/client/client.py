@@ -22,7 +22,7 @@ from mcp_runtime.client.callbacks import (
     OnElicit,
     OnSample,
     Roots,
-    approved,
+    is_approved,
     plain,
 )
 from mcp_runtime.client.connection import ClientConnection
@@ -35,7 +35,7 @@ from mcp_runtime.client.options import (
 )
 from mcp_runtime.client.output_schemas import OutputSchemas
 from mcp_runtime.client.reconnect import Reconnector
-from mcp_runtime.client.requests import Calls, ClientRequests, not_found
+from mcp_runtime.client.requests import Calls, ClientRequests, narrow_to_not_found
 from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.client.transports import (
     LocalServer,
@@ -146,7 +146,7 @@ class Client:
         self._reconnector = Reconnector(
             server if callable(server) else in_memory(server),
             settings,
-            notified=self._notified,
+            notified=self._handle_notification,
             refresh_tools=lambda: self.list_tools(anew=True),
         )
         self._requests = ClientRequests(self._reconnector, self._cache)
@@ -282,7 +282,7 @@ class Client:
             self._cache.drop("tools/list")
         tools: list[t.Tool] = await self._requests.pages("tools/list", "tools")
         if self._output_schemas is not None:
-            self._output_schemas.listed(tools)
+            self._output_schemas.replace_all(tools)
         return tools
 
     async def list_resources(self) -> list[t.Resource]:
@@ -324,7 +324,7 @@ class Client:
             arguments=t.UNSET if arguments is None else members("arguments", arguments),
             meta=self._requests.meta(on_progress, meta),
         )
-        if self._approve is not None and not await approved(self._approve, "tools/call", params):
+        if self._approve is not None and not await is_approved(self._approve, "tools/call", params):
             raise NotApproved(f"the call of {name} was not approved")
         result = await self._requests.call_tool(
             self, params, timeout=timeout, on_progress=on_progress
@@ -344,7 +344,7 @@ class Client:
         try:
             result = await self._requests.answer("resources/read", params, timeout=timeout)
         except RemoteError as error:
-            raise not_found(error, uri) from None
+            raise narrow_to_not_found(error, uri) from None
         return [*result.contents]
 
     async def get_prompt(
@@ -492,8 +492,8 @@ class Client:
         """
         return await self._requests.request(method, params, **options)
 
-    def _notified(self, event: Notified) -> None:
-        self._cache.notified(event)
+    def _handle_notification(self, event: Notified) -> None:
+        self._cache.drop_stale(event)
         for handler in self._on_notification.get(event.method, ()):
             handler(event.params)
         if event.method == "notifications/message" and self._on_log is not None:

@@ -122,8 +122,8 @@ class ClientConnection(Connection):
         if (due := self.session.pending.due) is not None:
             self._wake_at(due)
 
-    def _on_opened(self, event: Opened) -> None:
-        super()._on_opened(event)
+    def _on_open(self, event: Opened) -> None:
+        super()._on_open(event)
         if not self._opened.done():
             self._opened.set_result(None)
 
@@ -196,7 +196,7 @@ class ClientConnection(Connection):
         A request of the server does not name the call it belongs to, so with several calls the
         server decides by our error.
         """
-        calls = [sent for sent in self.session.pending.waited if sent.method not in _BESIDE]
+        calls = [sent for sent in self.session.pending.with_caller if sent.method not in _BESIDE]
         if len(calls) == 1:
             (sent,) = calls
             self.send(self.session.cancel(sent.id, "the client's own answer cannot be used"))
@@ -259,12 +259,12 @@ class ClientConnection(Connection):
         if not (isinstance(error, Disconnected) and self.owner.may_restart(self)):
             subscription.end(error if isinstance(error, Exception) else None)
 
-    def _on_notified(self, event: Notified) -> None:
+    def _on_notification(self, event: Notified) -> None:
         meta = getattr(event.params, "meta", t.UNSET)
         id = getattr(meta, "subscription_id", t.UNSET)
         for subscription in self.subscriptions:
             if id == (t.UNSET if subscription.id is None else subscription.id):
-                subscription.notified(event)
+                subscription.deliver(event)
         for one in self.settings.offer.extensions:
             if event.method in one.methods and isinstance(one, ClientExtension):
                 one.notified(event.method, event.params)

@@ -45,7 +45,7 @@ class OutputSchemas:
         self._is_strict = is_strict
         self._is_off = False
 
-    def listed(self, tools: Iterable[t.Tool]) -> None:
+    def replace_all(self, tools: Iterable[t.Tool]) -> None:
         """Replace all schemas by those of these tools."""
         schemas = {tool.name: tool.output_schema for tool in tools}
         self._outputs = {

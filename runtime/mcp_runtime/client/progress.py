@@ -30,9 +30,9 @@ class ProgressCalls:
         self._running: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> OnProgress:
-        return self._called
+        return self._call
 
-    def _called(self, progress: float, total: float | None, message: str | None) -> None:
+    def _call(self, progress: float, total: float | None, message: str | None) -> None:
         work = self._on_progress(progress, total, message)
         if not inspect.iscoroutine(work):
             return

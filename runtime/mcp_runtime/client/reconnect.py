@@ -210,7 +210,7 @@ class Reconnector:
             except SessionError as error:
                 subscription.end(error)
             if subscription.id is None:  # else the acknowledgement has said so
-                subscription.missed()
+                subscription.report_all_as_changed()
 
     @asynccontextmanager
     async def subscribed(self, subscription: Subscription) -> AsyncGenerator[Subscription]:

@@ -159,7 +159,7 @@ class ClientRequests:
         return final
 
 
-def not_found(error: RemoteError, uri: str) -> RemoteError:
+def narrow_to_not_found(error: RemoteError, uri: str) -> RemoteError:
     """Return the error as a NotFound if it means that the resource does not exist, else as it is.
 
     Up to 2025-11-25 it has a code of its own; later revisions put the URI into its data.

@@ -44,18 +44,18 @@ class Subscription:
         self._was_served = False
         self._forget = forget
 
-    def notified(self, event: Notified) -> None:
+    def deliver(self, event: Notified) -> None:
         if event.method == "notifications/subscriptions/acknowledged":
             self.served = event.params.notifications
             self.acknowledged.set()
             if self._was_served:
-                self.missed()
+                self.report_all_as_changed()
             self._was_served = True
         elif (change := _change(event)) is not None and self._wants(change):
             self._changes[change] = None
             self._changed.set()
 
-    def missed(self) -> None:
+    def report_all_as_changed(self) -> None:
         """Give every subscribed change, and forget the cached answers it concerns."""
         if self._is_over:
             return

@@ -30,7 +30,7 @@ class TransportFactory(Protocol):
 class ServedClient(Protocol):
     """The server's side of a connection."""
 
-    async def until_gone(self) -> None: ...
+    async def wait_until_gone(self) -> None: ...
 
 
 class LocalServer(Protocol):
@@ -60,7 +60,7 @@ def in_memory(server: LocalServer) -> TransportFactory:
             try:
                 await ours.close()
             finally:
-                await served.until_gone()
+                await served.wait_until_gone()
 
         stack.push_async_callback(close)
         return ClientWireConnection(owner, ours)

@@ -59,13 +59,13 @@ class ServerSession:
         self._native.server.resource_updated(str(uri))  # type: ignore[attr-defined]
 
     async def send_tool_list_changed(self) -> None:
-        self._native.server._changed("tools")  # type: ignore[attr-defined]
+        self._native.server._announce_change("tools")  # type: ignore[attr-defined]
 
     async def send_prompt_list_changed(self) -> None:
-        self._native.server._changed("prompts")  # type: ignore[attr-defined]
+        self._native.server._announce_change("prompts")  # type: ignore[attr-defined]
 
     async def send_resource_list_changed(self) -> None:
-        self._native.server._changed("resources")  # type: ignore[attr-defined]
+        self._native.server._announce_change("resources")  # type: ignore[attr-defined]
 
     async def send_ping(self) -> Any:
         return models.model("EmptyResult")()

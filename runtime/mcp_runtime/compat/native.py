@@ -55,12 +55,12 @@ class NativeServer(Server):
         """Register a tool; one of the same name is replaced."""
         self.features.tools.pop(tool.model.name, None)
         self._add_tool(tool, (), (), False)
-        self._changed("tools")
+        self._announce_change("tools")
 
     def put_prompt(self, prompt: Feature[t.Prompt]) -> None:
         """Register a prompt; one of the same name is replaced."""
         self.features.prompts[prompt.model.name] = prompt
-        self._changed("prompts")
+        self._announce_change("prompts")
 
     def put_resource(self, resource: Feature[t.Resource] | ResourceTemplate) -> None:
         """Register a resource or a template; one of the same URI is replaced."""
@@ -68,11 +68,11 @@ class NativeServer(Server):
             self.features.resource_templates[resource.model.uri_template] = resource
         else:
             self.features.resources[resource.model.uri] = resource
-        self._changed("resources")
+        self._announce_change("resources")
 
     def announce(self, changed: str) -> None:
         """Tell clients of a change in a list: tools, prompts or resources."""
-        self._changed(changed)
+        self._announce_change(changed)
 
     # ---- lists, as `mcp.types` has them
 

@@ -108,7 +108,7 @@ def resource(
         raise ValueError(f"{uri}: the page has {size} bytes, more than {limit} (Limits.ui_bytes)")
     said = models.McpUiResourceMeta(
         csp=or_unset(csp),
-        permissions=_permitted(permissions) if permissions else UNSET,
+        permissions=_permissions_of(permissions) if permissions else UNSET,
         domain=or_unset(domain),
         prefers_border=or_unset(prefers_border),
     )
@@ -162,7 +162,7 @@ def _require_ui(uri: str) -> None:
         raise ValueError(f"{uri[:80]!r} is not the URI of a page, such as ui://weather/forecast")
 
 
-def _permitted(names: Collection[Permission]) -> models.McpUiResourcePermissions:
+def _permissions_of(names: Collection[Permission]) -> models.McpUiResourcePermissions:
     permissions = models.from_wire(models.McpUiResourcePermissions, {name: {} for name in names})
     if permissions.extra_:
         raise ValueError(f"no permission is called {next(iter(permissions.extra_))!r}")

@@ -41,7 +41,7 @@ def _arrays(schema: Schema) -> Iterator[str]:
             yield str(each.get("description") or each.get("title") or "an array")[:_SHOWN]
 
 
-def _combined(schema: Schema) -> Iterator[str]:
+def _combining_keywords(schema: Schema) -> Iterator[str]:
     yield from (word for word in ("anyOf", "oneOf", "allOf") if word in schema)
 
 
@@ -87,7 +87,7 @@ CLIENT_RULES: Final = (
         "2026-09",
         "anthropics/claude-code#95504, makenotion/notion-mcp-server#340",
         "put the choice inside a property",
-        _combined,
+        _combining_keywords,
         ("inputSchema",),
     ),
     ClientRule(

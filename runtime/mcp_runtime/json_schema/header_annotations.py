@@ -26,26 +26,26 @@ def param_headers(schema: Schema) -> ParamHeaders:
     Raises BadParamHeader; then the tool must not be called.
     """
     headers: dict[str, Path] = {}
-    for name, path in _annotated(schema, (), reachable=True):
+    for name, path in _annotations(schema, (), reachable=True):
         if name.lower() in {known.lower() for known in headers}:
             raise BadParamHeader(f"{'.'.join(path)}: {_KEYWORD} {name!r} is there a second time")
         headers[name] = path
     return headers
 
 
-def _annotated(schema: Schema, path: Path, *, reachable: bool) -> Iterator[tuple[str, Path]]:
+def _annotations(schema: Schema, path: Path, *, reachable: bool) -> Iterator[tuple[str, Path]]:
     if _KEYWORD in schema:
-        yield _checked(schema, path, reachable and path != ()), path
+        yield _check_name(schema, path, reachable and path != ()), path
     for keyword, key, part in parts(schema):
         within = () if keyword == "properties" else (keyword,)
         name = (key,) if isinstance(key, str) else ()
         below = reachable and keyword == "properties"
         if isinstance(part, dict):
             inner = cast("Schema", part)
-            yield from _annotated(inner, (*path, *within, *name), reachable=below)
+            yield from _annotations(inner, (*path, *within, *name), reachable=below)
 
 
-def _checked(schema: Schema, path: Path, reachable: bool) -> str:
+def _check_name(schema: Schema, path: Path, reachable: bool) -> str:
     """Return the name in an annotation. Raises BadParamHeader."""
     name, where = schema[_KEYWORD], ".".join(path) or "the schema itself"
     if not reachable:

@@ -34,7 +34,7 @@ class NotText(TypeError):
     """Raised by our decoding hooks, in msgspec's words, if a value must be text and is not."""
 
 
-def explained(
+def explain(
     error: Exception,
     value: Any,
     schema: Schema,
@@ -53,7 +53,7 @@ def explained(
     steps = _exact(_steps(path), str(error), value, error_of)
     if error.__cause__ is None or isinstance(error.__cause__, NotText):
         schemas = _schemas(schema, schema.get("$defs", {}), steps)
-        why = _worded(text, _value_at(value, steps), schemas, "member" if steps else noun)
+        why = _reword(text, _value_at(value, steps), schemas, "member" if steps else noun)
     else:
         why = text
     return Mismatch(place(steps), f"a key: {why}" if is_key else why)
@@ -82,9 +82,9 @@ def _key_at_fault(
     members = list(cast("dict[str, Any]", mapping).items())
     while len(members) > 1:
         half = members[: len(members) // 2]
-        is_in_half = error_of(_replaced(value, steps, dict(half))) == error
+        is_in_half = error_of(_replace(value, steps, dict(half))) == error
         members = half if is_in_half else members[len(half) :]
-    is_found = error_of(_replaced(value, steps, dict(members))) == error
+    is_found = error_of(_replace(value, steps, dict(members))) == error
     return members[0][0] if members and is_found else None
 
 
@@ -104,12 +104,12 @@ def _steps(path: str) -> list[Step]:
     return [name or (... if index == "..." else int(index)) for name, index in _STEP.findall(path)]
 
 
-def _replaced(value: Any, steps: list[Step], by: Any) -> Any:
+def _replace(value: Any, steps: list[Step], by: Any) -> Any:
     """Return a copy with another value at a place."""
     if not steps:
         return by
     copy: Any = value.copy()
-    copy[steps[0]] = _replaced(value[steps[0]], steps[1:], by)
+    copy[steps[0]] = _replace(value[steps[0]], steps[1:], by)
     return copy
 
 
@@ -150,24 +150,24 @@ _NAMES: Final = {"str": "string", "int": "integer", "float": "number", "bool": "
 """The names of types in JSON Schema, which models know, by their names in Python."""
 
 
-def _named(quoted: re.Match[str]) -> str:
+def _translate_types(quoted: re.Match[str]) -> str:
     """Translate the types in msgspec's text to the names of JSON Schema."""
     return " | ".join(_NAMES.get(name, name) for name in quoted[1].split(" | "))
 
 
-def _worded(text: str, value: Any, schemas: Iterator[Schema], noun: str) -> str:
+def _reword(text: str, value: Any, schemas: Iterator[Schema], noun: str) -> str:
     """Rewrite msgspec's text in our format: expected and found value."""
     if member := _MEMBER.fullmatch(text):
         return _member(member[1] == "missing required", member[2], schemas, noun)
     if text.startswith(("Invalid enum value", "Invalid value")):
         values = [excerpt(each) for schema in schemas for each in schema.get("enum", ())]
         _, _, refused = text.partition("value ")
-        return f"expected one of {_list(values)}, found {_shown(value, refused)}"
+        return f"expected one of {_list(values)}, found {_show(value, refused)}"
     if expected := _EXPECTED.fullmatch(text):
-        what = re.sub(r"`([^`]*)`", _named, expected[1])
-        return f"expected {what}, found {_shown(value, expected[2] or 'another value')}"
+        what = re.sub(r"`([^`]*)`", _translate_types, expected[1])
+        return f"expected {what}, found {_show(value, expected[2] or 'another value')}"
     what = "a number in range" if text.endswith("out of range") else text.removeprefix("Invalid ")
-    return f"expected {what}, found {_shown(value, 'another value')}"
+    return f"expected {what}, found {_show(value, 'another value')}"
 
 
 def _member(missing: bool, name: str, schemas: Iterator[Schema], noun: str) -> str:
@@ -184,5 +184,5 @@ def _list(values: list[str]) -> str:
     return ", ".join(values[:_MOST] + more) or "none"
 
 
-def _shown(value: Any, otherwise: str) -> str:
+def _show(value: Any, otherwise: str) -> str:
     return otherwise.strip() if value is _ABSENT else excerpt(value)

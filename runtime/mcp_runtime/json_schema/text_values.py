@@ -43,7 +43,7 @@ class _Repair:
 
     def read(self, schemas: list[Any], value: Any, path: str) -> Any:
         if isinstance(value, str):
-            parsed = self._parsed(schemas, value) if self._texts else None
+            parsed = self._parse(schemas, value) if self._texts else None
             if parsed is None:
                 return value
             self.parsed.append(path)
@@ -75,7 +75,7 @@ class _Repair:
         self.absent.append(f"{path}.{name}")
         return True
 
-    def _parsed(self, schemas: list[Any], text: str) -> tuple[Any] | None:
+    def _parse(self, schemas: list[Any], text: str) -> tuple[Any] | None:
         """Return the value of a JSON text, in a tuple.
 
         None if the schemas take a text, or do not take the value.

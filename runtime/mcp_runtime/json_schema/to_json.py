@@ -34,7 +34,7 @@ def to_json(value: object) -> Any:
     try:
         if value.__class__.__module__ == t.__name__:
             return t.to_wire(value)
-        json = _built(value)
+        json = _build(value)
         if is_json(json):
             return json
     except RecursionError:
@@ -44,7 +44,7 @@ def to_json(value: object) -> Any:
     raise BadResult(str(fault(json)))
 
 
-def _built(value: object) -> Any:
+def _build(value: object) -> Any:
     """Convert a value to dicts, lists and scalars; some may still be no JSON, such as NaN."""
     json = msgspec.to_builtins(value, str_keys=True, enc_hook=_foreign)
     return json if _is_built(json) else _rebuilt(json)
@@ -62,7 +62,7 @@ def _formless(value: object, error: Exception) -> BadResult:
 def _first_formless(value: object) -> tuple[Step, object] | None:
     for step, each in children(value):
         try:
-            _built(each)
+            _build(each)
         except RecursionError:
             return None
         except (TypeError, ValueError, msgspec.MsgspecError):
@@ -102,7 +102,7 @@ def _rebuilt(value: Any) -> Any:
         return {name: _rebuilt(each) for name, each in value.items()}
     if value.__class__ in (list, tuple):
         return [_rebuilt(each) for each in value]
-    return value if value.__class__ in _SCALARS else _built(value)
+    return value if value.__class__ in _SCALARS else _build(value)
 
 
 PLAIN: Final = frozenset((str, bool, int, type(None)))

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Final, Literal, Protocol, Union, get_args, ge
 import msgspec
 
 from mcp_runtime.json_schema.formats import add_items, add_time_formats
-from mcp_runtime.json_schema.mismatch import Mismatch, NotText, explained
+from mcp_runtime.json_schema.mismatch import Mismatch, NotText, explain
 from mcp_runtime.json_schema.to_json import (
     PLAIN,
     BadResult,
@@ -109,7 +109,7 @@ def native_schema(annotation: Any, *, output: bool = False) -> Schema:
         if not is_json(each.get("default")):
             del each["default"]
         if "enum" in each:
-            each["enum"] = _as_declared(each["enum"], annotation)
+            each["enum"] = _in_order_of_type(each["enum"], annotation)
         if kind := _kind_of(each.get("enum", ())):
             each["type"] = kind
     add_items(whole)
@@ -118,7 +118,7 @@ def native_schema(annotation: Any, *, output: bool = False) -> Schema:
     return whole
 
 
-def _as_declared(values: list[object], annotation: Any) -> list[object]:
+def _in_order_of_type(values: list[object], annotation: Any) -> list[object]:
     """Return the values of an enumeration in the order of its type; msgspec sorts them."""
     for each in mentions(annotation):
         declared = list(_values_of(each))
@@ -191,7 +191,7 @@ class MsgspecAdapter:
                 value, self.type, strict=self.strict, str_keys=True, dec_hook=_path
             )
         except _FAULTS as error:
-            raise explained(error, value, self.schema, self._error_of, self.noun) from None
+            raise explain(error, value, self.schema, self._error_of, self.noun) from None
 
     def write(self, value: Any) -> Any:
         # A handler's annotation is a claim: its result is read back, so that a wrong value is found

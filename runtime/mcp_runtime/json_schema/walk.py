@@ -71,13 +71,13 @@ def refers(schema: Any, name: str) -> bool:
     return any(each.get("$ref") == _LOCAL + name for each in every(schema))
 
 
-def resolved(schema: Schema, defs: Schema) -> Schema:
+def resolve(schema: Schema, defs: Schema) -> Schema:
     """Return the schema with its reference replaced by the definition."""
     if "$ref" not in schema:
         return schema
     name = str(schema["$ref"]).removeprefix(_LOCAL)
     beside = {at: one for at, one in schema.items() if at != "$ref"}
-    return resolved({**defs.get(name, {}), **beside}, defs)
+    return resolve({**defs.get(name, {}), **beside}, defs)
 
 
 def inline_leaves(schema: Schema) -> None:
@@ -99,7 +99,7 @@ def inline_leaves(schema: Schema) -> None:
 
 def alternatives(schema: Schema, defs: Schema) -> Iterator[Schema]:
     """Yield the alternatives of a reference or a choice; of another schema, itself."""
-    schema = resolved(schema, defs)
+    schema = resolve(schema, defs)
     choices = (*schema.get("anyOf", ()), *schema.get("oneOf", ()))
     for each in choices:
         yield from alternatives(each, defs)

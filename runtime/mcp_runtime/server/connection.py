@@ -203,14 +203,14 @@ class ServerConnection(Connection):
         """
         self.session.tolerances.count(name, what)
 
-    def _on_opened(self, event: Opened) -> None:
+    def _on_open(self, event: Opened) -> None:
         self._forget_roots()  # of a client that was here before
-        super()._on_opened(event)
+        super()._on_open(event)
 
     def _forget_roots(self) -> None:
         self.roots, self.root_changes = None, self.root_changes + 1
 
-    def _on_notified(self, event: Notified) -> None:
+    def _on_notification(self, event: Notified) -> None:
         if event.method == "notifications/roots/list_changed":
             self._forget_roots()
         self.server.notified(event.method, event.params, self)
@@ -249,7 +249,7 @@ class ServerWireConnection(ServerConnection, WireConnection):
         nothing but their responses is sent.
         """
         self.begin(wire, grace)
-        await self.until_gone()
+        await self.wait_until_gone()
 
     def begin(self, wire: Wire, grace: float = 0.0) -> None:
         """Serve from now on, in callbacks of the event loop."""
@@ -258,7 +258,7 @@ class ServerWireConnection(ServerConnection, WireConnection):
         self.ping_every = self.server.ping_every
         self.attach(wire)
 
-    async def until_gone(self) -> None:
+    async def wait_until_gone(self) -> None:
         """Wait until the client is gone and its work has ended. Close the connection on
         cancellation.
         """

@@ -343,7 +343,7 @@ class Context:
     def _require_sound(self, params: t.CreateMessageRequestParams) -> None:
         messages, most = params.messages, self.server.limits.tool_rounds
         tools = [] if params.tools is t.UNSET else params.tools
-        fault = sampling.unbalanced(messages) or sampling.unpromised(messages, tools)
+        fault = sampling.fault_in_rounds(messages) or sampling.fault_in_results(messages, tools)
         if fault:
             raise ValueError(f"messages: {fault}")
         if sampling.rounds(messages) > most:
@@ -426,10 +426,10 @@ class Context:
                 awaitable.close()
             raise RuntimeError("ctx.wait is for plain functions; in an async one write await")
 
-        async def awaited() -> _T:
+        async def await_result() -> _T:
             return await awaitable
 
-        return asyncio.run_coroutine_threadsafe(awaited(), self.peer.loop).result()
+        return asyncio.run_coroutine_threadsafe(await_result(), self.peer.loop).result()
 
     async def _ask(
         self, request: Any, *, key: str | None = None, timeout: float | None = None

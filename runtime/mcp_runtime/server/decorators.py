@@ -32,8 +32,8 @@ from mcp_runtime.server.registry import (
     RawTool,
     ResourceTemplate,
     Tool,
-    checked,
-    converted,
+    checking_reader,
+    converting_reader,
     embeds,
     require_tool_name,
 )
@@ -94,7 +94,7 @@ class Decorators(ABC):
         self._on_notification: dict[str, list[Callable[..., Any]]] = {}
 
     @abstractmethod
-    def _changed(self, *lists: str) -> None:
+    def _announce_change(self, *lists: str) -> None:
         """Handle a change of the offer and of `lists`."""
 
     @overload
@@ -117,7 +117,7 @@ class Decorators(ABC):
         Raises TypeError for a signature JSON cannot express, ValueError for a name already taken or
         malformed.
         """
-        return _decorated(self.add_tool, function, options)
+        return _decorate(self.add_tool, function, options)
 
     def add_tool(self, function: Callable[..., Any], **options: Unpack[ToolOptions]) -> None:
         """Register as `tool` does, also while the server runs: then clients are notified."""
@@ -137,7 +137,7 @@ class Decorators(ABC):
         self._add_tool(Tool(model, signature, function, mirrored, result), scopes, added, rerun)
         if embeds(signature.info.returns):
             self.features.kinds.add("resources")
-        self._changed("tools")
+        self._announce_change("tools")
 
     def _add_tool(
         self,
@@ -191,10 +191,10 @@ class Decorators(ABC):
             schema: Mapping[str, Any] = t.to_wire(model.input_schema)
             _require_takes_two(function, require_tool_name(model.name))
             mirrored = _marks(model.name, schema)
-            read = checked(schema) if arguments is None else converted(arguments)
+            read = checking_reader(schema) if arguments is None else converting_reader(arguments)
             raw = RawTool(model, read, function, mirrored)
             self._add_tool(raw, texts("scopes", scopes), options, rerun)
-            self._changed("tools")
+            self._announce_change("tools")
             return function
 
         return register
@@ -205,7 +205,7 @@ class Decorators(ABC):
         self.features.options.pop(name, None)
         self.features.reruns.discard(name)
         self.features.scopes.pop(name, None)
-        self._changed("tools")
+        self._announce_change("tools")
 
     def resource(self, uri: str, **options: Unpack[ResourceOptions]) -> Callable[[_F], _F]:
         """Register a function that returns a resource, or any resource of a URI template.
@@ -242,14 +242,14 @@ class Decorators(ABC):
         else:
             resource = t.Resource(uri=uri, **members)
             self.features.resources.add(uri, Feature(resource, signature, function))
-        self._changed("resources")
+        self._announce_change("resources")
 
     def remove_resource(self, uri: str) -> None:
         """Remove a resource or a template; clients are notified. Raises KeyError."""
         resources, templates = self.features.resources, self.features.resource_templates
         registry: dict[str, Any] = templates if uri in templates else resources
         del registry[uri]
-        self._changed("resources")
+        self._announce_change("resources")
 
     @overload
     def prompt(self, function: _F) -> _F: ...
@@ -261,7 +261,7 @@ class Decorators(ABC):
         Its parameters are strings. It returns a text, a message, or a list of these; a message is a
         `PromptMessage`, or a pair of role and content.
         """
-        return _decorated(self.add_prompt, function, options)
+        return _decorate(self.add_prompt, function, options)
 
     def add_prompt(self, function: Callable[..., Any], **options: Unpack[FeatureOptions]) -> None:
         """Register as `prompt` does, also while the server runs: then clients are notified."""
@@ -277,12 +277,12 @@ class Decorators(ABC):
         ]
         model = t.Prompt(arguments=arguments or t.UNSET, **_members(signature, options))
         self.features.prompts.add(model.name, Feature(model, signature, function))
-        self._changed("prompts")
+        self._announce_change("prompts")
 
     def remove_prompt(self, name: str) -> None:
         """Remove a prompt; clients are notified. Raises KeyError."""
         del self.features.prompts[name]
-        self._changed("prompts")
+        self._announce_change("prompts")
 
     def completion(self, of: str, argument: str) -> Callable[[_F], _F]:
         """Register a function that suggests values for an argument of a prompt, or a variable of
@@ -303,11 +303,11 @@ class Decorators(ABC):
                 raise ValueError(f"{of!r} has no argument {argument!r}; it has: {has}")
             if (of, argument) in self.features.completers:
                 raise ValueError(f"{argument!r} of {of!r} has a completion already")
-            is_async, parameters = inspect.iscoroutinefunction(function), _received(function)
+            is_async, parameters = inspect.iscoroutinefunction(function), _parameter_roles(function)
             path = next(filter(is_path, annotations_of(function).values()), None)
             completer = Completer(function, is_async, parameters, path)
             self.features.completers[of, argument] = completer
-            self._changed()
+            self._announce_change()
             return function
 
         return register
@@ -332,7 +332,7 @@ class Decorators(ABC):
                 self._on_notification.setdefault(method, []).append(function)
             else:
                 self._handlers[method] = cast("Handler", function)
-                self._changed()
+                self._announce_change()
             return function
 
         return register
@@ -350,7 +350,7 @@ class Decorators(ABC):
 
         def register(function: _F) -> _F:
             self.features.filters[member] = function
-            self._changed()
+            self._announce_change()
             return function
 
         return register
@@ -366,7 +366,7 @@ class Decorators(ABC):
         return function
 
 
-def _decorated(
+def _decorate(
     add: Callable[..., None], function: Callable[..., Any] | None, options: dict[str, Any]
 ) -> Any:
     def register(function: _F) -> _F:
@@ -413,7 +413,7 @@ def _require_takes_two(function: Callable[..., Any], tool: str) -> None:
         pass
 
 
-def _received(function: Callable[..., Any]) -> dict[str, str]:
+def _parameter_roles(function: Callable[..., Any]) -> dict[str, str]:
     """Map each parameter of a completion's function to its role. Raises TypeError."""
     parameters: dict[str, str] = {}
     for name, parameter in inspect.signature(function).parameters.items():

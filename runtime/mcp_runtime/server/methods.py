@@ -20,7 +20,7 @@ from mcp_runtime.server.functions.input_schema import BadArguments
 from mcp_runtime.server.functions.output_schema import failed_call
 from mcp_runtime.server.registry import Features, RawTool, Registry, Tool
 from mcp_runtime.server.tool_option import shown
-from mcp_runtime.shared.failures import alone, described, parts_of, record_failure
+from mcp_runtime.shared.failures import alone, describe, parts_of, record_failure
 
 log: Final = logging.getLogger("mcp_runtime.server.server")
 
@@ -119,16 +119,16 @@ class ProtocolMethods:
         if isinstance(error, _UNSENDABLE):
             log.error("tool %s: %s", tool, error)
             return failed_call(f"tool {tool}: {error}")
-        return failed_call("; ".join(self._told(tool, error)))
+        return failed_call("; ".join(self._texts_for_model(tool, error)))
 
-    def _told(self, tool: str, error: BaseException) -> Iterator[str]:
+    def _texts_for_model(self, tool: str, error: BaseException) -> Iterator[str]:
         """Yield the texts of an exception a model may read; of a group, those of its parts."""
         parts = _leaves(error)
         yield from (str(each) for each in parts if isinstance(each, _SPEAKING))
         if not all(isinstance(each, _SPEAKING) for each in parts):
             reference = record_failure(log, f"tool {tool} failed", error)
             why = f"the log of the server says why (reference {reference})"
-            yield described(error) if self.show_errors else f"tool {tool} failed; {why}"
+            yield describe(error) if self.show_errors else f"tool {tool} failed; {why}"
 
     async def read_resource(self, params: Any, ctx: Context) -> t.ReadResourceResult:
         contents = await self.read(params.uri, ctx)
@@ -158,7 +158,7 @@ class ProtocolMethods:
             except BadArguments:
                 continue
             return _contents(value, uri, template.model, ctx)
-        raise _not_found(uri, ctx, refused)
+        raise _not_found_error(uri, ctx, refused)
 
     async def get_prompt(self, params: Any, ctx: Context) -> t.GetPromptResult:
         prompt = self._features.prompts.get(params.name)
@@ -182,18 +182,18 @@ class ProtocolMethods:
 
         Source: 2025-11-25 server/utilities/completion.
         """
-        of, argument = _referred(params.ref), params.argument
+        of, argument = _reference_name(params.ref), params.argument
         if not self._knows(of, argument.name):
             why = f"Unknown reference: {of[:200]}, {argument.name[:200]}"
             raise RpcError(error_codes.INVALID_PARAMS, why)
         completer = self._features.completers.get((of, argument.name))
         values: Any = []
-        chosen = _chosen(params.context)
+        chosen = _earlier_arguments(params.context)
         if fault := self._features.path_fault(of, {**chosen, argument.name: argument.value}):
             raise rpc_errors.invalid_params(fault)
         if completer is not None:
             values = await completer.run(argument.value, chosen, ctx)
-        return _completed(values, self._limits.completions)
+        return _completion_result(values, self._limits.completions)
 
     def _knows(self, of: str, argument: str) -> bool:
         arguments = self._features.arguments_of(of)
@@ -226,12 +226,12 @@ def _contents(
 ) -> list[t.TextResourceContents | t.BlobResourceContents]:
     """Convert a handler's return value to contents. None means: no such resource."""
     if value is None:
-        raise _not_found(uri, ctx)
+        raise _not_found_error(uri, ctx)
     mime_type = None if model.mime_type is UNSET else model.mime_type
     return resource_contents(value, uri, mime_type)
 
 
-def _not_found(uri: str, ctx: Context, why: str | None = None) -> RpcError:
+def _not_found_error(uri: str, ctx: Context, why: str | None = None) -> RpcError:
     """Return the error for an unknown resource, with the code of the client's era.
 
     Source: 2025-11-25 and 2026-07-28 server/resources, "Error Handling".
@@ -240,7 +240,7 @@ def _not_found(uri: str, ctx: Context, why: str | None = None) -> RpcError:
     return rpc_errors.resource_not_found(uri, code, why)
 
 
-def _referred(ref: object) -> str:
+def _reference_name(ref: object) -> str:
     """Return the prompt or template a completion is for. Raises RpcError for any other
     reference.
     """
@@ -251,7 +251,7 @@ def _referred(ref: object) -> str:
     raise rpc_errors.invalid_params(f"this server completes nothing of a {type(ref).__name__}")
 
 
-def _chosen(context: Any) -> dict[str, str]:
+def _earlier_arguments(context: Any) -> dict[str, str]:
     """Return the arguments chosen before, from the params of `completion/complete`."""
     if context is UNSET or context.arguments is UNSET:
         return {}
@@ -259,7 +259,7 @@ def _chosen(context: Any) -> dict[str, str]:
     return arguments
 
 
-def _completed(values: Any, limit: int) -> t.CompleteResult:
+def _completion_result(values: Any, limit: int) -> t.CompleteResult:
     if isinstance(values, t.CompleteResultCompletion):
         return t.CompleteResult(completion=values, result_type="complete")
     listed = suggestions(values)

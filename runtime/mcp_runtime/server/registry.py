@@ -170,7 +170,7 @@ class RawTool:
         return raw_result(value, is_structured=self.model.output_schema is not UNSET)
 
 
-def checked(schema: Mapping[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def checking_reader(schema: Mapping[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return a reader: it returns valid arguments unchanged, and raises BadArguments for others.
 
     Raises BadSchema.
@@ -187,7 +187,7 @@ def checked(schema: Mapping[str, Any]) -> Callable[[dict[str, Any]], dict[str, A
     return read
 
 
-def converted(type: Any) -> Callable[[dict[str, Any]], Any]:
+def converting_reader(type: Any) -> Callable[[dict[str, Any]], Any]:
     """Return a reader: it converts arguments to a type of msgspec, or raises BadArguments."""
 
     def read(arguments: dict[str, Any]) -> Any:

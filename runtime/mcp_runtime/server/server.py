@@ -195,7 +195,7 @@ class Server(Decorators):
         self._first_offer = replace(self._first_offer, **members)
         self._offer = None
 
-    def _changed(self, *lists: str) -> None:
+    def _announce_change(self, *lists: str) -> None:
         self._offer = None
         for name in lists:
             self._broadcaster.broadcast(Change(list=name))
@@ -363,7 +363,7 @@ class Server(Decorators):
         wait = self.limits.close_wait
         with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
             if http is None:
-                runner.run(runner.until_terminated(self.run_stdio(trace=trace)), wait)
+                runner.run(runner.run_until_terminated(self.run_stdio(trace=trace)), wait)
             else:
                 from mcp_runtime.server.http.uvicorn import new_loop, serve
 

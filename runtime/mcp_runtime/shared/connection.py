@@ -41,7 +41,7 @@ from mcp_runtime.errors import (
     counted,
 )
 from mcp_runtime.revisions import UNSET, DecodeError, EncodeError, StepError
-from mcp_runtime.shared.failures import alone, described, record_failure
+from mcp_runtime.shared.failures import alone, describe, record_failure
 from mcp_runtime.shared.runner import ends_the_task
 from mcp_runtime.transports.wire import Wire
 
@@ -56,7 +56,7 @@ Trace: TypeAlias = Callable[[Literal["received", "sent", "forgiven", "dropped"],
 the beginning of a message above the limit ("dropped")."""
 
 
-def _guarded(callback: Callable[..., object]) -> Callable[..., None]:
+def _guard(callback: Callable[..., object]) -> Callable[..., None]:
     """Wrap a callback of the application: log its exceptions, so that the session goes on."""
 
     def call(*arguments: Any) -> None:
@@ -111,7 +111,7 @@ class Connection(ABC):
         self.loop = asyncio.get_running_loop()
         self._tasks: dict[Id, asyncio.Task[None]] = {}
         self._loose: set[asyncio.Task[None]] = set()
-        trace = None if trace is None else _guarded(trace)
+        trace = None if trace is None else _guard(trace)
         if session.tolerances.watch is None:  # several sessions may share them
             session.tolerances.watch = partial(_note_forgiven, trace, forgiven)
         if trace is not None:
@@ -123,14 +123,14 @@ class Connection(ABC):
         super().__init_subclass__()
         cls._handlers = {
             Write: cls._on_write,
-            Called: cls._on_called,
-            Answered: cls._on_answered,
-            Failed: cls._on_failed,
-            Cancelled: cls._on_cancelled,
-            Progressed: cls._on_progressed,
-            Notified: _guarded(cls._on_notified),
-            Opened: cls._on_opened,
-            Ignored: cls._on_ignored,
+            Called: cls._on_call,
+            Answered: cls._on_answer,
+            Failed: cls._on_failure,
+            Cancelled: cls._on_cancel,
+            Progressed: cls._on_progress,
+            Notified: _guard(cls._on_notification),
+            Opened: cls._on_open,
+            Ignored: cls._on_unknown,
         }
 
     @property
@@ -153,10 +153,10 @@ class Connection(ABC):
         """Handle a request of the peer and return its result, a model."""
 
     @abstractmethod
-    def _on_notified(self, event: Notified) -> None:
+    def _on_notification(self, event: Notified) -> None:
         """Handle a notification which the session does not handle itself."""
 
-    def _on_opened(self, event: Opened) -> None:
+    def _on_open(self, event: Opened) -> None:
         log.debug("open: %s", event.terms.translation.revision.name)
 
     def handle(self, events: Iterable[Event]) -> None:
@@ -173,15 +173,15 @@ class Connection(ABC):
     def _on_write(self, event: Write) -> None:
         self.send(event.data, event.about)
 
-    def _on_called(self, event: Called) -> None:
+    def _on_call(self, event: Called) -> None:
         task = self.loop.create_task(self._serve(event))
         if not task.done():  # with an eager task factory it may be, and is registered in `_serve`
             self._tasks[event.id] = task
 
-    def _on_answered(self, event: Answered) -> None:
+    def _on_answer(self, event: Answered) -> None:
         self._settle(event.sent, lambda waiting: waiting.set_result(event.result))
 
-    def _on_failed(self, event: Failed) -> None:
+    def _on_failure(self, event: Failed) -> None:
         if isinstance(event.error, TimedOut):
             log.info("request %r is cancelled: %s", event.sent.id, event.error)
         self._settle(event.sent, lambda waiting: waiting.set_exception(event.error))
@@ -190,7 +190,7 @@ class Connection(ABC):
         if sent.waiter is not None and not sent.waiter.done():
             settle(sent.waiter)
 
-    def _on_cancelled(self, event: Cancelled) -> None:
+    def _on_cancel(self, event: Cancelled) -> None:
         if self._drop(event.id):
             log.info("request %r was cancelled by the peer: %r", event.id, event.reason)
 
@@ -203,16 +203,14 @@ class Connection(ABC):
         self._keep(task)
         return True
 
-    def _on_progressed(self, event: Progressed) -> None:
+    def _on_progress(self, event: Progressed) -> None:
         callback, params = event.sent.on_progress, event.params
         if callback is not None:
             total = params.total if isinstance(params.total, int | float) else None
             message = getattr(params, "message", None)
-            _guarded(callback)(
-                params.progress, total, message if isinstance(message, str) else None
-            )
+            _guard(callback)(params.progress, total, message if isinstance(message, str) else None)
 
-    def _on_ignored(self, event: Ignored) -> None:
+    def _on_unknown(self, event: Ignored) -> None:
         self.ignored += 1
         log.debug("ignored: %r", event.why)
 
@@ -220,7 +218,7 @@ class Connection(ABC):
 
     def spawn(self, work: Coroutine[Any, Any, object]) -> None:
         """Run the handler of a notification; log its exceptions."""
-        self._keep(self.loop.create_task(_logged(work)))
+        self._keep(self.loop.create_task(_log_exceptions(work)))
 
     def _keep(self, task: asyncio.Task[None]) -> None:
         """Register a task for which `finished` waits."""
@@ -230,15 +228,15 @@ class Connection(ABC):
     async def _serve(self, called: Called) -> None:
         answer = b""
         if called.id not in self._tasks and (task := asyncio.current_task(self.loop)):
-            self._tasks[called.id] = task  # an eager task runs before `_on_called` can register it
+            self._tasks[called.id] = task  # an eager task runs before `_on_call` can register it
         try:
             answer = await self._answer(called)
             self.send(answer, called.id)
         finally:
             if answer or self._is_ours(called):  # only the owner of the id gets bytes to send
-                self._on_served(called.id)
+                self._on_response(called.id)
 
-    def _on_served(self, id: Id) -> None:
+    def _on_response(self, id: Id) -> None:
         """Unregister a request which was answered and not cancelled."""
         del self._tasks[id]
 
@@ -259,7 +257,7 @@ class Connection(ABC):
             answer = b""
             if self._is_ours(called):
                 what = f"{called.method}: the handler ended in {type(error).__name__}"
-                answer = self._refuse(called, self._masked(what, error))
+                answer = self._refuse(called, self._mask_exception(what, error))
             if ends_the_task(error):
                 self.send(answer, called.id)
                 raise
@@ -274,20 +272,20 @@ class Connection(ABC):
         if isinstance(error, self._unsendable):
             log.error("%s: the result cannot be sent: %s", called.method, error)
             return self._answer_unsendable(called, str(error))
-        return self._refuse(called, self._masked(f"{called.method} failed", error))
+        return self._refuse(called, self._mask_exception(f"{called.method} failed", error))
 
     def _answer_unsendable(self, called: Called, why: str) -> bytes:
         """Return the response to a request whose result cannot be sent."""
         return self._refuse(called, RpcError(error_codes.INTERNAL_ERROR, f"Internal error: {why}"))
 
-    def _masked(self, what: str, error: BaseException) -> RpcError:
+    def _mask_exception(self, what: str, error: BaseException) -> RpcError:
         """Log an exception; return an error with a reference to the log entry.
 
         If `shows_errors`, the error has the exception's text instead. By default it has not: the
         text may hold a secret, such as the password of a database.
         """
         reference = record_failure(log, what, error)
-        shown = f": {described(error)}" if self.shows_errors else f" (reference {reference})"
+        shown = f": {describe(error)}" if self.shows_errors else f" (reference {reference})"
         return RpcError(error_codes.INTERNAL_ERROR, f"Internal error{shown}")
 
     def _refuse(self, called: Called, refusal: RpcError) -> bytes:
@@ -393,7 +391,7 @@ class Connection(ABC):
         self._timer, self._due = None, float("inf")
         if self._pauses:
             return
-        self.handle(self.session.expired(self.loop.time()))
+        self.handle(self.session.expire(self.loop.time()))
         if (due := self.session.pending.due) is not None:
             self._wake_at(due)
 
@@ -433,8 +431,8 @@ class WireConnection(Connection):
     def received(self, chunk: bytes) -> None:
         self.handle(self.session.receive(chunk, self.loop.time()))
 
-    def _on_opened(self, event: Opened) -> None:
-        super()._on_opened(event)
+    def _on_open(self, event: Opened) -> None:
+        super()._on_open(event)
         self._stop_pinging()
         if self.ping_every is not None and "ping" in event.terms.translation.revision.methods:
             self._pinging = self.loop.create_task(self._ping(self.ping_every))
@@ -476,7 +474,7 @@ class WireConnection(Connection):
         await self.wire.drain()
 
 
-async def _logged(work: Coroutine[Any, Any, object]) -> None:
+async def _log_exceptions(work: Coroutine[Any, Any, object]) -> None:
     try:
         await work
     except (Exception, SystemExit):

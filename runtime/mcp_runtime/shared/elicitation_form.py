@@ -14,7 +14,7 @@ from mcp_runtime.errors import BadAnswer
 from mcp_runtime.json_schema.class_defaults import fill_class_defaults
 from mcp_runtime.json_schema.mismatch import Mismatch
 from mcp_runtime.json_schema.type_adapter import adapter
-from mcp_runtime.json_schema.walk import Schema, resolved
+from mcp_runtime.json_schema.walk import Schema, resolve
 from mcp_runtime.revisions import DecodeError
 from mcp_runtime.revisions import latest as t
 
@@ -31,7 +31,7 @@ def form(of: type[Any] | Mapping[str, Any]) -> Form:
     """Make a form. Raises TypeError unless the class or schema is a flat list of simple fields."""
     if isinstance(of, Mapping):
         requested = _requested_schema(dict(of), "the schema")
-        return Form(requested, lambda content: _checked(requested, content))
+        return Form(requested, lambda content: _check(requested, content))
     name = getattr(of, "__name__", str(of))
     try:
         reader = adapter(of)
@@ -51,7 +51,7 @@ def form(of: type[Any] | Mapping[str, Any]) -> Form:
     return Form(_requested_schema(reader.schema, name), read)
 
 
-def _checked(schema: t.ElicitRequestFormParamsRequestedSchema, content: Any) -> Any:
+def _check(schema: t.ElicitRequestFormParamsRequestedSchema, content: Any) -> Any:
     if fault := mismatch(schema, content):
         raise BadAnswer(f"the answer does not fit the form: {fault}")
     return content
@@ -118,7 +118,7 @@ _BOUNDS: Final[tuple[tuple[str, str, Callable[[Any], Any]], ...]] = (
 def _requested_schema(schema: Schema, name: str) -> t.ElicitRequestFormParamsRequestedSchema:
     """Return the schema as a form's. Raises TypeError if it is not a flat list of simple fields."""
     defs: Schema = schema.get("$defs", {})
-    schema = resolved(schema, defs)
+    schema = resolve(schema, defs)
     if not isinstance(schema.get("properties"), dict):
         raise TypeError(f"{name} cannot be a form: it has no fields; give a dataclass, or a schema")
     properties = {key: _field(value, defs) for key, value in schema["properties"].items()}
@@ -134,13 +134,13 @@ def _requested_schema(schema: Schema, name: str) -> t.ElicitRequestFormParamsReq
 
 def _field(schema: Schema, defs: Schema) -> Schema:
     """Return a field without references. Null is removed: an optional field may be left out."""
-    schema = resolved(schema, defs)
+    schema = resolve(schema, defs)
     arms = [arm for arm in schema.get("anyOf", ()) if arm.get("type") != "null"]
     if len(arms) == 1:
         siblings = {key: value for key, value in schema.items() if key != "anyOf"}
-        schema = {**resolved(arms[0], defs), **siblings}
+        schema = {**resolve(arms[0], defs), **siblings}
     if isinstance(schema.get("items"), dict):
-        schema = {**schema, "items": resolved(schema["items"], defs)}
+        schema = {**schema, "items": resolve(schema["items"], defs)}
     if schema.get("default", ...) is None:
         schema = {key: value for key, value in schema.items() if key != "default"}
     if "enum" in schema and "type" not in schema:

@@ -20,18 +20,18 @@ def record_failure(log: logging.Logger, what: str, error: BaseException) -> str:
     """
     reference = secrets.token_hex(4)
     _cut_frames(error, set())
-    log.error("%s (reference %s): %s", what, reference, described(error), exc_info=error)
+    log.error("%s (reference %s): %s", what, reference, describe(error), exc_info=error)
     return reference
 
 
-def described(error: BaseException) -> str:
+def describe(error: BaseException) -> str:
     """Return the class and the text of an exception; for a group, of its parts too."""
     try:
         text = f"{type(error).__name__}: {error}"
     except Exception:  # its `__str__` is the application's
         text = type(error).__name__
     if parts := parts_of(error):
-        named = [*map(described, parts[:_PARTS]), *(["…"] if len(parts) > _PARTS else [])]
+        named = [*map(describe, parts[:_PARTS]), *(["…"] if len(parts) > _PARTS else [])]
         text = f"{text}: {'; '.join(named)}"
     return text
 

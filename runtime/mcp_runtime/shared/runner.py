@@ -30,7 +30,7 @@ def run(main: Coroutine[Any, Any, _T], wait: float, new_loop: NewLoop | None = N
         _close(runner, wait)
 
 
-async def until_terminated(main: Coroutine[Any, Any, _T]) -> _T:
+async def run_until_terminated(main: Coroutine[Any, Any, _T]) -> _T:
     """Run `main` and return its result. The first SIGTERM cancels it, the second ends the process.
 
     If the application has its own handler of SIGTERM, this handler stays in force.

@@ -11,7 +11,7 @@ from typing import Any
 from mcp_runtime.revisions import latest as t
 
 
-def unbalanced(messages: Sequence[t.SamplingMessage]) -> str:
+def fault_in_rounds(messages: Sequence[t.SamplingMessage]) -> str:
     """Return the fault in the order of tool uses and tool results; empty if there is none."""
     open: set[str] = set()
     for message in messages:
@@ -34,7 +34,7 @@ def rounds(messages: Sequence[t.SamplingMessage]) -> int:
     )
 
 
-def unpromised(messages: Sequence[t.SamplingMessage], tools: Sequence[t.Tool]) -> str:
+def fault_in_results(messages: Sequence[t.SamplingMessage], tools: Sequence[t.Tool]) -> str:
     """Return the first fault of a structured result by its tool's output schema; empty if none."""
     schemas = {tool.name: tool.output_schema for tool in tools if tool.output_schema is not t.UNSET}
     used: dict[str, str] = {}

@@ -173,7 +173,7 @@ class Threads:
         goes_on = True
         while goes_on:
             job = self._jobs.get()
-            settle = _called(job) if self._begin(job) else None
+            settle = _call(job) if self._begin(job) else None
             goes_on = self._end(job)
             if settle is not None and not job.loop.is_closed():
                 job.loop.call_soon_threadsafe(settle)
@@ -213,7 +213,7 @@ async def run(function: Callable[..., Any], /, *args: Any, **given: Any) -> Any:
     return await _of_process.run(None, function, *args, **given)
 
 
-def _called(job: _Job) -> Callable[[], None]:
+def _call(job: _Job) -> Callable[[], None]:
     """Run a job; return the callback with which its loop learns the result."""
     failure: BaseException
     try:

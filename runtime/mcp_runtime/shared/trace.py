@@ -54,7 +54,7 @@ def redacted(value: Any) -> Any:
     """Return parsed JSON without the values of secret names, and without tokens in texts."""
     if value.__class__ is dict:
         return {
-            key: _hidden(item) if SECRET.search(key) else redacted(item)
+            key: _hide(item) if SECRET.search(key) else redacted(item)
             for key, item in value.items()
         }
     if value.__class__ is list:
@@ -62,7 +62,7 @@ def redacted(value: Any) -> Any:
     return _BEARER.sub(r"\1 " + _MARK, value) if isinstance(value, str) else value
 
 
-def _hidden(value: Any) -> Any:
+def _hide(value: Any) -> Any:
     """Hide strings and numbers; objects and arrays keep their shape."""
     is_hidden = isinstance(value, str | int | float) and not isinstance(value, bool)
     return _MARK if is_hidden else redacted(value)

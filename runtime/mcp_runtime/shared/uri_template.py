@@ -67,7 +67,7 @@ class Template:
         self.text = text
         self._limit = limits.uri_chars
         self._any_path = any_path
-        parts = [*_joined(_parts(text))]
+        parts = [*_join(_parts(text))]
         variables = [part for part in parts if isinstance(part, _Variable)]
         queried = [name for part in parts if isinstance(part, _Query) for name in part.names]
         self._variables = [variable.name for variable in variables]
@@ -111,7 +111,7 @@ def _literal(text: str) -> Iterator[str]:
 
     Source: RFC 6570, 3.1 "Literal Expansion".
     """
-    for char in _OCTETS.sub(_decoded, text):
+    for char in _OCTETS.sub(_decode, text):
         if char in _IN_URIS:
             yield re.escape(char)
         else:
@@ -119,7 +119,7 @@ def _literal(text: str) -> Iterator[str]:
             yield f"(?:{re.escape(char)}|(?i:{octets}))"
 
 
-def _decoded(octets: re.Match[str]) -> str:
+def _decode(octets: re.Match[str]) -> str:
     """Decode percent-encoded octets, unless they have a character which URIs hold unencoded."""
     text = unquote(octets[0], errors="replace")
     return octets[0] if "\ufffd" in text or _IN_URIS & {*text} else text
@@ -179,7 +179,7 @@ def _name(text: str) -> str:
     return text
 
 
-def _joined(parts: Iterator[_Part]) -> Iterator[_Part]:
+def _join(parts: Iterator[_Part]) -> Iterator[_Part]:
     """Join neighbouring literals, and leave out empty ones."""
     for is_literal, group in groupby(parts, lambda part: isinstance(part, str)):
         if not is_literal:

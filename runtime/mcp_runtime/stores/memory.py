@@ -215,7 +215,7 @@ class MemoryTasks:
             return True
         size = len(record) + EVENT_OVERHEAD
         held = HeldBytes(OF_PROCESS.share_of(f"principal {owner}"))
-        if size > SMALL and held.crossed(self._limits, size):
+        if size > SMALL and held.make_room(self._limits, size):
             raise TooManyTasks(owner)
         until, kept = self._clock() + seconds, Kept(version + 1, record)
         # A replaced task keeps its first deadline in the heap. `_give_up` finds the later deadline

@@ -54,7 +54,7 @@ class QueuedBus(ABC):
         """Receive messages and pass them to `_deliver`. Raises StoreUnavailable."""
 
     @abstractmethod
-    async def _topics_changed(self) -> None:
+    async def _adapt_to_topics(self) -> None:
         """Adapt to a new topic, or one less. Raises StoreUnavailable."""
 
     @asynccontextmanager
@@ -122,14 +122,14 @@ class QueuedBus(ABC):
     ) -> AsyncGenerator[None]:
         self._receivers.setdefault(topic, []).append(receive)
         try:
-            await self._topics_changed()
+            await self._adapt_to_topics()
             yield
         finally:
             self._receivers[topic].remove(receive)
             if not self._receivers[topic]:
                 del self._receivers[topic]
             with suppress(StoreUnavailable):  # then messages without a receiver go on to arrive
-                await self._topics_changed()
+                await self._adapt_to_topics()
 
     def _deliver(self, topic: object, message: object) -> None:
         """Pass a message to its receivers.

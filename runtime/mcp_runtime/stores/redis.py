@@ -154,7 +154,7 @@ class _Server:
         pipeline = self.client.pipeline(transaction=False)
         for command in commands:
             pipeline.execute_command(*command)
-        results = await _answered(pipeline.execute(raise_on_error=False))
+        results = await _answer_of(pipeline.execute(raise_on_error=False))
         return [_result(each) for each in results]
 
 
@@ -169,7 +169,7 @@ def _result(answer: Any) -> Any:
     return answer
 
 
-async def _answered(work: Awaitable[_T]) -> _T:
+async def _answer_of(work: Awaitable[_T]) -> _T:
     """Await `work`; raise StoreUnavailable in place of the library's errors."""
     try:
         return await work
@@ -224,13 +224,13 @@ class RedisSessions:
     async def get(self, session: str) -> Kept | None:
         keys = (_session_key(session), *_keys(session))
         version, record = await self._server.script(_GET, keys, self._age)
-        return _kept(version, record)
+        return _read_kept(version, record)
 
     async def delete(self, session: str) -> None:
         await self._server.script(_DELETE, (_session_key(session),), self._age)
 
 
-def _kept(version: bytes | None, record: object) -> Kept | None:
+def _read_kept(version: bytes | None, record: object) -> Kept | None:
     is_number = version is not None and version.isdigit() and len(version) < _DIGITS
     return kept(int(version or 0), record) if is_number else None
 
@@ -257,7 +257,7 @@ class RedisTasks:
     async def get(self, owner: str, task: str) -> Kept | None:
         key = _task_key(owner, task)
         version, record = await self._server.run("HMGET", key, "version", "record")
-        return _kept(version, record)
+        return _read_kept(version, record)
 
     async def ids(self, owner: str) -> list[str]:
         seconds, micros = await self._server.run("TIME")
@@ -311,14 +311,14 @@ class RedisBus(QueuedBus):
         sent = (self._server.run("PUBLISH", self._prefix + topic, data) for topic, data in messages)
         await asyncio.gather(*sent)
 
-    async def _topics_changed(self) -> None:
+    async def _adapt_to_topics(self) -> None:
         wanted = {self._prefix + topic for topic in self._receivers}
         for channel in wanted - self._heard.keys():
             confirmed = self._heard[channel] = asyncio.Event()
-            await _answered(self._subscribe(channel, confirmed))
+            await _answer_of(self._subscribe(channel, confirmed))
         for channel in self._heard.keys() - wanted:
             del self._heard[channel]
-            await _answered(self._listener.unsubscribe(channel))
+            await _answer_of(self._listener.unsubscribe(channel))
 
     async def _subscribe(self, channel: str, confirmed: asyncio.Event) -> None:
         try:
@@ -332,7 +332,7 @@ class RedisBus(QueuedBus):
     async def _receive(self) -> None:
         while not self._listener.subscribed:
             await asyncio.sleep(_IDLE)
-        message = await _answered(self._listener.get_message(timeout=None))
+        message = await _answer_of(self._listener.get_message(timeout=None))
         if message is None:
             return
         channel = message["channel"].decode()

@@ -119,22 +119,22 @@ class _Database:
 
     async def look(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
         """Run `work`, which only reads, without the lock for writers."""
-        return await self._in_thread(lambda: work(self._opened))
+        return await self._in_thread(lambda: work(self._live))
 
     async def _send(self, works: Sequence[_Work]) -> Sequence[Any]:
         return await self._in_thread(lambda: self._transaction(works))
 
     @property
-    def _opened(self) -> sqlite3.Connection:
+    def _live(self) -> sqlite3.Connection:
         if self._connection is None:
             raise StoreUnavailable("the SQLite store is not open")
         return self._connection
 
     def _transaction(self, works: Sequence[_Work]) -> Sequence[Any]:
-        connection = self._opened
+        connection = self._live
         with connection:  # rolls back on any error
             connection.execute("begin immediate")
-            results = [_done(work, connection) for work in works]
+            results = [_finish(work, connection) for work in works]
         _shrink_file(connection)
         return results
 
@@ -168,7 +168,7 @@ def _shrink_file(db: sqlite3.Connection) -> None:
             db.executescript(f"pragma incremental_vacuum({free - _SPARE})")
 
 
-def _done(work: _Work, connection: sqlite3.Connection) -> Any:
+def _finish(work: _Work, connection: sqlite3.Connection) -> Any:
     """Return the result, or an error that stores may raise; others undo the transaction."""
     try:
         return work(connection)
@@ -378,7 +378,7 @@ class SQLiteBus(QueuedBus):
 
         await self._database.run(work)
 
-    async def _topics_changed(self) -> None:
+    async def _adapt_to_topics(self) -> None:
         """Do nothing: all topics are rows of one table."""
 
     async def _receive(self) -> None:

@@ -84,7 +84,7 @@ async def spawn(
             **group.popen_options,
         )
     except (OSError, ValueError) as error:
-        raise _not_started(command, cwd, error) from error
+        raise _start_error(command, cwd, error) from error
     process: subprocess.Popen[bytes] = started
     on_stderr = StderrView() if stderr == "show" else stderr if callable(stderr) else None
     return Child(process, on_stderr, limits, group(process))
@@ -122,7 +122,7 @@ def _environment(env: Mapping[str, str]) -> dict[str, str]:
     return {**ours, **env}
 
 
-def _not_started(command: Sequence[str], cwd: object, error: OSError | ValueError) -> NotStarted:
+def _start_error(command: Sequence[str], cwd: object, error: OSError | ValueError) -> NotStarted:
     if not isinstance(error, OSError):
         return NotStarted(command, str(error), "correct its arguments or its environment")
     reason = (error.strerror or str(error)).lower()
@@ -172,7 +172,7 @@ class Child(Pipes):
         # Twice the server's limit for the pause of reading. With equal limits both sides could stop
         # reading at the same time, and wait for each other for ever.
         super().__init__(
-            _detached(process.stdout), _detached(process.stdin), limits, 2 * limits.outgoing_bytes
+            _detach(process.stdout), _detach(process.stdin), limits, 2 * limits.outgoing_bytes
         )
         self._loop = asyncio.get_running_loop()
         self._shutdown = Shutdown(limits.close_wait, limits.terminate_wait, limits.kill_wait)
@@ -182,7 +182,7 @@ class Child(Pipes):
         self._on_stderr = on_stderr
         self._errors: Inlet | None = None
         if process.stderr is not None:
-            self._errors = Inlet(_detached(process.stderr))
+            self._errors = Inlet(_detach(process.stderr))
             self._errors.start(self._stderr_received, lambda: None)
 
     @property
@@ -232,10 +232,10 @@ class Child(Pipes):
         if self._watching is None:
             try:
                 self._watching = os.pidfd_open(self.pid)
-                self._loop.add_reader(self._watching, self._died)
+                self._loop.add_reader(self._watching, self._on_exit)
             except (AttributeError, OSError):
                 self._watching = -1
-                watched = self._process, self._loop, WeakMethod(self._died)
+                watched = self._process, self._loop, WeakMethod(self._on_exit)
                 threading.Thread(target=_wait, args=watched, name="child", daemon=True).start()
 
     def _unwatch(self) -> None:
@@ -244,7 +244,7 @@ class Child(Pipes):
             os.close(self._watching)
             self._watching = -1
 
-    def _died(self) -> None:
+    def _on_exit(self) -> None:
         """Signal the group of the dead process, read its last output, end the wire.
 
         The group comes first: once its leader is reaped, the system may reuse its number.
@@ -322,7 +322,7 @@ class Child(Pipes):
         self._end()
 
 
-def _detached(stream: IO[bytes] | None) -> int:
+def _detach(stream: IO[bytes] | None) -> int:
     """Return a copy of the descriptor of a stream, and close the stream."""
     assert stream is not None
     with stream:

@@ -93,9 +93,9 @@ class Inlet:
     def _fetch(self) -> None:
         if self._open and not self._paused and self._fetching is None:
             self._fetching = self._worker.run(_read, self._fd)
-            self._fetching.add_done_callback(self._fetched)
+            self._fetching.add_done_callback(self._on_fetch_end)
 
-    def _fetched(self, fetching: asyncio.Future[bytes]) -> None:
+    def _on_fetch_end(self, fetching: asyncio.Future[bytes]) -> None:
         self._fetching = None
         if not self._open:
             os.close(self._fd)
@@ -191,7 +191,7 @@ class Outlet:
     def __init__(self, fd: int, moved: Callable[[], None], lost: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()
         self._fd = fd
-        self._moved, self._lost = moved, lost
+        self._note_progress, self._lost = moved, lost
         self._queue: list[bytes] = []
         self._rest = memoryview(b"")
         self.waiting = 0
@@ -232,7 +232,7 @@ class Outlet:
                 self.drop()
                 self._lost()
                 return
-            self._sent(sent)
+            self._on_sent_bytes(sent)
             if self._rest:
                 self._watch()
                 return
@@ -251,25 +251,25 @@ class Outlet:
     def _hand_over(self) -> None:
         if self._fill():
             self._handing = self._worker.run(_write, self._fd, self._rest)
-            self._handing.add_done_callback(self._handed)
+            self._handing.add_done_callback(self._on_handover)
         else:
             self._idle()
 
-    def _handed(self, handed: asyncio.Future[bool]) -> None:
+    def _on_handover(self, handed: asyncio.Future[bool]) -> None:
         self._handing = None
         if not self._open:
             os.close(self._fd)
         elif not handed.cancelled() and handed.result():
-            self._sent(len(self._rest))
+            self._on_sent_bytes(len(self._rest))
             self._hand_over()
         else:
             self.drop()
             self._lost()
 
-    def _sent(self, count: int) -> None:
+    def _on_sent_bytes(self, count: int) -> None:
         self._rest = self._rest[count:]
         self.waiting -= count
-        self._moved()
+        self._note_progress()
 
     def _idle(self) -> None:
         self._busy = False
@@ -302,7 +302,7 @@ class Outlet:
             self._worker.end()
             if self._handing is None:
                 os.close(self._fd)
-            self._moved()
+            self._note_progress()
 
     def __del__(self) -> None:
         if self._open:
@@ -358,7 +358,7 @@ class Pipes:
         self._limits = limits
         self._limit = limit
         self._inlet = Inlet(read)
-        self._outlet = Outlet(write, self._moved, self._broke)
+        self._outlet = Outlet(write, self._note_progress, self._broke)
         self._receiver: Receiver | None = None
         self._over = False
         self._room = asyncio.Event()
@@ -382,7 +382,7 @@ class Pipes:
         if self._outlet.waiting > self._limit:
             self._inlet.pause()
 
-    def _moved(self) -> None:
+    def _note_progress(self) -> None:
         self._progress.set()
         if self._outlet.waiting < self._limits.outgoing_bytes:
             self._room.set()

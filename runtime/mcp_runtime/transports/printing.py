@@ -21,12 +21,12 @@ def printable_output(*, line_buffering: bool | None = None) -> Generator[None]:
         for stream in (sys.stdout, sys.__stdout__, sys.stderr, sys.__stderr__):
             if isinstance(stream, TextIOWrapper) and not stream.closed:
                 text = cast("TextIOWrapper", stream)
-                stack.enter_context(_reconfigured(text, line_buffering))
+                stack.enter_context(_reconfigure(text, line_buffering))
         yield
 
 
 @contextmanager
-def _reconfigured(stream: TextIOWrapper, line_buffering: bool | None) -> Generator[None]:
+def _reconfigure(stream: TextIOWrapper, line_buffering: bool | None) -> Generator[None]:
     errors, buffering = stream.errors, stream.line_buffering
     lenient = "backslashreplace" if errors == "strict" else errors
     try:

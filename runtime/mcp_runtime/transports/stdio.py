@@ -28,7 +28,7 @@ async def own_pipes(limits: Limits = DEFAULT) -> AsyncGenerator[Wire]:
 
     Raises Disconnected if one of the two was closed when the program began.
     """
-    with _diverted() as (read, write):
+    with _divert() as (read, write):
         wire = Pipes(read, write, limits, limits.outgoing_bytes)
         try:
             yield wire
@@ -37,7 +37,7 @@ async def own_pipes(limits: Limits = DEFAULT) -> AsyncGenerator[Wire]:
 
 
 @contextmanager
-def _diverted() -> Generator[tuple[int, int]]:
+def _divert() -> Generator[tuple[int, int]]:
     """Yield copies of the real descriptors, which the caller closes; divert 0 and 1 meanwhile."""
     if sys.__stdin__ is None or sys.__stdout__ is None:
         raise Disconnected("standard input or output was closed before the program began")

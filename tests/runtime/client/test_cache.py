@@ -246,7 +246,7 @@ def test_an_update_below_a_resource_makes_it_old() -> None:
     for uri in ("a://b", "a://bc"):
         cache.put("resources/read", uri, result, 0)
     params = t.ResourceUpdatedNotificationParams(uri="a://b/c")
-    cache.notified(Notified("notifications/resources/updated", params))
+    cache.drop_stale(Notified("notifications/resources/updated", params))
     assert cache.get("resources/read", "a://b", 0) is None
     assert cache.get("resources/read", "a://bc", 0) is result
 

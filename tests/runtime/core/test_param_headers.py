@@ -10,7 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_runtime.core.http.param_headers import ParamHeaders, decoded, encoded, request_headers
+from mcp_runtime.core.http.param_headers import (
+    ParamHeaders,
+    decode_header,
+    encode_header,
+    request_headers,
+)
 from mcp_runtime.core.wire.jsonrpc import Request
 from mcp_runtime.errors import RpcError, TooMuch
 
@@ -73,13 +78,13 @@ def test_a_name_that_no_header_holds_goes_in_base64() -> None:
     ],
 )
 def test_a_value_goes_as_it_is_or_in_base64(value: str, header: str) -> None:
-    assert encoded(value) == header
+    assert encode_header(value) == header
 
 
 @pytest.mark.requirement("transport.http.encoding.applied")
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_value_is_a_header_and_comes_back(value: str) -> None:
-    header = encoded(value)
+    header = encode_header(value)
     assert header == header.strip()
     assert all(" " <= character <= "~" for character in header)
     coded = header.startswith("=?base64?") and header.endswith("?=") and len(header) > 10
@@ -116,5 +121,5 @@ def test_an_integer_that_not_every_peer_can_hold_is_not_sent() -> None:
 @pytest.mark.parametrize("coded", ["YR==", "YWJ=", "YQ==\n"])
 def test_base64_that_is_not_canonical_is_refused(coded: str) -> None:
     with pytest.raises(RpcError) as raised:
-        decoded("Mcp-Name", f"=?base64?{coded}?=")
+        decode_header("Mcp-Name", f"=?base64?{coded}?=")
     assert raised.value.code == -32020

@@ -35,8 +35,8 @@ def test_progress_is_a_sign_of_life_only_if_it_counts() -> None:
     pending = Pending()
     pending.add(1, "a", Timeout(10, progress_counts=True), now=0, token="t")
     pending.add(2, "b", Timeout(10), now=0, token="u")
-    assert pending.progressed("t", 1, now=9) is not None
-    assert pending.progressed("u", 1, now=9) is not None
+    assert pending.record_progress("t", 1, now=9) is not None
+    assert pending.record_progress("u", 1, now=9) is not None
     assert [sent.id for sent in pending.late(10)] == [2]
     pending.pop(2)
     assert pending.due == 19
@@ -45,10 +45,10 @@ def test_progress_is_a_sign_of_life_only_if_it_counts() -> None:
 def test_progress_that_does_not_increase_is_none() -> None:
     pending = Pending()
     pending.add(1, "a", Timeout(10, progress_counts=True), now=0, token=0)
-    assert pending.progressed(0, 0.5, now=1) is not None
-    assert pending.progressed(0, 0.5, now=9) is None
-    assert pending.progressed(0, 0.4, now=9) is None
-    assert pending.progressed("0", 0.6, now=9) is None
+    assert pending.record_progress(0, 0.5, now=1) is not None
+    assert pending.record_progress(0, 0.5, now=9) is None
+    assert pending.record_progress(0, 0.4, now=9) is None
+    assert pending.record_progress("0", 0.6, now=9) is None
     assert pending.due == 11
 
 
@@ -56,7 +56,7 @@ def test_no_progress_prolongs_the_wait_beyond_its_total() -> None:
     pending = Pending()
     pending.add(1, "a", Timeout(10, total=25, progress_counts=True), now=0, token="t")
     for now in (9, 18, 24):
-        assert pending.progressed("t", now, now=now) is not None
+        assert pending.record_progress("t", now, now=now) is not None
     assert pending.due == 25
     assert [sent.id for sent in pending.late(25)] == [1]
 
@@ -65,8 +65,8 @@ def test_a_token_ends_with_its_request() -> None:
     pending = Pending()
     pending.add(1, "a", Timeout(10), now=0, token="t")
     pending.pop(1)
-    assert pending.progressed("t", 1, now=1) is None
+    assert pending.record_progress("t", 1, now=1) is None
     pending.add(2, "a", Timeout(10), now=0, token="t")
     assert [sent.id for sent in pending.drain()] == [2]
     assert len(pending) == 0
-    assert pending.progressed("t", 1, now=1) is None
+    assert pending.record_progress("t", 1, now=1) is None

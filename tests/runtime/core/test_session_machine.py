@@ -233,7 +233,7 @@ class Hostile(RuleBasedStateMachine):
     @rule(seconds=st.floats(0, PATIENCE * 1.5))
     def time_passes(self, seconds: float) -> None:
         self.now += seconds
-        events = self.session.expired(self.now)
+        events = self.session.expire(self.now)
         late = [event.sent.id for event in of(Failed, events)]
         assert [message["params"]["requestId"] for message in self.sent(events)] == late
         for id in late:

@@ -144,8 +144,8 @@ def test_a_probe_without_an_answer_is_followed_by_a_handshake_and_its_late_answe
     session = newborn()
     session.shakes_hands_late = True
     probe = json.loads(session.open(0.0))
-    assert session.expired(session.limits.probe - 0.01) == []
-    (offer,) = written(session.expired(session.limits.probe))
+    assert session.expire(session.limits.probe - 0.01) == []
+    (offer,) = written(session.expire(session.limits.probe))
     assert offer["method"] == "initialize"
     late = receive(session, answered(probe["id"], {"supportedVersions": [NEWEST]}))
     assert [type(event) for event in late] == [Ignored]
@@ -156,11 +156,11 @@ def test_a_server_that_was_still_starting_has_as_long_for_its_answer_as_one_that
     session.shakes_hands_late, session.is_unread = True, lambda: True
     session.open(0.0)
     probe = session.limits.probe
-    assert session.expired(probe) == []
+    assert session.expire(probe) == []
     session.is_unread = lambda: False  # it reads the probe a moment before that is looked at again
-    assert session.expired(2 * probe) == []
-    assert session.expired(3 * probe - 0.01) == []
-    (offer,) = written(session.expired(3 * probe))
+    assert session.expire(2 * probe) == []
+    assert session.expire(3 * probe - 0.01) == []
+    (offer,) = written(session.expire(3 * probe))
     assert offer["method"] == "initialize"
 
 
@@ -304,15 +304,15 @@ def test_initialize_is_never_cancelled_by_its_client() -> None:
 def test_each_answer_has_its_deadline_and_the_request_is_then_cancelled() -> None:
     session = client_session(SHAKEN)
     sent = ask(session, now=10.0, timeout=Timeout(5.0))
-    assert session.expired(14.99) == []
-    write, failed = session.expired(15.0)
+    assert session.expire(14.99) == []
+    write, failed = session.expire(15.0)
     assert isinstance(write, Write)
     assert json.loads(write.data)["method"] == "notifications/cancelled"
     assert json.loads(write.data)["params"]["requestId"] == sent.id
     assert isinstance(failed, Failed)
     assert isinstance(failed.error, TimedOut)
     assert failed.error.seconds == 5.0
-    assert session.expired(100.0) == []
+    assert session.expire(100.0) == []
 
 
 @pytest.mark.parametrize(("counts", "due"), [(True, 13.0), (False, 10.0)])
@@ -341,7 +341,7 @@ def test_no_progress_extends_a_deadline_beyond_the_total() -> None:
         params = {"progressToken": 0, "progress": second}
         receive(session, notification("notifications/progress", params), now=float(second))
     assert session.pending.due == 25.0
-    assert [type(event) for event in session.expired(25.0)] == [Write, Failed]
+    assert [type(event) for event in session.expire(25.0)] == [Write, Failed]
 
 
 @pytest.mark.requirement("progress.token.unique")

@@ -11,7 +11,7 @@ import pytest
 from mcp_runtime import Client, Context, Server, ToolError, types
 from mcp_runtime.errors import RemoteError
 from mcp_runtime.extensions.tasks.server import Tasks
-from mcp_runtime.shared.failures import described
+from mcp_runtime.shared.failures import describe
 
 SECRET = "password=hunter2"
 FAILURES: list[Exception] = [
@@ -106,7 +106,7 @@ async def test_the_text_of_an_exception_stays_in_the_log(
 async def test_clients_read_the_text_where_the_server_shows_errors(error: Exception) -> None:
     async with Client(raising(error, show_errors=True)) as client:
         for name, said in (await said_by(client)).items():
-            assert described(error) in said, name
+            assert describe(error) in said, name
 
 
 async def test_a_tool_error_speaks_whichever_handler_raises_it() -> None:
@@ -163,11 +163,11 @@ async def test_a_tool_error_in_a_group_speaks_and_the_others_do_not() -> None:
 
 def test_the_parts_of_a_group_are_named() -> None:
     group = ExceptionGroup("outer", [ValueError("a"), ExceptionGroup("inner", [KeyError("b")])])
-    assert described(group) == (
+    assert describe(group) == (
         "ExceptionGroup: outer (2 sub-exceptions): ValueError: a;"
         " ExceptionGroup: inner (1 sub-exception): KeyError: 'b'"
     )
-    many = described(ExceptionGroup("many", [ValueError(str(i)) for i in range(1000)]))
+    many = describe(ExceptionGroup("many", [ValueError(str(i)) for i in range(1000)]))
     assert many.count("ValueError") == 10
 
 

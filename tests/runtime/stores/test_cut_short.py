@@ -136,7 +136,7 @@ async def interrupted(store: Any, random: Random) -> AsyncGenerator[None]:
         return left == 0
 
     async def watch(handler: Callable[[], bool] | None) -> None:
-        await database._in_thread(lambda: database._opened.set_progress_handler(handler, 1))
+        await database._in_thread(lambda: database._live.set_progress_handler(handler, 1))
 
     await watch(step)
     with suppress(StoreUnavailable):

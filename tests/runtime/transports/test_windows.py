@@ -83,7 +83,7 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "pidfd_open", raising=False)
     for name in ("set_blocking", "get_blocking"):
         monkeypatch.delattr(os, name)
-    monkeypatch.setattr(child_process, "_detached", _dup)
+    monkeypatch.setattr(child_process, "_detach", _dup)
     monkeypatch.setitem(sys.modules, "fcntl", None)
     monkeypatch.setitem(sys.modules, "termios", None)
 

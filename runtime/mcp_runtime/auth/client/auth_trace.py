@@ -57,7 +57,8 @@ def response_line(response: AuthResponse) -> str:
 def masked(values: Mapping[str, Any]) -> str:
     """Return members as `name=value`. Values are masked unless the name is known to be harmless."""
     return " ".join(
-        f"{name[:80]}={_shown(value) if name in _OPEN else _MASK}" for name, value in values.items()
+        f"{name[:80]}={_mask_unless_harmless(value) if name in _OPEN else _MASK}"
+        for name, value in values.items()
     )
 
 
@@ -76,6 +77,6 @@ def _fields(request: AuthRequest) -> Mapping[str, Any]:
     return dict(parse_qsl(request.body.decode("ascii", "replace")))
 
 
-def _shown(value: Any) -> str:
+def _mask_unless_harmless(value: Any) -> str:
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     return ascii(text[:_MAX_SHOWN])

@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 from mcp_runtime.auth.addresses import require_secure
 from mcp_runtime.auth.client.authorization_server.client_authentication import (
     KeyPair,
-    authenticated,
+    authenticate,
 )
 from mcp_runtime.auth.client.authorization_server.registered import AuthMethod, ClientRegistration
 from mcp_runtime.auth.client.authorization_server.tokens import TokenRequest, TokenSet
@@ -61,7 +61,7 @@ class ClientCredentials:
         )
 
     def tokens(self, request: TokenRequest, scopes: tuple[str, ...]) -> Flow[TokenSet]:
-        grant = _scoped({"grant_type": "client_credentials"}, scopes)
+        grant = _add_scopes({"grant_type": "client_credentials"}, scopes)
         return request.send(grant, purpose="asks for a token as a machine", asked=scopes)
 
 
@@ -78,7 +78,7 @@ class WorkloadIdentity:
         return ClientRegistration(client_id=self.client_id)
 
     def tokens(self, request: TokenRequest, scopes: tuple[str, ...]) -> Flow[TokenSet]:
-        grant = _scoped({"grant_type": JWT_BEARER, "assertion": self.jwt()}, scopes)
+        grant = _add_scopes({"grant_type": JWT_BEARER, "assertion": self.jwt()}, scopes)
         return request.send(grant, purpose="asks for a token as a workload", asked=scopes)
 
 
@@ -109,7 +109,7 @@ class EnterpriseManaged:
 
     def tokens(self, request: TokenRequest, scopes: tuple[str, ...]) -> Flow[TokenSet]:
         assertion = yield from self._assertion(request, scopes)
-        grant = _scoped({"grant_type": JWT_BEARER, "assertion": assertion}, scopes)
+        grant = _add_scopes({"grant_type": JWT_BEARER, "assertion": assertion}, scopes)
         purpose = "exchanges the employer's grant for a token"
         return (yield from request.send(grant, purpose=purpose, asked=scopes))
 
@@ -129,7 +129,7 @@ class EnterpriseManaged:
             client_secret=self.idp_client_secret,
             auth_method="client_secret_post" if self.idp_client_secret else "none",
         )
-        body, headers = authenticated(at_idp, _scoped(fields, scopes))
+        body, headers = authenticate(at_idp, _add_scopes(fields, scopes))
         response: AuthResponse = yield form(
             place, "asks the identity provider for a grant", body, headers
         )
@@ -146,5 +146,5 @@ def _grant_of(answer: dict[str, Any]) -> str:
     return token
 
 
-def _scoped(fields: dict[str, str], scopes: tuple[str, ...]) -> dict[str, str]:
+def _add_scopes(fields: dict[str, str], scopes: tuple[str, ...]) -> dict[str, str]:
     return {**fields, "scope": " ".join(scopes)} if scopes else fields

@@ -123,7 +123,7 @@ class _Listener:
         try:
             async with asyncio.timeout(_READ_SECONDS):
                 head = await reader.readuntil(b"\r\n\r\n")
-                writer.write(self._answered(head))
+                writer.write(self._answer(head))
                 await writer.drain()
         except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass
@@ -131,7 +131,7 @@ class _Listener:
             self.writers.discard(writer)
             writer.close()
 
-    def _answered(self, head: bytes) -> bytes:
+    def _answer(self, head: bytes) -> bytes:
         method, _, rest = head.decode("latin-1").partition(" ")
         parts = urlsplit(rest.partition(" ")[0])
         if method != "GET" or parts.path != self.path or "state=" not in parts.query:

@@ -70,7 +70,7 @@ class MemoryStorage:
     @asynccontextmanager
     async def renewing(self, key: str, /) -> AsyncGenerator[None]:
         lock = self._locks[key]
-        is_ours = await _acquired(partial(lock.acquire, blocking=False))
+        is_ours = await _try_until_acquired(partial(lock.acquire, blocking=False))
         try:
             yield
         finally:
@@ -123,7 +123,7 @@ class FileStorage:
             raise ValueError(f"{self._path} is not a token file; move it away") from None
 
     def _change(self, change: Callable[[dict[str, bytes]], dict[str, bytes]]) -> None:
-        with self._locked():
+        with self._exclusive():
             self._replace(msgspec.json.encode(change(self._read())))
 
     def _replace(self, data: bytes) -> None:
@@ -144,8 +144,8 @@ class FileStorage:
         return _renewing(self._path, key)
 
     @contextmanager
-    def _locked(self) -> Generator[None]:
-        with _opened(self._path, "lock") as lock:
+    def _exclusive(self) -> Generator[None]:
+        with _open(self._path, "lock") as lock:
             _lock(lock)
             yield
 
@@ -159,13 +159,13 @@ async def _renewing(path: Path, key: str) -> AsyncGenerator[None]:
         # where there is no home, or no file can be written, there still are tokens to use
         with suppress(OSError, RuntimeError):
             name = sha256(key.encode()).hexdigest()[:16]
-            lock = stack.enter_context(_opened(path.expanduser(), name))
-            await _acquired(partial(_lock, lock, waits=False))
+            lock = stack.enter_context(_open(path.expanduser(), name))
+            await _try_until_acquired(partial(_lock, lock, waits=False))
         yield
 
 
 @contextmanager
-def _opened(path: Path, suffix: str) -> Generator[int]:
+def _open(path: Path, suffix: str) -> Generator[int]:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
     lock = os.open(f"{path}.{suffix}", flags, 0o600)
@@ -190,7 +190,7 @@ def _lock(descriptor: int, *, waits: bool = True) -> bool:
     return True
 
 
-async def _acquired(acquire: Callable[[], bool]) -> bool:
+async def _try_until_acquired(acquire: Callable[[], bool]) -> bool:
     """Call `acquire` until it returns True; return False if that takes too long."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_LONGEST_WAIT):

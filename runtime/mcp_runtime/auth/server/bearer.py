@@ -138,13 +138,13 @@ class BearerAuth:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         scheme, token = scheme.lower(), token.strip()
         if not token or scheme not in ("bearer", "dpop"):
-            raise self._unauthorized("a token is needed")
+            raise self._unauthorized_error("a token is needed")
         try:
             verified = await self._verifier.verify(token)
         except InvalidToken as error:
-            raise self._unauthorized(str(error), "invalid_token") from None
+            raise self._unauthorized_error(str(error), "invalid_token") from None
         if self._includes:
-            verified = self._widened(verified)
+            verified = self._add_narrow_scopes(verified)
         if scheme == "dpop" or self._dpop or verified.key_thumbprint is not None:
             self._require_proof(verified, scheme, token, headers, method, path)
         self.require_scopes(verified, self.scopes)
@@ -162,7 +162,7 @@ class BearerAuth:
             challenge = self._challenge("Bearer", "insufficient_scope", message, needed)
             raise AccessDenied(403, message, challenge)
 
-    def _widened(self, verified: VerifiedToken) -> VerifiedToken:
+    def _add_narrow_scopes(self, verified: VerifiedToken) -> VerifiedToken:
         """Return the token with all narrow scopes of its broad ones added."""
         if not (broad := verified.scopes & self._includes.keys()):
             return verified
@@ -171,7 +171,7 @@ class BearerAuth:
 
     def refuse_proof(self, why: str) -> AccessDenied:
         """Return the answer to a proof by someone who may not hold the token's key."""
-        return self._unauthorized(why, "invalid_dpop_proof")
+        return self._unauthorized_error(why, "invalid_dpop_proof")
 
     def _require_proof(
         self,
@@ -186,9 +186,9 @@ class BearerAuth:
         other.
         """
         if verified.key_thumbprint is None:
-            raise self._unauthorized("the token is not bound to a key", "invalid_token")
+            raise self._unauthorized_error("the token is not bound to a key", "invalid_token")
         if scheme != "dpop" or "dpop" not in headers:
-            raise self._unauthorized(
+            raise self._unauthorized_error(
                 "the token is bound to a key: a proof is needed", "invalid_token"
             )
         try:
@@ -211,7 +211,7 @@ class BearerAuth:
 
     # ---- challenges
 
-    def _unauthorized(self, message: str, error: str = "") -> AccessDenied:
+    def _unauthorized_error(self, message: str, error: str = "") -> AccessDenied:
         scheme = "DPoP" if self._dpop or error == "invalid_dpop_proof" else "Bearer"
         description = message if error else ""
         return AccessDenied(401, message, self._challenge(scheme, error, description, self.scopes))

@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Final
 
 from mcp_runtime.auth.addresses import require_secure
-from mcp_runtime.auth.client.authorization_server.client_authentication import authenticated
+from mcp_runtime.auth.client.authorization_server.client_authentication import authenticate
 from mcp_runtime.auth.client.authorization_server.registered import ClientRegistration
 from mcp_runtime.auth.errors import DiscoveryFailed
 from mcp_runtime.auth.messages import Fetch, form
@@ -69,16 +69,16 @@ class IntrospectionVerifier:
         name = sha256(token.encode("utf-8", "surrogatepass")).digest()
         slots = self._known_tokens if name in self._confirmed else self._new_tokens
         async with slots.slot():
-            verified = await self._asked(token)
+            verified = await self._ask_server(token)
         self._confirmed[name] = None
         self._confirmed.move_to_end(name)
         if len(self._confirmed) > _CONFIRMED:
             self._confirmed.popitem(last=False)
         return verified
 
-    async def _asked(self, token: str) -> VerifiedToken:
+    async def _ask_server(self, token: str) -> VerifiedToken:
         fields = {"token": token, "token_type_hint": "access_token"}
-        body, headers = authenticated(self._client, fields)
+        body, headers = authenticate(self._client, fields)
         response = await self._fetch(form(self._url, "asks about a token", body, headers))
         if not response.ok:
             raise DiscoveryFailed(f"the introspection endpoint answers HTTP {response.status}")

@@ -76,7 +76,7 @@ class JwtVerifier:
         algorithm = str(header["alg"])
         candidates = await self._candidates(header.get("kid"), algorithm)
         for key in candidates[: self._limits.key_checks]:
-            if (whole := self._signed(token, key, algorithm)) is not None:
+            if (whole := self._claims_of(token, key, algorithm)) is not None:
                 claims = read_claims(whole)
                 self._require_time(claims)
                 return claims.verified(self._issuer, whole, self._leeway)
@@ -112,7 +112,7 @@ class JwtVerifier:
         usable = usable_keys(self._keys, algorithm)
         return [key for key in usable if named is None or key.get("kid", named) == named]
 
-    def _signed(
+    def _claims_of(
         self, token: str, key: Mapping[str, Any], algorithm: str
     ) -> Mapping[str, Any] | None:
         """Return the claims; None for a signature of another key. Raises InvalidToken for

@@ -163,7 +163,7 @@ class CachedVerifier:
         if check is None or check.get_loop() is not asyncio.get_running_loop():
             check = asyncio.create_task(self._check(name, token))
             self._checks[name] = check
-            check.add_done_callback(lambda ended: self._ended(name, ended))
+            check.add_done_callback(lambda ended: self._forget_check(name, ended))
         return await asyncio.shield(check)
 
     async def _check(self, name: bytes, token: str) -> VerifiedToken:
@@ -192,7 +192,7 @@ class CachedVerifier:
                 table.popitem(last=False)
             table[name] = verdict
 
-    def _ended(self, name: bytes, check: asyncio.Task[VerifiedToken]) -> None:
+    def _forget_check(self, name: bytes, check: asyncio.Task[VerifiedToken]) -> None:
         if self._checks.get(name) is check:
             del self._checks[name]
         if not check.cancelled():

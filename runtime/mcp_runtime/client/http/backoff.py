@@ -25,7 +25,7 @@ class Backoff:
     limits: Limits
     failures: int = 0
 
-    def outlived(self, seconds: float) -> None:
+    def note_lifetime(self, seconds: float) -> None:
         """Note how many `seconds` the last attempt lasted; a long one did not fail."""
         if seconds > _LONGEST:
             self.failures = 0

@@ -111,7 +111,7 @@ class HttpConnection(Exchanges):
         """Forget the state of a session that is over."""
         if self._listening is not None:
             self._listening.cancel()
-        self._session_id, self._url, self._initialized = "", self._http.url, None
+        self._session_id, self._url, self._initializing = "", self._http.url, None
         self._stream, self._listening, self._gave_up_listening = None, None, False
 
     def _cancel_abandoned(self) -> None:
@@ -120,13 +120,13 @@ class HttpConnection(Exchanges):
             if id not in self.session.pending:
                 exchange.cancel()
 
-    def _on_opened(self, event: Opened) -> None:
+    def _on_open(self, event: Opened) -> None:
         if event.terms.translation.revision.era == "per-request":
             self._set_mode("per-request")
         elif self._facts.mode != "HTTP+SSE":
             self._set_mode("handshake")
             self._start_listening()
-        super()._on_opened(event)
+        super()._on_open(event)
 
     async def _ensure_open(self) -> None:
         """Open a lost session, or its stream, again. Raises as `open` does."""
@@ -207,8 +207,8 @@ class HttpConnection(Exchanges):
 
     async def _listen(self, stream: EventStream) -> None:
         """Follow the server's own stream, if it has one, as long as the session lives."""
-        if self._initialized is not None:
-            await asyncio.wait((self._initialized,))
+        if self._initializing is not None:
+            await asyncio.wait((self._initializing,))
         session_id, started = self._session_id, self.loop.time()
         try:
             await stream.listen()
@@ -217,7 +217,7 @@ class HttpConnection(Exchanges):
             if status and not stream.is_open.is_set():
                 log.debug("the server has no stream of its own: %s", error)
             elif stream.lost_session and session_id:
-                self._losses.outlived(self.loop.time() - started)
+                self._losses.note_lifetime(self.loop.time() - started)
                 await self._renew_later(session_id)
             else:
                 self._give_up_listening(error)
@@ -261,7 +261,7 @@ class HttpConnection(Exchanges):
         self, subscription: Subscription, renewal: _Renewal, broke: BaseException | None
     ) -> None:
         """Ask once more for a subscription whose stream broke before the server ended it."""
-        renewal.backoff.outlived(self.loop.time() - renewal.asked)
+        renewal.backoff.note_lifetime(self.loop.time() - renewal.asked)
         try:
             await renewal.backoff.pause()
             renewal.asked = self.loop.time()

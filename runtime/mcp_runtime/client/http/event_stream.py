@@ -74,7 +74,7 @@ class EventStream:
         while True:
             started = now()
             await self._resume()
-            self.backoff.outlived(now() - started)
+            self.backoff.note_lifetime(now() - started)
             await self._pause()
 
     async def _pause(self, *, soon: bool = False) -> None:

@@ -56,7 +56,7 @@ class Exchanges(ClientConnection):
         self._exchanges: dict[Id, asyncio.Task[None]] = {}
         self._posts: set[asyncio.Task[None]] = set()
         self._probe: asyncio.Task[None] | None = None
-        self._initialized: asyncio.Task[None] | None = None
+        self._initializing: asyncio.Task[None] | None = None
         """Posts `notifications/initialized`, which everything else waits for."""
 
     @abstractmethod
@@ -90,7 +90,7 @@ class Exchanges(ClientConnection):
         elif isinstance(frame, Notification) and frame.method == "notifications/cancelled":
             self._cancel(peek.cancellation(frame.params).request_id, data)
         elif isinstance(frame, Notification) and frame.method == "notifications/initialized":
-            self._initialized = self._start_post(self._post(data, opens=True))
+            self._initializing = self._start_post(self._post(data, opens=True))
         else:
             self._start_post(self._post(data))
 
@@ -116,7 +116,7 @@ class Exchanges(ClientConnection):
         try:
             async with (
                 asyncio.timeout(self.session.limits.deadline),
-                self._posted(data, self._session_headers, opens=opens) as response,
+                self._open_post(data, self._session_headers, opens=opens) as response,
             ):
                 if not response.ok:
                     raise response.error("a message without an answer", await response.body())
@@ -129,7 +129,7 @@ class Exchanges(ClientConnection):
         opens = request.method in ("initialize", "server/discover")
         try:
             headers = partial(self._request_headers, request)
-            async with self._posted(data, headers, opens=opens) as response:
+            async with self._open_post(data, headers, opens=opens) as response:
                 if response.ok:
                     await self._receive_answer(request, response)
                 else:
@@ -140,7 +140,7 @@ class Exchanges(ClientConnection):
             self._fail(request, error)
 
     @asynccontextmanager
-    async def _posted(
+    async def _open_post(
         self, data: bytes, headers: Callable[[], Mapping[str, str]], *, opens: bool
     ) -> AsyncGenerator[HttpResponse]:
         """Post a message and yield the response; `opens` marks a message before any session.
@@ -149,8 +149,8 @@ class Exchanges(ClientConnection):
         more.
         """
         for may_renew in (True, False):
-            if self._initialized is not None and not opens:
-                await asyncio.wait((self._initialized,))
+            if self._initializing is not None and not opens:
+                await asyncio.wait((self._initializing,))
             session_id, sent = self._session_id, {**_POST, **headers()}
             async with self._http.send("POST", self._url, sent, data) as response:
                 can_renew = session_id and may_renew and not opens
@@ -212,7 +212,7 @@ class Exchanges(ClientConnection):
         if isinstance(frame, ErrorResponse):
             if self._trace is not None:
                 self._trace("received", body)
-            self.handle(self.session.refused(request.id, frame, self.loop.time()))
+            self.handle(self.session.answer_with_error(request.id, frame, self.loop.time()))
         else:
             raise response.error(request.method, body)
 
@@ -242,7 +242,7 @@ class Exchanges(ClientConnection):
             or (isinstance(error, BadStatus) and error.status not in ANY_ERA)
             or (isinstance(error, Disconnected) and not isinstance(error, NotReached))
         )
-        self.handle(self.session.failed(request.id, error, self.loop.time(), is_old=is_old))
+        self.handle(self.session.fail_request(request.id, error, self.loop.time(), is_old=is_old))
 
     # ---- streams
 

@@ -79,7 +79,9 @@ class HttpResponse:
             async for chunk in self._response.aiter_raw():
                 yield chunk
         except _BROKEN as error:
-            raise _disconnected(self._response.request.method, self._response.url, error) from error
+            raise _disconnected_error(
+                self._response.request.method, self._response.url, error
+            ) from error
 
     async def body(self) -> bytes:
         """Return the whole body, however often it is read. Raises TooMuch, and as `chunks` does."""
@@ -108,11 +110,11 @@ class HttpResponse:
         body.
         """
         reason = self._response.reason_phrase[:_MAX_SHOWN]
-        detail = self._redacted(_detail(body, self.kind))
+        detail = self._mask_secrets(_detail(body, self.kind))
         place = f"{reason} from {_origin(self._response.url)}".lstrip()
         return BadStatus(what, self.status, f"{place}: {detail}" if detail else place)
 
-    def _redacted(self, text: str) -> str:
+    def _mask_secrets(self, text: str) -> str:
         """Mask the secrets we have sent in a text of the server."""
         for name, value in self._response.request.headers.items():
             if name.lower() not in _PUBLIC:
@@ -196,7 +198,7 @@ class HttpClient:
                     url = target
                 raise TooMuch(f"over {self._limits.redirects} redirects (Limits.redirects)")
         except _BROKEN as error:
-            raise _disconnected(method, url, error) from error
+            raise _disconnected_error(method, url, error) from error
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -214,7 +216,7 @@ def _proxy(url: str) -> httpx2.Proxy:
     return httpx2.Proxy(url)
 
 
-def _disconnected(method: str, url: httpx2.URL, error: Exception) -> Disconnected:
+def _disconnected_error(method: str, url: httpx2.URL, error: Exception) -> Disconnected:
     why = f"{type(error).__name__} {error}".strip()[:_MAX_SHOWN]
     if isinstance(error, _NOT_REACHED):
         remedy = "check the host and the port, and that the server is running"

@@ -65,7 +65,7 @@ class Hosts:
         object.__setattr__(self, "origins", frozenset(map(str.lower, self.origins)))
 
     def admits_host(self, header: str | None) -> bool:
-        return "*" in self.hosts or (header is not None and self._known(header))
+        return "*" in self.hosts or (header is not None and self._known_media_types(header))
 
     def admits_origin(self, header: str | None) -> bool:
         """True if an origin may connect, by itself or by its host, or if there is no header.
@@ -75,9 +75,11 @@ class Hosts:
         if header is None or "*" in self.origins or header.lower() in self.origins:
             return True
         match = _ORIGIN.fullmatch(header.lower())
-        return match is not None and match["scheme"] in _WEB and self._known(match["host"])
+        return (
+            match is not None and match["scheme"] in _WEB and self._known_media_types(match["host"])
+        )
 
-    def _known(self, text: str) -> bool:
+    def _known_media_types(self, text: str) -> bool:
         parts = _split(text) if len(text) <= _LONGEST_HOST else None
         return parts is not None and (parts[0] in self.hosts or ":".join(parts) in self.hosts)
 
@@ -112,10 +114,10 @@ def accepts(header: str | None, wanted: str) -> bool:
     parts = {media_type(part): part for part in _RANGE.findall(header)}
     ranges = (wanted, f"{wanted.partition('/')[0]}/*", "*/*")
     closest = next((parts[name] for name in ranges if name in parts), None)
-    return closest is not None and not _refused(closest)
+    return closest is not None and not _has_zero_quality(closest)
 
 
-def _refused(part: str) -> bool:
+def _has_zero_quality(part: str) -> bool:
     return any(map(_NEVER.fullmatch, _PARAMETER.findall(part)))
 
 

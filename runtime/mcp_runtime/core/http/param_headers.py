@@ -56,22 +56,22 @@ def request_headers(
     params = peek.request_params(request.params or b"{}")
     headers = {
         "MCP-Protocol-Version": str(params.meta.protocol_version or ""),
-        "Mcp-Method": encoded(request.method),
+        "Mcp-Method": encode_header(request.method),
     }
     if request.method in _NAMED:
-        headers["Mcp-Name"] = encoded(getattr(params, _NAMED[request.method]))
-    elif isinstance(name := _named(request, names), str):
-        headers["Mcp-Name"] = encoded(name)
+        headers["Mcp-Name"] = encode_header(getattr(params, _NAMED[request.method]))
+    elif isinstance(name := _member_of(request, names), str):
+        headers["Mcp-Name"] = encode_header(name)
     if request.method == "tools/call" and (asked := of_tools.get(params.name)):
         arguments = _decode(params.arguments)
         for name, path in asked.items():
             value = _text(_at(arguments, path), path)
             if value is not None:
-                headers[f"Mcp-Param-{name}"] = encoded(value)
+                headers[f"Mcp-Param-{name}"] = encode_header(value)
     return headers
 
 
-def encoded(value: str) -> str:
+def encode_header(value: str) -> str:
     """Return a value as a header: plain if it is safe, else in base64."""
     if _PLAIN.fullmatch(value) and not _CODED.fullmatch(value):
         return value
@@ -132,10 +132,10 @@ def check_headers(
 def check_name(headers: Mapping[str, str], request: Request, names: Mapping[str, str]) -> None:
     """Raise RpcError (HeaderMismatch) if `Mcp-Name` breaks the rule of an extension."""
     if request.method in names:
-        _require_equal(headers, "Mcp-Name", _named(request, names), coded=True)
+        _require_equal(headers, "Mcp-Name", _member_of(request, names), coded=True)
 
 
-def _named(request: Request, names: Mapping[str, str]) -> Any:
+def _member_of(request: Request, names: Mapping[str, str]) -> Any:
     """Return the member of an extension's params for `Mcp-Name`; None if the method has none."""
     member = names.get(request.method)
     return None if member is None else _at(_decode(request.params or b"{}"), (member,))
@@ -147,7 +147,7 @@ def _require_equal(headers: Mapping[str, str], name: str, said: Any, *, coded: b
         raise _mismatch(f"{name} is missing")
     if not isinstance(said, str):
         return  # the body is at fault, and is refused for that
-    value = decoded(name, header) if coded else header.strip(" \t")
+    value = decode_header(name, header) if coded else header.strip(" \t")
     if value != said:
         raise _mismatch(f"{name} is {header[:100]!r}, the body says {said[:100]!r}")
 
@@ -158,14 +158,14 @@ def _require_argument(headers: Mapping[str, str], name: str, argument: Any) -> N
         return
     if header is None:
         raise _mismatch(f"{name} is missing, the body has {_as_text(argument)[:100]!r}")
-    value = decoded(name, header)
+    value = decode_header(name, header)
     if argument is None:
         raise _mismatch(f"{name} is {header[:100]!r}, the body has no such argument")
     if value != _as_text(argument) and not _is_number(value, argument):
         raise _mismatch(f"{name} is {header[:100]!r}, the body says {_as_text(argument)[:100]!r}")
 
 
-def decoded(name: str, header: str) -> str:
+def decode_header(name: str, header: str) -> str:
     """Return the value of a header, decoded if it is base64. Raises RpcError (HeaderMismatch).
 
     Source: 2026-07-28 basic/transports/streamable-http, "Value Encoding".

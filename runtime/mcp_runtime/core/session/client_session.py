@@ -68,8 +68,8 @@ class ClientSession(Session):
         self._open_timeout = limits.deadline
         self._proposed: list[str] = []
         self._opening: Final[dict[str, Callable[[Sent, bytes, float], list[Event]]]] = {
-            "server/discover": self._discovered,
-            "initialize": self._initialized,
+            "server/discover": self._handle_discovery,
+            "initialize": self._handle_initialize_result,
         }
 
     # ---- opening
@@ -96,10 +96,10 @@ class ClientSession(Session):
         terms = self._per_request_terms(revision(version), None, {})
         params = latest.RequestParams(meta=self.meta(version))
         body = terms.translation.write("params", "server/discover", params)
-        timeout = Timeout(self._probe_timeout, self._left(now, last))
+        timeout = Timeout(self._probe_timeout, self._remaining_seconds(now, last))
         return self._send("server/discover", body, now=now, timeout=timeout)[1]
 
-    def _left(self, now: float, last: float | None) -> float:
+    def _remaining_seconds(self, now: float, last: float | None) -> float:
         return self._open_timeout if last is None else max(0.0, last - now)
 
     def hold_probe(self) -> None:
@@ -126,13 +126,13 @@ class ClientSession(Session):
         """Return an `initialize`; `last` is the deadline of opening, None if it begins now."""
         self._move("send initialize")
         self._proposed.append(version)
-        body = _dump(self.offer.offered(version))
-        left = self._left(now, last)
+        body = _dump(self.offer.propose(version))
+        left = self._remaining_seconds(now, last)
         return self._send("initialize", body, now=now, timeout=Timeout(left, left))[1]
 
-    def _answered(self, sent: Sent, result: bytes, now: float) -> list[Event]:
+    def _handle_answer(self, sent: Sent, result: bytes, now: float) -> list[Event]:
         if not self._opens(sent):
-            return super()._answered(sent, result, now)
+            return super()._handle_answer(sent, result, now)
         try:
             return self._opening[sent.method](sent, result, now)
         except NoCommonRevision as error:
@@ -147,7 +147,7 @@ class ClientSession(Session):
             return self._fall_back(sent, why, now)
         return self._give_up(sent, BadAnswer(f"{sent.method}: {why}"))
 
-    def _discovered(self, sent: Sent, result: bytes, now: float) -> list[Event]:
+    def _handle_discovery(self, sent: Sent, result: bytes, now: float) -> list[Event]:
         """Choose a revision from the server's list.
 
         Source: 2026-07-28 server/discover, "Response".
@@ -163,13 +163,13 @@ class ClientSession(Session):
             return [Write(self._initialize(chosen.name, now, sent.last))]
         body = msgspec.json.decode(result)
         info = body.get("_meta", {}).get("io.modelcontextprotocol/serverInfo")
-        return self._opened(
+        return self._open(
             "receive server/discover result",
             self._per_request_terms(chosen, info, body["capabilities"]),
             body.get("instructions"),
         )
 
-    def _initialized(self, sent: Sent, result: bytes, now: float) -> list[Event]:
+    def _handle_initialize_result(self, sent: Sent, result: bytes, now: float) -> list[Event]:
         version = peek.protocol_version(result)
         if version not in self.offer.handshake:
             raise NoCommonRevision(self.offer.newest_first, [version])
@@ -185,10 +185,10 @@ class ClientSession(Session):
         spoken_with = translation(spoken, context, self.tolerances, self.offer.extensions, theirs)
         terms = Terms(spoken_with, body["serverInfo"], theirs)
         self._move("receive initialize result")
-        opened = self._opened("send notifications/initialized", terms, body.get("instructions"))
+        opened = self._open("send notifications/initialized", terms, body.get("instructions"))
         return [Write(jsonrpc.notification("notifications/initialized")), *opened]
 
-    def _opened(self, move: str, terms: Terms, instructions: str | None) -> list[Event]:
+    def _open(self, move: str, terms: Terms, instructions: str | None) -> list[Event]:
         self._move(move)
         self.agreed, self.instructions = terms, instructions
         return [Opened(terms)]
@@ -200,9 +200,9 @@ class ClientSession(Session):
         spoken_with = translation(spoken, Context(), self.tolerances, extensions, capabilities)
         return Terms(spoken_with, info, capabilities)
 
-    def _refused(self, sent: Sent, frame: ErrorResponse, now: float) -> list[Event]:
+    def _handle_error(self, sent: Sent, frame: ErrorResponse, now: float) -> list[Event]:
         if not self._opens(sent):
-            return super()._refused(sent, frame, now)
+            return super()._handle_error(sent, frame, now)
         supported = peek.supported_versions(frame.data)
         if sent.method == "initialize" and not supported:
             return self._give_up(sent, RemoteError(frame.code, frame.message))
@@ -224,7 +224,7 @@ class ClientSession(Session):
         """Handle an error; without an id it answers the opening request, if no other is pending."""
         if frame.id is None and self.state is State.ASKED and len(self.pending) == 1:
             (sent,) = self.pending.drain()
-            return self._refused(sent, frame, now)
+            return self._handle_error(sent, frame, now)
         return super()._on_error_response(frame, now)
 
     def _fall_back(self, sent: Sent, why: object, now: float) -> list[Event]:
@@ -236,12 +236,12 @@ class ClientSession(Session):
         ours = self.offer.newest_first
         return self._give_up(sent, NoCommonRevision(ours, ["a handshake only"], f"{why}"))
 
-    def refused(self, id: Id, frame: ErrorResponse, now: float) -> list[Event]:
+    def answer_with_error(self, id: Id, frame: ErrorResponse, now: float) -> list[Event]:
         """Treat an error as the answer to request `id`, whatever id the error has."""
         sent = self.pending.pop(id)
-        return [] if sent is None else self._refused(sent, frame, now)
+        return [] if sent is None else self._handle_error(sent, frame, now)
 
-    def failed(
+    def fail_request(
         self, id: Id, error: SessionError, now: float, *, is_old: bool = False
     ) -> list[Event]:
         """Fail a request of ours.
@@ -287,7 +287,7 @@ class ClientSession(Session):
 
     # ---- requests of the server
 
-    def _requested(self, frame: Request) -> list[Event]:
+    def _handle_request(self, frame: Request) -> list[Event]:
         """Handle a request of the server; ignore it in the per-request era, which has none.
 
         Source: 2026-07-28 basic/transports/stdio.

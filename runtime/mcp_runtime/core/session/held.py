@@ -112,7 +112,7 @@ class HeldBytes:
         self.share.count += by
         OF_PROCESS.count += by
 
-    def crossed(self, limits: Limits, size: int, more: Callable[[], int] | None = None) -> str:
+    def make_room(self, limits: Limits, size: int, more: Callable[[], int] | None = None) -> str:
         """Make room for `size` bytes; return the name of the limit they exceed, empty for none.
 
         `more` returns the number of bytes waiting in the transport.

@@ -88,7 +88,7 @@ class Pending:
             del self._tokens[sent.token]
         return sent
 
-    def progressed(self, token: Id, progress: float, now: float) -> Sent | None:
+    def record_progress(self, token: Id, progress: float, now: float) -> Sent | None:
         """Record progress and return its request.
 
         None for an unknown token, and if `progress` is not above the last value.
@@ -111,7 +111,7 @@ class Pending:
         return [sent for sent in self._sent.values() if sent.due <= now]
 
     @property
-    def waited(self) -> list[Sent]:
+    def with_caller(self) -> list[Sent]:
         """The requests with a waiting caller."""
         return [sent for sent in self._sent.values() if sent.waiter is not None]
 

@@ -64,14 +64,14 @@ class KeyRing:
         return urlsafe_b64encode(text + self._mac(self._keys[self._first], text, bound)).decode()
 
     def open(self, text: str, bound: bytes, now: float) -> bytes:
-        raw = _decoded(text)
+        raw = _decode(text)
         body, mac = raw[:-_MAC], raw[-_MAC:]
         key = self._keys.get(body[len(_FORM) : len(_FORM) + 4])
         fits = key is not None and hmac.compare_digest(mac, self._mac(key, body, bound))
         if len(body) < _HEAD or body[: len(_FORM)] != _FORM or not fits:
-            raise _refused("was not made here for this request")
+            raise _refusal("was not made here for this request")
         if now >= int.from_bytes(body[_HEAD - 8 : _HEAD], "big"):
-            raise _refused("has expired")
+            raise _refusal("has expired")
         return body[_HEAD:]
 
     @staticmethod
@@ -83,11 +83,11 @@ def _key_id(key: bytes) -> bytes:
     return hashlib.sha256(b"name of a key" + key).digest()[:4]
 
 
-def _decoded(text: str) -> bytes:
+def _decode(text: str) -> bytes:
     try:
         return b64decode(text.encode("ascii"), altchars=b"-_", validate=True)
     except (Base64Error, ValueError):
-        raise _refused("is not base64") from None
+        raise _refusal("is not base64") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +105,20 @@ class BoundSealer:
     limits: Limits
 
     def seal(self, state: bytes) -> str:
-        text = self.sealer.seal(state, self._bound, self.now + self.limits.request_state_age)
+        text = self.sealer.seal(
+            state, self._bound_members, self.now + self.limits.request_state_age
+        )
         if len(text) > (most := self.limits.request_state_bytes):
             raise TooMuch(f"requestState has over {most} bytes (Limits.request_state_bytes)")
         return text
 
     def open(self, text: str) -> bytes:
         if len(text) > (most := self.limits.request_state_bytes):
-            raise _refused(f"has over {most} bytes")
-        return self.sealer.open(text, self._bound, self.now)
+            raise _refusal(f"has over {most} bytes")
+        return self.sealer.open(text, self._bound_members, self.now)
 
     @property
-    def _bound(self) -> bytes:
+    def _bound_members(self) -> bytes:
         """The request without the members which change from one attempt to the next."""
         params: Mapping[str, Any] = latest.to_wire(self.params)
         same = {key: value for key, value in params.items() if key not in _CHANGES}
@@ -126,7 +128,7 @@ class BoundSealer:
 _CHANGES: Final = frozenset({"_meta", "inputResponses", "requestState"})
 
 
-def _refused(why: str) -> RpcError:
+def _refusal(why: str) -> RpcError:
     return rpc_errors.invalid_params(f"requestState {why}")
 
 

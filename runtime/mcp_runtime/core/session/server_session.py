@@ -108,7 +108,7 @@ class ServerSession(Session):
 
     # ---- requests
 
-    def _requested(self, frame: Request) -> list[Event]:
+    def _handle_request(self, frame: Request) -> list[Event]:
         offer, params = self.offer(), peek.request_params(frame.params or b"{}")
         version, token = params.meta.protocol_version, params.meta.progress_token
         if isinstance(version, str):
@@ -157,7 +157,7 @@ class ServerSession(Session):
         if (version := peek.named_version(frame.params)) in self.offer().per_request:
             return revision(version)
         if self.agreed is None and frame.method == "initialize" and self.offer().handshake:
-            return revision(self._spoken(peek.proposed_version(frame.params)))
+            return revision(self._choose_revision(peek.proposed_version(frame.params)))
         return super()._revision_of(frame)
 
     def _before_handshake(self, frame: Request) -> list[Event]:
@@ -211,7 +211,7 @@ class ServerSession(Session):
         if len(frame.params) > (limit := self.limits.initialize_bytes):
             raise rpc_errors.invalid_params(f"more than {limit} bytes (Limits.initialize_bytes)")
         offer = self.offer()
-        spoken = self._spoken(peek.protocol_version(frame.params or b"{}"))
+        spoken = self._choose_revision(peek.protocol_version(frame.params or b"{}"))
         body = frame.params or b"{}"
         body, _ = self.tolerances.decode(revision(spoken), "params", "initialize", body)
         params = initialize_params(body, spoken, self.tolerances)
@@ -231,7 +231,7 @@ class ServerSession(Session):
         )
         self._declared = offer.declared
         self._keep(PARSED * len(frame.params))
-        result = offer.initialized(spoken, anonymous=self.is_anonymous)
+        result = offer.initialize_result(spoken, anonymous=self.is_anonymous)
         return [*ended, Write(jsonrpc.response(frame.id, _dump(result)))]
 
     def _reset(self) -> list[Event]:
@@ -246,7 +246,7 @@ class ServerSession(Session):
         self.subscriptions.watch_only(())
         return ended
 
-    def _spoken(self, proposed: str) -> str:
+    def _choose_revision(self, proposed: str) -> str:
         """Return the proposed revision if it is ours, else our newest.
 
         Raises RpcError if none of our revisions has a handshake.
@@ -262,7 +262,9 @@ class ServerSession(Session):
         params = terms.translation.read("params", frame.method, frame.params)
         match frame.method:
             case "server/discover":
-                return terms.translation.write("result", frame.method, self.offer().discovered())
+                return terms.translation.write(
+                    "result", frame.method, self.offer().discover_result()
+                )
             case "logging/setLevel":
                 self.log_level = params.level
             case "resources/subscribe":
@@ -292,7 +294,7 @@ class ServerSession(Session):
         kept = self.subscriptions.listen(frame.id, wanted, offer, more)
         self.start(frame, terms)
         acknowledged = latest.SubscriptionsAcknowledgedNotificationParams(
-            notifications=kept, meta=tagged(frame.id)
+            notifications=kept, meta=stream_tag(frame.id)
         )
         return [Write(self.notify("notifications/subscriptions/acknowledged", acknowledged, terms))]
 
@@ -306,10 +308,10 @@ class ServerSession(Session):
         if not terms.signature:
             return body
         if isinstance(result, dict) or getattr(result, "meta", UNSET) is not UNSET:
-            return self._signed(parse(body), parse(b"{%b" % terms.signature))
+            return self._sign(parse(body), parse(b"{%b" % terms.signature))
         return b"%b,%b" % (body[:-1], terms.signature)
 
-    def _signed(self, result: Any, signature: Any) -> bytes:
+    def _sign(self, result: Any, signature: Any) -> bytes:
         """Return a result with the server's name in its `_meta`, and a type if it has none.
 
         A result passed on from another server carries the other name until here.
@@ -321,20 +323,20 @@ class ServerSession(Session):
 
     def _on_notification(self, frame: Notification, now: float) -> list[Event]:
         if frame.method != "notifications/initialized":
-            return self._ended(super()._on_notification(frame, now))
+            return self._end_subscriptions(super()._on_notification(frame, now))
         if self.agreed is None or self.state is not State.AGREED:
             return [Ignored("notifications/initialized is not expected now")]
         self._move("receive notifications/initialized")
         return [Opened(self.agreed)]
 
-    def _ended(self, events: list[Event]) -> list[Event]:
+    def _end_subscriptions(self, events: list[Event]) -> list[Event]:
         """End each subscription whose request has ended."""
         for id in self.subscriptions.open - self.running.keys():
             self.subscriptions.end(id)
         return events
 
     def lost(self, why: str = "the peer is gone") -> list[Event]:
-        ended = self._ended(super().lost(why))
+        ended = self._end_subscriptions(super().lost(why))
         self._keep(0)
         self.subscriptions.watch_only(())
         return ended
@@ -350,19 +352,19 @@ class ServerSession(Session):
         if self.input_ended or change.principal not in (None, self.principal):
             return []
         if change.notice is not None:
-            return self._published(change.notice)
+            return self._publish(change.notice)
         if uri := change.uri:
             method, subscriptions = "notifications/resources/updated", self.subscriptions
             make = partial(latest.ResourceUpdatedNotificationParams, uri=uri)
             is_watched = uri in subscriptions.watched
-            return self._changed(method, make, subscriptions.of_uri(uri), is_watched)
+            return self._notices_of_change(method, make, subscriptions.of_uri(uri), is_watched)
         if (what := change.list) not in LISTS:
             return []
         method, streams = f"notifications/{what}/list_changed", self.subscriptions.of_list(what)
         is_declared = declares(self._declared, f"{what}.listChanged")
-        return self._changed(method, latest.NotificationParams, streams, is_declared)
+        return self._notices_of_change(method, latest.NotificationParams, streams, is_declared)
 
-    def _changed(
+    def _notices_of_change(
         self, method: str, make: Callable[..., Any], streams: Iterable[Id], in_session: bool
     ) -> list[bytes]:
         """Return one notification per subscribed stream, and one more for a handshake session.
@@ -371,7 +373,7 @@ class ServerSession(Session):
         """
         open_terms = {id: self.running[id].terms for id in streams}
         sent = [
-            self.notify(method, make(meta=tagged(id)), terms)
+            self.notify(method, make(meta=stream_tag(id)), terms)
             for id, terms in open_terms.items()
             if method in terms.translation.methods
         ]
@@ -380,7 +382,7 @@ class ServerSession(Session):
             sent.append(self.notify(method, make()))
         return sent
 
-    def _published(self, notice: Notice) -> list[bytes]:
+    def _publish(self, notice: Notice) -> list[bytes]:
         method, params, sent = notice.method, notice.params, list[bytes]()
         handled = revision(HANDLERS)
         for id in self.subscriptions.of_member(notice.member, notice.value):
@@ -460,5 +462,5 @@ class ServerSession(Session):
             raise NotOffered(method.name, method.capability, "server")
 
 
-def tagged(id: Id) -> latest.NotificationMetaObject:
+def stream_tag(id: Id) -> latest.NotificationMetaObject:
     return latest.NotificationMetaObject(subscription_id=id)

@@ -105,7 +105,7 @@ class Session(ABC):
             jsonrpc.Notification: cls._on_notification,
             jsonrpc.Response: cls._on_response,
             jsonrpc.ErrorResponse: cls._on_error_response,
-            jsonrpc.Malformed: cls._on_malformed,
+            jsonrpc.Malformed: cls._handle_malformed_frame,
             jsonrpc.Batch: cls._on_batch,
         }
 
@@ -163,7 +163,7 @@ class Session(ABC):
 
     def _on_request(self, frame: jsonrpc.Request, now: float) -> list[Event]:
         try:
-            return self._requested(frame)
+            return self._handle_request(frame)
         except RpcError as error:
             refusal = error
         except (DecodeError, StepError, *UNREADABLE) as error:
@@ -173,7 +173,7 @@ class Session(ABC):
         return [Write(jsonrpc.refusal(frame.id, refusal.code, refusal.message, refusal.data))]
 
     @abstractmethod
-    def _requested(self, frame: jsonrpc.Request) -> list[Event]:
+    def _handle_request(self, frame: jsonrpc.Request) -> list[Event]:
         """Return the events of a request.
 
         Raises RpcError if the request is refused, and the errors of reading its params.
@@ -181,7 +181,7 @@ class Session(ABC):
 
     def _on_notification(self, frame: jsonrpc.Notification, now: float) -> list[Event]:
         try:
-            return self._notified(frame, now)
+            return self._handle_notification(frame, now)
         except (DecodeError, StepError, *UNREADABLE) as error:
             if fixed := self._without_nulls(frame):
                 return self._on_notification(fixed, now)
@@ -211,16 +211,18 @@ class Session(ABC):
         """Return the revision whose types repair an unreadable message."""
         return revision(HANDLERS) if self.agreed is None else self.agreed.translation.revision
 
-    def _notified(self, frame: jsonrpc.Notification, now: float) -> list[Event]:
+    def _handle_notification(self, frame: jsonrpc.Notification, now: float) -> list[Event]:
         if frame.method == "notifications/cancelled":
-            return self._cancelled(frame.params)
+            return self._handle_cancellation(frame.params)
         if self.agreed is None or not self._method(self.agreed, frame.method, "notification"):
             return [Ignored(f"{frame.method} is not expected now")]
         params = self.agreed.translation.read("params", frame.method, frame.params)
         is_progress = frame.method == "notifications/progress"
-        return self._progressed(params, now) if is_progress else [Notified(frame.method, params)]
+        return (
+            self._handle_progress(params, now) if is_progress else [Notified(frame.method, params)]
+        )
 
-    def _cancelled(self, raw: bytes) -> list[Event]:
+    def _handle_cancellation(self, raw: bytes) -> list[Event]:
         cancellation = peek.cancellation(raw)
         id = cancellation.request_id
         running = self.running.get(id)
@@ -233,8 +235,8 @@ class Session(ABC):
         cancelled = Cancelled(id, cancellation.reason[:1000])
         return [Write(rest, id), cancelled] if rest else [cancelled]
 
-    def _progressed(self, params: Any, now: float) -> list[Event]:
-        sent = self.pending.progressed(params.progress_token, params.progress, now)
+    def _handle_progress(self, params: Any, now: float) -> list[Event]:
+        sent = self.pending.record_progress(params.progress_token, params.progress, now)
         if sent is None:
             return [Ignored(f"progress on {params.progress_token!r}, which is not open")]
         return [Progressed(sent, params)]
@@ -243,9 +245,9 @@ class Session(ABC):
         sent = self.pending.pop(frame.id)
         if sent is None:
             return [Ignored(f"an answer to {frame.id!r}, which is not open")]
-        return self._answered(sent, frame.result, now)
+        return self._handle_answer(sent, frame.result, now)
 
-    def _answered(self, sent: Sent, result: bytes, now: float) -> list[Event]:
+    def _handle_answer(self, sent: Sent, result: bytes, now: float) -> list[Event]:
         assert self.agreed is not None
         try:
             return [Answered(sent, self.agreed.translation.read("result", sent.method, result))]
@@ -260,16 +262,16 @@ class Session(ABC):
         sent = None if frame.id is None else self.pending.pop(frame.id)
         if sent is None:
             return [Ignored(f"an error for {frame.id!r}: {frame.message[:200]} ({frame.code})")]
-        return self._refused(sent, frame, now)
+        return self._handle_error(sent, frame, now)
 
-    def _refused(self, sent: Sent, frame: jsonrpc.ErrorResponse, now: float) -> list[Event]:
+    def _handle_error(self, sent: Sent, frame: jsonrpc.ErrorResponse, now: float) -> list[Event]:
         try:
             data = parse(frame.data) if frame.data else None
         except DecodeError as error:
             return self._bad_answer(sent, error, now)
         return [Failed(sent, RemoteError(frame.code, frame.message, data))]
 
-    def _on_malformed(self, frame: jsonrpc.Malformed, now: float) -> list[Event]:
+    def _handle_malformed_frame(self, frame: jsonrpc.Malformed, now: float) -> list[Event]:
         sent = self.pending.pop(frame.id) if frame.is_response and frame.id is not None else None
         if sent is not None:
             return self._bad_answer(sent, frame.message, now)
@@ -285,7 +287,7 @@ class Session(ABC):
         id, is_known = peek.request_id(line.head, line.tail, needs_id=needs)
         why = f"a line of more than {line.limit} bytes (Limits.line_bytes)"
         fault = jsonrpc.Malformed(id, error_codes.INVALID_REQUEST, why)
-        return self._on_malformed(fault, 0) if is_known else []
+        return self._handle_malformed_frame(fault, 0) if is_known else []
 
     def _may_report_error(self, id: Id | None) -> bool:
         """True if the peer's revision allows an error response with this id."""
@@ -299,12 +301,14 @@ class Session(ABC):
             if isinstance(single, jsonrpc.Request) and single.method == "initialize":
                 why = "initialize is never batched"
                 single = jsonrpc.Malformed(single.id, error_codes.INVALID_REQUEST, why)
-            events += self._on_batched(single, batch, now)
+            events += self._handle_in_batch(single, batch, now)
         batch.is_read = True
         responses = batch.all()
         return [*events, Write(responses)] if responses else events
 
-    def _on_batched(self, single: jsonrpc.Single, batch: BatchResponses, now: float) -> list[Event]:
+    def _handle_in_batch(
+        self, single: jsonrpc.Single, batch: BatchResponses, now: float
+    ) -> list[Event]:
         """Handle one message of a batch; keep its response until the batch is complete."""
         # A request may be answered at once (a Write among its events), or be given to a handler (an
         # entry in `running`). An entry that was there before is another request with the same id:
@@ -398,7 +402,7 @@ class Session(ABC):
         held.share.count -= counted
         OF_PROCESS.count -= counted
         size = len(data)  # a small response fits in the bytes just freed by its request
-        if size > SMALL and (crossed := held.crossed(self.limits, size, self.unsent)):
+        if size > SMALL and (crossed := held.make_room(self.limits, size, self.unsent)):
             why = f"busy: too many answers are not read yet ({crossed})"
             data = jsonrpc.error_response(id, error_codes.BUSY, why)
         return running.batch.add(id, data) if running.batch else data
@@ -437,7 +441,7 @@ class Session(ABC):
             return b""
         return jsonrpc.cancellation(id, reason)
 
-    def expired(self, now: float) -> list[Event]:
+    def expire(self, now: float) -> list[Event]:
         """Fail each request of ours whose deadline has passed."""
         return [event for sent in self.pending.late(now) for event in self._late(sent, now)]
 
@@ -482,7 +486,7 @@ class Session(ABC):
             raise RpcError(error_codes.BUSY, f"busy: {most} in flight (Limits.in_flight)")
         size = len(frame.params)
         is_tight = self.held.share.count + OF_PROCESS.count > self.limits.process_bytes
-        if (size > SMALL or is_tight) and (crossed := self.held.crossed(self.limits, size)):
+        if (size > SMALL or is_tight) and (crossed := self.held.make_room(self.limits, size)):
             raise RpcError(error_codes.BUSY, f"busy: too much is not answered yet ({crossed})")
 
     def start(

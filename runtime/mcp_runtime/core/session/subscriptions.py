@@ -76,7 +76,7 @@ class Subscriptions:
         """Subscribe to a URI. Raises RpcError if the limit is reached."""
         if uri not in self.watched:
             self._require_room(1)
-            if crossed := self._held.crossed(self._limits, _cost(uri)):
+            if crossed := self._held.make_room(self._limits, _cost(uri)):
                 raise RpcError(error_codes.BUSY, f"busy: too much is held for you ({crossed})")
             self.watch_only(self.watched | {uri})
 
@@ -100,8 +100,8 @@ class Subscriptions:
         `more` are the members that handlers or extensions accept. Raises RpcError if the limit is
         reached.
         """
-        kept = _kept(wanted, offer, more)
-        added = _added(kept)
+        kept = _narrow_filter(wanted, offer, more)
+        added = _lists_of_handlers(kept)
         self._require_room(1 + _size(kept, added))
         self._streams[id], self._added[id] = kept, added
         self._uris += _size(kept, added)
@@ -134,7 +134,7 @@ def _cost(uri: str) -> int:
     return 4 * len(uri) + EVENT_BYTES
 
 
-def _kept(
+def _narrow_filter(
     wanted: latest.SubscriptionFilter, offer: ServerOffer, more: Mapping[str, Any]
 ) -> latest.SubscriptionFilter:
     declared = offer.declared
@@ -173,6 +173,6 @@ SERVED_MEMBERS: Final = frozenset(
 """The members of a filter served without a function of the application, by their wire names."""
 
 
-def _added(kept: latest.SubscriptionFilter) -> dict[str, list[Any]]:
+def _lists_of_handlers(kept: latest.SubscriptionFilter) -> dict[str, list[Any]]:
     """Return the lists in a filter beside the URIs."""
     return {k: value for k, value in other_members(kept).items() if isinstance(value, list)}

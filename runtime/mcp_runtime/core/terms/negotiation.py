@@ -79,7 +79,7 @@ class Offer:
     def newest_first(self) -> tuple[str, ...]:
         return self.per_request + self.handshake
 
-    def _extended(
+    def _add_extensions(
         self, body: dict[str, Any], spoken: str, *, anonymous: bool = False
     ) -> dict[str, Any]:
         """Add the extensions' capabilities in a revision to the body of a handshake."""
@@ -122,10 +122,10 @@ class ServerOffer(Offer):
 
     def _signature(self, spoken: str) -> bytes:
         step = route(HANDLERS, spoken, "server/discover", "result")
-        discovered = step(latest.to_wire(self.discovered()), Trip(_NOTHING))
+        discovered = step(latest.to_wire(self.discover_result()), Trip(_NOTHING))
         return b'"_meta":%b}' % json.encode(discovered["_meta"])
 
-    def initialized(self, spoken: str, *, anonymous: bool) -> dict[str, Any]:
+    def initialize_result(self, spoken: str, *, anonymous: bool) -> dict[str, Any]:
         """Return the result of `initialize` for the chosen revision."""
         result = {
             "protocolVersion": spoken,
@@ -134,9 +134,9 @@ class ServerOffer(Offer):
         }
         if self.instructions is not UNSET:
             result["instructions"] = self.instructions
-        return self._extended(_down("result", result, spoken), spoken, anonymous=anonymous)
+        return self._add_extensions(_down("result", result, spoken), spoken, anonymous=anonymous)
 
-    def discovered(self) -> latest.DiscoverResult:
+    def discover_result(self) -> latest.DiscoverResult:
         return latest.DiscoverResult(
             supported_versions=list(self.newest_first),
             capabilities=self.capabilities,
@@ -180,7 +180,7 @@ class ClientOffer(Offer):
                 break
         return replace(self, capabilities=declared)
 
-    def offered(self, spoken: str) -> dict[str, Any]:
+    def propose(self, spoken: str) -> dict[str, Any]:
         """Return the params of `initialize` with the proposed revision."""
         capabilities = _without_extensions(self.declared)
         if self.roots_change and declares(capabilities, "roots"):
@@ -190,7 +190,7 @@ class ClientOffer(Offer):
             "capabilities": capabilities,
             "clientInfo": latest.to_wire(self.info),
         }
-        return self._extended(_down("params", params, spoken), spoken)
+        return self._add_extensions(_down("params", params, spoken), spoken)
 
 
 def initialize_params(raw: bytes, spoken: str, tolerances: Tolerances) -> dict[str, Any]:

@@ -163,7 +163,7 @@ class Tolerances:
         body, paths = without_nulls((of,), parse(raw))
         if not paths:
             return None
-        self.count(NULL, _listed(paths))
+        self.count(NULL, _list_paths(paths))
         return latest.encode(body)
 
     def rows(self, revision: Revision, position: Position) -> list[Tolerance]:
@@ -237,7 +237,7 @@ class _Repair:
         if self._owner.forgives(NULL):
             self._body, paths = without_nulls(of, self._body)
             if paths:
-                self._used.append((NULL, _listed(paths)))
+                self._used.append((NULL, _list_paths(paths)))
                 yield
         rows = [
             row
@@ -326,7 +326,7 @@ def _object(raw: bytes) -> dict[str, Any] | None:
     return None
 
 
-def _listed(paths: list[str]) -> str:
+def _list_paths(paths: list[str]) -> str:
     more = len(paths) - _SHOWN_PATHS
     shown = ", ".join(path[:_LONGEST] for path in paths[:_SHOWN_PATHS])
     return f"{shown} and {more} more" if more > 0 else shown

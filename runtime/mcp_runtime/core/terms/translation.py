@@ -84,7 +84,7 @@ class Translation:
                 native = self.revision.decode(position, method, raw)
             except DecodeError:
                 return self._read(position, method, raw)
-            params = self._handled(position, method, raw, native)
+            params = self._convert_to_model(position, method, raw, native)
             self._repeated.keep(method, raw, params)
         return params
 
@@ -93,9 +93,9 @@ class Translation:
             native = self.revision.decode_no_params(method)
         else:
             raw, native = self.tolerances.decode(self.revision, position, method, raw)
-        return self._handled(position, method, raw, native)
+        return self._convert_to_model(position, method, raw, native)
 
-    def _handled(self, position: Position, method: str, raw: bytes, native: Any) -> Any:
+    def _convert_to_model(self, position: Position, method: str, raw: bytes, native: Any) -> Any:
         """Convert a body decoded as the peer's to the handlers' model."""
         step = None if self._same else self._step(position, method, up=True)
         if step is None:
@@ -155,7 +155,7 @@ class ExtendedTranslation(Translation):
         if position == "result" and widening and _type_of(raw) not in _CORE_RESULTS:
             read = partial(_read_widened, widening, method)
             return self._read_patiently(read, widening[-1].type_of(position, method), raw)
-        return self._with_kept(method, super().read(position, method, raw), raw)
+        return self._restore_members(method, super().read(position, method, raw), raw)
 
     def _read_patiently(self, read: Callable[[bytes], Any], of: object, raw: bytes) -> Any:
         """Decode a body of an extension's type, if need be without the nulls of absent members."""
@@ -167,7 +167,7 @@ class ExtendedTranslation(Translation):
                 raise
             return read(fixed)
 
-    def _with_kept(self, method: str, params: Any, raw: bytes) -> Any:
+    def _restore_members(self, method: str, params: Any, raw: bytes) -> Any:
         """Add to params the members needed by an extension and dropped by the steps."""
         names = () if self._same or not raw else self._ours.kept.get(method, ())
         sent: dict[str, Any] = _parse(raw) if names else {}

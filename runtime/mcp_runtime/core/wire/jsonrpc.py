@@ -162,9 +162,9 @@ def read_single(text: bytes) -> Single:
         # The fast path: the text is exactly as long as these members, so no other member and no
         # second one of the same name fits in it, and the search for duplicates is not needed.
         return Request(id, method, bytes(params))
-    if not _is_read_whole(text, wire) and (fault := _left_over(text)) is not None:
+    if not _is_read_whole(text, wire) and (fault := _duplicate_member_error(text)) is not None:
         return fault
-    return _framed(text, wire)
+    return _frame_of(text, wire)
 
 
 def _no_utf8(text: bytes) -> Malformed | None:
@@ -179,7 +179,7 @@ def _no_utf8(text: bytes) -> Malformed | None:
 def _is_read_whole(text: bytes, wire: _Wire) -> bool:
     """True if each member of the text was decoded, and stands there once.
 
-    False means unknown: `_left_over` decides.
+    False means unknown: `_duplicate_member_error` decides.
     """
     # msgspec skips unknown members and takes the last of two with one name. A proxy may take the
     # first, and so check another message than the one we serve. Parsing a second time would find
@@ -196,13 +196,13 @@ def _is_read_whole(text: bytes, wire: _Wire) -> bool:
     return len(_NAME.findall(first[0])) + len(_NAME.findall(last[0])) == short
 
 
-def _left_over(text: bytes) -> Malformed | None:
+def _duplicate_member_error(text: bytes) -> Malformed | None:
     """Return the error of a text with a duplicate member, else None."""
     twice = _twice(text)
     return _unfit(text, twice) if twice else None
 
 
-def _framed(text: bytes, wire: _Wire) -> Single:
+def _frame_of(text: bytes, wire: _Wire) -> Single:
     method, id = wire.method, wire.id
     answers = (wire.result is not UNSET) + (wire.error is not UNSET)
     if isinstance(method, str) and not answers:

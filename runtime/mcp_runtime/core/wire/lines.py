@@ -45,7 +45,7 @@ class Lines:
         *lines, rest = chunk.split(_NEWLINE)
         for line in lines:
             if self._held or self._skipped is not None:
-                yield from self._ended(line)
+                yield from self._end_line(line)
             elif len(line) > self._limit:
                 yield TooLong(self._limit, line[:ENDS_BYTES])
                 yield TooLong(self._limit, line[:ENDS_BYTES], line[-ENDS_BYTES:])
@@ -53,7 +53,7 @@ class Lines:
                 yield stripped
         yield from self._hold(rest)
 
-    def _ended(self, rest: bytes) -> Iterator[bytes | TooLong]:
+    def _end_line(self, rest: bytes) -> Iterator[bytes | TooLong]:
         """Yield the line begun in an earlier chunk."""
         yield from self._hold(rest)
         held, skipped = bytes(self._held), self._skipped

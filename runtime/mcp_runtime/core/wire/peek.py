@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from mcp_runtime.core.wire.jsonrpc import UNREADABLE, Id
-from mcp_runtime.core.wire.text_repairs import repaired
+from mcp_runtime.core.wire.text_repairs import repair
 
 
 class RequestMeta(Struct):
@@ -114,7 +114,7 @@ def http_message(body: bytes) -> HttpMessage:
     with suppress(*UNREADABLE):
         return _message.decode(body)
     with suppress(*UNREADABLE):
-        return _message.decode(repaired(body))
+        return _message.decode(repair(body))
     return HttpMessage()
 
 

@@ -102,7 +102,7 @@ TEXT_REPAIRS: Final[Mapping[str, Callable[[bytes], bytes]]] = {
 """Repairs by the name of their tolerance, in the order of their use."""
 
 
-def repaired(text: bytes) -> bytes:
+def repair(text: bytes) -> bytes:
     """Apply every repair to a text."""
     for repair in TEXT_REPAIRS.values():
         text = repair(text)

@@ -152,14 +152,14 @@ class ClientTasks(ClientExtension):
         except (RemoteError, TaskCancelled):
             raise
         except TimeoutError:
-            await _cancelled(handle)
+            await _cancel(handle)
             raise TimedOut("tools/call", timeout or 0.0) from None
         except BaseException:
-            await asyncio.shield(_cancelled(handle))
+            await asyncio.shield(_cancel(handle))
             raise
 
 
-async def _cancelled(handle: TaskHandle) -> None:
+async def _cancel(handle: TaskHandle) -> None:
     with suppress(SessionError):
         await handle.cancel()
 

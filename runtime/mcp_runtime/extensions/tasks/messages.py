@@ -15,23 +15,23 @@ from mcp_wire.ext.tasks.handlers_msgspec import models as m
 RELATED = "io.modelcontextprotocol/related-task"
 
 
-def created(record: Record, poll: float) -> m.CreateTaskResult:
+def create_result(record: Record, poll: float) -> m.CreateTaskResult:
     """Return the answer to a call when the call became a task."""
     status = {"status": record.status, "resultType": "task"}
     return m.from_wire(m.CreateTaskResult, {**_members(record, poll), **status})
 
 
-def detailed(record: Record, poll: float) -> Any:
+def get_result(record: Record, poll: float) -> Any:
     """Return the result of `tasks/get`."""
-    return m.from_wire(m.GetTaskResult, {**_detailed(record, poll), "resultType": "complete"})
+    return m.from_wire(m.GetTaskResult, {**_detail(record, poll), "resultType": "complete"})
 
 
 def notice(record: Record, poll: float) -> Any:
     """Return the params of `notifications/tasks`."""
-    return m.from_wire(m.TaskStatusNotificationParams, _detailed(record, poll))
+    return m.from_wire(m.TaskStatusNotificationParams, _detail(record, poll))
 
 
-def _detailed(record: Record, poll: float) -> dict[str, Any]:
+def _detail(record: Record, poll: float) -> dict[str, Any]:
     payload: dict[str, dict[str, Any]] = {
         "input_required": {"inputRequests": record.requests},
         "completed": {"result": record.result},
@@ -66,7 +66,7 @@ def core_task(record: Record, poll: float) -> dict[str, Any]:
     return {**members, "status": status}
 
 
-def related(body: Mapping[str, Any], id: str) -> dict[str, Any]:
+def name_task(body: Mapping[str, Any], id: str) -> dict[str, Any]:
     """Return the body, with a `_meta` naming its task."""
     return {**body, "_meta": {**body.get("_meta", {}), RELATED: {"taskId": id}}}
 
@@ -78,7 +78,7 @@ def request_of(wire: Mapping[str, Any], id: str) -> Any:
         "sampling/createMessage": t.CreateMessageRequest,
         "roots/list": t.ListRootsRequest,
     }
-    request = {**wire, "params": related(wire.get("params", {}), id)}
+    request = {**wire, "params": name_task(wire.get("params", {}), id)}
     return t.from_wire(models[wire["method"]], request)
 
 

@@ -69,16 +69,16 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     def is_over(self) -> bool:
         return self.status in _OVER
 
-    def left(self, now: float) -> float:
+    def seconds_to_keep(self, now: float) -> float:
         """Return the seconds for which the task is still kept."""
         return self.created + self.ttl - now
 
 
-def cancelled(record: Record, now: float) -> Record:
-    return ended(record, now, "cancelled")
+def cancel(record: Record, now: float) -> Record:
+    return end(record, now, "cancelled")
 
 
-def asked(record: Record, now: float, key: str, request: Mapping[str, Any]) -> Record:
+def add_question(record: Record, now: float, key: str, request: Mapping[str, Any]) -> Record:
     """Return the record with a new question of the handler to the client."""
     if record.is_over or key in record.answers:
         return record
@@ -86,7 +86,7 @@ def asked(record: Record, now: float, key: str, request: Mapping[str, Any]) -> R
     return replace(record, status="input_required", requests=requests, updated=now)
 
 
-def answered(record: Record, now: float, responses: Mapping[str, Any]) -> Record:
+def add_answers(record: Record, now: float, responses: Mapping[str, Any]) -> Record:
     """Return the record with the client's answers; answers without an open question are ignored."""
     known = {key: value for key, value in responses.items() if key in record.requests}
     if record.is_over or not known:
@@ -97,12 +97,12 @@ def answered(record: Record, now: float, responses: Mapping[str, Any]) -> Record
     return replace(record, status=status, requests=open, answers=answers, updated=now)
 
 
-def withdrawn(record: Record, now: float, key: str) -> Record:
+def withdraw_question(record: Record, now: float, key: str) -> Record:
     """Return the record without the question, as the handler no longer waits for an answer."""
-    return answered(record, now, {key: None})
+    return add_answers(record, now, {key: None})
 
 
-def reported(record: Record, now: float, message: str, progress: float) -> Record:
+def add_report(record: Record, now: float, message: str, progress: float) -> Record:
     """Return the record with the handler's progress."""
     if record.is_over:
         return record
@@ -121,7 +121,7 @@ def run_again(record: Record, now: float, process: str) -> Record:
     return replace(record, process=process, answers=answers, call=call)
 
 
-def ended(
+def end(
     record: Record,
     now: float,
     status: Status,

@@ -20,7 +20,13 @@ from mcp_runtime.core.session.request_state import InputRequests
 from mcp_runtime.core.wire import error_codes, rpc_errors
 from mcp_runtime.core.wire.jsonrpc import Id
 from mcp_runtime.errors import NotOffered, NotOpen, RemoteError, RpcError, TimedOut, TooMuch
-from mcp_runtime.extensions.tasks.record import Record, asked, ended, reported, withdrawn
+from mcp_runtime.extensions.tasks.record import (
+    Record,
+    add_question,
+    add_report,
+    end,
+    withdraw_question,
+)
 from mcp_runtime.extensions.tasks.table import TaskTable
 from mcp_runtime.revisions import EncodeError
 from mcp_runtime.revisions import latest as t
@@ -55,7 +61,7 @@ class RunningTask:
         """Run the handler and store its result or exception, as long as the task is kept."""
         record = self.record
         try:
-            async with asyncio.timeout(record.left(time.time())):
+            async with asyncio.timeout(record.seconds_to_keep(time.time())):
                 await self._end(await self._outcome(handler, params))
         except TimeoutError:
             log.info("task %s is over: its time has passed", record.id)
@@ -64,43 +70,43 @@ class RunningTask:
         try:
             result = t.to_wire(await handler(params, self.ctx))
         except RpcError as error:
-            return _failed(error.code, error.message, error.data)
+            return _failure(error.code, error.message, error.data)
         except NotOffered as error:
             missing = rpc_errors.missing_capability(error)
-            return _failed(missing.code, missing.message, missing.data)
+            return _failure(missing.code, missing.message, missing.data)
         except asyncio.CancelledError as error:
             if ends_the_task(error):
                 raise
             why = "Internal error: the handler awaited what was cancelled"
-            return _failed(error_codes.INTERNAL_ERROR, why)
+            return _failure(error_codes.INTERNAL_ERROR, why)
         except Exception as error:
             reference = record_failure(log, f"task {self.record.id} failed", error)
-            return _failed(error_codes.INTERNAL_ERROR, f"Internal error (reference {reference})")
+            return _failure(error_codes.INTERNAL_ERROR, f"Internal error (reference {reference})")
         return {"status": "completed", "result": result}
 
     async def _end(self, outcome: dict[str, Any]) -> None:
         while True:
             try:
-                await self._change(partial(ended, **outcome))
+                await self._change(partial(end, **outcome))
                 return
             except StoreUnavailable as error:
                 log.warning("the outcome of task %s waits: %s", self.record.id, error)
                 await asyncio.sleep(_AGAIN)
             except TooMuch as error:
-                outcome = _failed(error_codes.INTERNAL_ERROR, str(error))
+                outcome = _failure(error_codes.INTERNAL_ERROR, str(error))
             except EncodeError as error:
-                outcome = _failed(error_codes.INTERNAL_ERROR, f"Internal error: {error}")
+                outcome = _failure(error_codes.INTERNAL_ERROR, f"Internal error: {error}")
 
     async def fail(self, why: str) -> None:
         """End the task from outside."""
-        await self._change(partial(ended, **_failed(error_codes.INTERNAL_ERROR, why)))
+        await self._change(partial(end, **_failure(error_codes.INTERNAL_ERROR, why)))
 
     async def _change(self, step: Callable[[Record, float], Record]) -> Record | None:
         return await self._table.change(self._owner, self.record.id, step)
 
     async def _report(self, message: str, progress: float) -> bool:
         """Return True if the task still goes on."""
-        record = await self._change(partial(reported, message=message, progress=progress))
+        record = await self._change(partial(add_report, message=message, progress=progress))
         return record is not None and not record.is_over
 
     # ---- questions
@@ -117,7 +123,7 @@ class RunningTask:
             async with asyncio.timeout(seconds):
                 wire = await self._answer_to(key, t.to_wire(request))
         except TimeoutError:
-            await self._change(partial(withdrawn, key=key))
+            await self._change(partial(withdraw_question, key=key))
             raise TimedOut(request.method, seconds) from None
         self._inputs.answers[key] = wire
         if (answer := self._inputs.answer(key, request)) is None:
@@ -126,12 +132,12 @@ class RunningTask:
 
     async def _answer_to(self, key: str, request: dict[str, Any]) -> Any:
         with self._table.watching(self.record.id) as changed:
-            record = await self._change(partial(asked, key=key, request=request))
+            record = await self._change(partial(add_question, key=key, request=request))
             while record is not None and key not in record.answers:
                 if record.is_over:
                     break
                 await changed()
-                record = await self._change(_unchanged)
+                record = await self._change(_keep_as_is)
         if record is None or record.is_over:
             raise asyncio.CancelledError
         return record.answers[key]
@@ -201,10 +207,10 @@ def _percent(progress: float, total: float | None) -> str:
     return f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
 
 
-def _unchanged(record: Record, now: float) -> Record:
+def _keep_as_is(record: Record, now: float) -> Record:
     return record
 
 
-def _failed(code: int, message: str, data: Any = None) -> dict[str, Any]:
+def _failure(code: int, message: str, data: Any = None) -> dict[str, Any]:
     error = {"code": code, "message": message} | ({} if data is None else {"data": data})
     return {"status": "failed", "message": message, "error": error}

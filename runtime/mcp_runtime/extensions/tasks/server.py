@@ -27,9 +27,9 @@ from mcp_runtime.core.terms.durations import in_seconds
 from mcp_runtime.core.terms.role import SERVER, Role
 from mcp_runtime.core.wire import error_codes, rpc_errors
 from mcp_runtime.errors import RemoteError, RpcError, SessionError
-from mcp_runtime.extensions.tasks.record import NAMES, Call, Record, answered, cancelled, run_again
+from mcp_runtime.extensions.tasks.record import NAMES, Call, Record, add_answers, cancel, run_again
 from mcp_runtime.extensions.tasks.running import Handler, RunningTask, TaskPeer
-from mcp_runtime.extensions.tasks.table import TaskTable, lost
+from mcp_runtime.extensions.tasks.table import TaskTable, fail_as_lost
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import Position, Revision, parse
 from mcp_runtime.revisions import latest as t
@@ -77,7 +77,7 @@ class TaskOption(ToolOption):
         if not is_task or (self._decide is not None and not await self._decide(params, ctx)):
             return await handler(params, ctx)
         record = await self._tasks.begin(params, ctx, handler, None)
-        return messages.created(record, self._tasks.poll_interval)
+        return messages.create_result(record, self._tasks.poll_interval)
 
     async def _call_of_core(
         self, params: t.CallToolRequestParams, ctx: Context, handler: Handler
@@ -85,10 +85,10 @@ class TaskOption(ToolOption):
         wish = params.extra_.get("task", UNSET)
         is_task, can_be = wish is not UNSET and has_core_tasks(ctx), self._support
         if can_be == ("forbidden" if is_task else "required"):
-            raise _misused(params.name, "not" if is_task else "only")
+            raise _misuse_error(params.name, "not" if is_task else "only")
         if not is_task:
             return await handler(params, ctx)
-        record = await self._tasks.begin(params, ctx, handler, _wished(wish))
+        record = await self._tasks.begin(params, ctx, handler, _parse_wish(wish))
         task = messages.core_task(record, self._tasks.poll_interval)
         return _core(ctx, "CreateTaskResult", {"task": task})
 
@@ -116,10 +116,10 @@ class Reruns:
             return False
         return call.params["name"] in self._features.reruns
 
-    def if_lost(self, record: Record, now: float) -> Record:
+    def recover(self, record: Record, now: float) -> Record:
         """Take over a task whose process died, if it may run again; otherwise mark it failed."""
         if not self.may_run(record):
-            return lost(record, now)
+            return fail_as_lost(record, now)
         return run_again(record, now, self._table.process)
 
 
@@ -192,7 +192,11 @@ class Tasks(ServerExtension):
         self._server = host = cast("_Host", server)
         self._lists = host.auth is not None
         self._table = TaskTable(
-            host.limits, host.sealer, self._changed, self._touched, self._running.__contains__
+            host.limits,
+            host.sealer,
+            self._notify_subscribers,
+            self._look_for_cancellation,
+            self._running.__contains__,
         )
         self._reruns = Reruns(host.features, host.limits, self._table)
         handlers = {
@@ -242,13 +246,13 @@ class Tasks(ServerExtension):
             with suppress(StoreUnavailable):
                 await task.fail("the server has ended")
 
-    def _changed(self, owner: str, record: Record) -> None:
+    def _notify_subscribers(self, owner: str, record: Record) -> None:
         """Notify the clients subscribed to the task."""
         params = messages.notice(record, self.poll_interval)
         log.info("task %s of %r: %s", record.id, owner, record.status)
         self._server.publish("notifications/tasks", params, "taskIds", record.id, principal=owner)
 
-    def _touched(self, owner: str, id: str) -> None:
+    def _look_for_cancellation(self, owner: str, id: str) -> None:
         """Look whether a task running here was cancelled."""
         if (running := self._running.get(id)) is not None:
             running[0].ctx.peer.spawn(self._stop_if_over(owner, id))
@@ -284,7 +288,7 @@ class Tasks(ServerExtension):
         """Return a task. If its process died, this process takes it over, if the task may run
         again.
         """
-        record = await self._table.find(ctx.principal, params.task_id, self._reruns.if_lost)
+        record = await self._table.find(ctx.principal, params.task_id, self._reruns.recover)
         is_ours = record.process == self._table.process and record.id not in self._running
         if is_ours and record.call is not None and record.call.count:
             run_with_token(record.call.token, partial(self._run_again, record, record.call, ctx))
@@ -301,7 +305,7 @@ class Tasks(ServerExtension):
         """A middleware: a tool without an option of tasks is not called as a task of the core."""
         is_task = method == "tools/call" and "task" in params.extra_ and has_core_tasks(ctx)
         if is_task and self._lacks_option(params.name):
-            raise _misused(params.name, "not")
+            raise _misuse_error(params.name, "not")
         return await handler(params, ctx)
 
     def _lacks_option(self, tool: str) -> bool:
@@ -318,13 +322,13 @@ class Tasks(ServerExtension):
         record = await self._find(params, ctx)
         if ctx.era == "handshake":
             return _core(ctx, "GetTaskResult", messages.core_task(record, self.poll_interval))
-        return messages.detailed(record, self.poll_interval)
+        return messages.get_result(record, self.poll_interval)
 
     async def _update(self, params: messages.Update, ctx: Context) -> m.UpdateTaskResult:
         record, responses = await self._find(params, ctx), params.responses
         for key in responses.keys() & record.requests.keys():
             messages.require_answer(record.requests[key]["method"], responses[key])
-        await self._table.apply(ctx.principal, record.id, partial(answered, responses=responses))
+        await self._table.apply(ctx.principal, record.id, partial(add_answers, responses=responses))
         return m.UpdateTaskResult()
 
     async def _cancel(self, params: Any, ctx: Context) -> Any:
@@ -333,7 +337,7 @@ class Tasks(ServerExtension):
         is_core = ctx.era == "handshake"
         if is_core and record.is_over:
             raise RpcError(error_codes.INVALID_PARAMS, f"the task is {record.status} already")
-        record = await self._table.apply(ctx.principal, record.id, cancelled)
+        record = await self._table.apply(ctx.principal, record.id, cancel)
         if is_core:
             return _core(ctx, "CancelTaskResult", messages.core_task(record, self.poll_interval))
         return m.CancelTaskResult()
@@ -379,7 +383,7 @@ class Tasks(ServerExtension):
         raw = translation.write(
             "result", "tools/call", t.from_wire(t.CallToolResult, record.result)
         )
-        body = messages.related(parse(raw), record.id)
+        body = messages.name_task(parse(raw), record.id)
         return _core(ctx, "GetTaskPayloadResult", body)
 
     async def _ask(self, ctx: Context, id: str, key: str, wire: Mapping[str, Any]) -> None:
@@ -394,7 +398,7 @@ class Tasks(ServerExtension):
             response = {"error": {"code": error.code, "message": error.message}}
         except SessionError as error:
             response = {"error": {"code": error_codes.INTERNAL_ERROR, "message": str(error)}}
-        await self._table.apply(ctx.principal, id, partial(answered, responses={key: response}))
+        await self._table.apply(ctx.principal, id, partial(add_answers, responses={key: response}))
 
     def _require(self, ctx: Context) -> None:
         if ctx.era == "handshake":
@@ -410,7 +414,7 @@ def _has_tasks(revision: Revision) -> bool:
     return "tasks/list" in revision.methods
 
 
-def _misused(tool: str, rule: Literal["not", "only"]) -> RpcError:
+def _misuse_error(tool: str, rule: Literal["not", "only"]) -> RpcError:
     """Return the error for a tool which must not, or must only, be called as a task.
 
     Source: 2025-11-25 basic/utilities/tasks, "Tool-Level Negotiation".
@@ -430,7 +434,7 @@ def _core(ctx: Context, name: str, body: dict[str, Any]) -> Any:
     return models.from_wire(getattr(models, name), body)
 
 
-def _wished(wish: Any) -> float | None:
+def _parse_wish(wish: Any) -> float | None:
     """Seconds. Raises RpcError."""
     ttl = cast("dict[str, Any]", wish).get("ttl", UNSET) if isinstance(wish, dict) else None
     if ttl is UNSET:

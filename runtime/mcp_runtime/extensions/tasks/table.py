@@ -17,7 +17,7 @@ import msgspec
 from mcp_runtime.core.session.request_state import StateSealer
 from mcp_runtime.core.wire import error_codes, rpc_errors
 from mcp_runtime.errors import RpcError, TooMuch
-from mcp_runtime.extensions.tasks.record import Record, cancelled, ended
+from mcp_runtime.extensions.tasks.record import Record, cancel, end
 from mcp_runtime.limits import Limits
 from mcp_runtime.stores import Leases, Store, StoreUnavailable, TaskStore, TooManyTasks
 from mcp_runtime.stores.memory import MemoryTasks
@@ -40,10 +40,10 @@ _LOST: Final = "the process that ran the task is gone"
 _record: Final = msgspec.json.Decoder(Record)
 
 
-def lost(record: Record, now: float) -> Record:
+def fail_as_lost(record: Record, now: float) -> Record:
     """Return the record of a task whose process died: the task has failed."""
     error = {"code": error_codes.INTERNAL_ERROR, "message": _LOST}
-    return ended(record, now, "failed", message=_LOST, error=error)
+    return end(record, now, "failed", message=_LOST, error=error)
 
 
 class TaskTable:
@@ -78,20 +78,20 @@ class TaskTable:
 
     @property
     def is_shared(self) -> bool:
-        return self._shared is not None
+        return self._shared_store is not None
 
     @property
-    def _shared(self) -> Store | None:
+    def _shared_store(self) -> Store | None:
         return self._stores[-1] if self._stores else None
 
     @property
     def _tasks(self) -> TaskStore:
-        return self._own_tasks if self._shared is None else self._shared.tasks
+        return self._own_tasks if self._shared_store is None else self._shared_store.tasks
 
     # ---- reading
 
     async def find(
-        self, owner: str, id: str, if_lost: Callable[[Record, float], Record] = lost
+        self, owner: str, id: str, if_lost: Callable[[Record, float], Record] = fail_as_lost
     ) -> Record:
         """Return a task of an owner. Raises RpcError if it does not exist, or the store cannot be
         reached.
@@ -105,7 +105,7 @@ class TaskTable:
             if record.is_over or await self._lives(record):
                 return record
             log.warning("the process that ran task %s is gone", id)
-            step = partial(_unless_moved, run=record.run, step=if_lost)
+            step = partial(_step_unless_elsewhere, run=record.run, step=if_lost)
             after = await self.change(owner, id, step)
             return record if after is None else after
 
@@ -125,17 +125,17 @@ class TaskTable:
 
     async def _read(self, owner: str, id: str) -> Record | None:
         kept = await self._tasks.get(owner, id) if len(id) <= _ID_CHARS else None
-        return None if kept is None else self._opened(owner, id, kept.record)
+        return None if kept is None else self._open_record(owner, id, kept.record)
 
     async def _lives(self, record: Record) -> bool:
         """Return True if a process works on the task. One of ours was lost if we never heard of
         it.
         """
-        if self._shared is None:
+        if self._shared_store is None:
             return True
         if record.process == self.process:
             return record.call is None or self._runs(record.id)
-        return await self._shared.leases.is_held(_lease(record.process))
+        return await self._shared_store.leases.is_held(_lease(record.process))
 
     # ---- writing
 
@@ -171,7 +171,7 @@ class TaskTable:
         over: list[tuple[float, str, int]] = []
         for id in await self._tasks.ids(owner):
             kept = await self._tasks.get(owner, id)
-            record = None if kept is None else self._opened(owner, id, kept.record)
+            record = None if kept is None else self._open_record(owner, id, kept.record)
             if kept is not None and record is not None and record.is_over:
                 over.append((record.updated, id, kept.version))
         for _, id, version in nsmallest(1 + len(over) // _AT_ONCE, over):
@@ -181,7 +181,7 @@ class TaskTable:
     async def _cancel_added(self, owner: str, id: str, adding: asyncio.Task[bool]) -> None:
         with suppress(TooManyTasks, TooMuch, StoreUnavailable):
             await adding
-            await self.change(owner, id, cancelled)
+            await self.change(owner, id, cancel)
 
     async def apply(self, owner: str, id: str, step: Callable[[Record, float], Record]) -> Record:
         """Change a task by `step`, for a request, as `change` does. Raises RpcError."""
@@ -201,7 +201,7 @@ class TaskTable:
         for _ in range(_TRIES):
             if (kept := await self._tasks.get(owner, id)) is None:
                 return None
-            before = self._opened(owner, id, kept.record)
+            before = self._open_record(owner, id, kept.record)
             if before is None or (after := step(before, time.time())) == before:
                 return before
             if await self._put(owner, after, kept.version):
@@ -213,9 +213,9 @@ class TaskTable:
         data = msgspec.json.encode(record)
         if len(data) > (most := self.limits.task_bytes):
             raise TooMuch(f"a task has over {most} bytes (Limits.task_bytes)")
-        bound, expires = _bound(owner, record.id), record.created + record.ttl + 1
+        bound, expires = _binding_of(owner, record.id), record.created + record.ttl + 1
         sealed = self._sealer.seal(data, bound, expires).encode()
-        if (left := record.left(time.time())) <= 0:
+        if (left := record.seconds_to_keep(time.time())) <= 0:
             return False
         try:
             is_put = await self._tasks.put(owner, record.id, sealed, version, left)
@@ -227,10 +227,10 @@ class TaskTable:
             self._own_tasks.offer(owner, record.id)
         return is_put
 
-    def _opened(self, owner: str, id: str, sealed: bytes) -> Record | None:
+    def _open_record(self, owner: str, id: str, sealed: bytes) -> Record | None:
         """Read a record; None if it was sealed by other keys."""
         try:
-            bound, now = _bound(owner, id), time.time()
+            bound, now = _binding_of(owner, id), time.time()
             return _record.decode(self._sealer.open(sealed.decode(), bound, now))
         except (RpcError, msgspec.DecodeError, UnicodeDecodeError):
             log.warning("task %s cannot be read: it was sealed with other keys, or is over", id)
@@ -241,8 +241,8 @@ class TaskTable:
     def _announce(self, owner: str, record: Record) -> None:
         self._wake(owner, record.id)
         self._changed(owner, record)
-        if self._shared is not None:
-            self._shared.bus.publish(_TOPIC, msgspec.json.encode((owner, record.id)))
+        if self._shared_store is not None:
+            self._shared_store.bus.publish(_TOPIC, msgspec.json.encode((owner, record.id)))
 
     def _receive(self, message: bytes) -> None:
         with suppress(msgspec.DecodeError, UnicodeDecodeError):
@@ -279,7 +279,7 @@ class TaskTable:
         """Share the tasks of this process with others on this store, as long as the context is
         entered.
         """
-        if self._shared is None:  # another application of the server may share them already
+        if self._shared_store is None:  # another application of the server may share them already
             self.process = secrets.token_hex(8)
         async with store.bus.subscribed(_TOPIC, self._receive):
             await store.leases.hold(_lease(self.process), self.limits.lease)
@@ -321,7 +321,7 @@ def _reaching() -> Generator[None]:
         raise RpcError(error_codes.INTERNAL_ERROR, why) from None
 
 
-def _unless_moved(
+def _step_unless_elsewhere(
     record: Record, now: float, *, run: tuple[str, int], step: Callable[[Record, float], Record]
 ) -> Record:
     """`step`, unless another process runs the task by now."""
@@ -332,5 +332,5 @@ def _lease(process: str) -> str:
     return f"tasks:{process}"
 
 
-def _bound(owner: str, id: str) -> bytes:
+def _binding_of(owner: str, id: str) -> bytes:
     return f"task\0{id}\0{owner}".encode()

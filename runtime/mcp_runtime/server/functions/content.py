@@ -245,12 +245,12 @@ def prompt_messages(value: object) -> list[t.PromptMessage]:
 
 def _messages(item: object) -> list[t.PromptMessage]:
     if isinstance(item, t.PromptMessage):
-        return [msgspec.structs.replace(item, content=_checked(item.content))]
+        return [msgspec.structs.replace(item, content=_check_block(item.content))]
     role, content = _pair(item)
-    return [t.PromptMessage(role=role, content=_checked(block)) for block in blocks(content)]
+    return [t.PromptMessage(role=role, content=_check_block(block)) for block in blocks(content)]
 
 
-def _checked(block: t.ContentBlock) -> t.ContentBlock:
+def _check_block(block: t.ContentBlock) -> t.ContentBlock:
     """A block of a prompt, its types, data and URIs checked. Raises BadResult.
 
     Source: 2025-11-25 server/prompts, "PromptMessage".

@@ -23,7 +23,7 @@ from mcp_runtime.json_schema.type_adapter import (
     mentions,
     native_schema,
 )
-from mcp_runtime.json_schema.walk import Schema, every, inline_leaves, resolved
+from mcp_runtime.json_schema.walk import Schema, every, inline_leaves, resolve
 from mcp_runtime.server.functions.parameters import Default, FunctionInfo, Header, Parameter
 from mcp_runtime.shared.safe_path import path_fault, paths_in
 
@@ -189,7 +189,7 @@ def _property(
     if foreign is not None:
         join(defs, schema.pop("$defs", {}))
     if parameter.header:
-        schema = resolved(schema, defs) | {"x-mcp-header": parameter.header.name}
+        schema = resolve(schema, defs) | {"x-mcp-header": parameter.header.name}
     documented = info.doc.parameters.get(parameter.name)
     if description := parameter.description or schema.get("description") or documented:
         schema["description"] = description

@@ -89,7 +89,7 @@ def structured_output(info: FunctionInfo) -> StructuredOutput | None:
     """
     refuse_bytes(info)
     _refuse_buried(info, info.returns)
-    annotation = _structured(info.returns)
+    annotation = _structured_type(info.returns)
     if annotation is None:
         return None
     try:
@@ -148,7 +148,7 @@ def _has_bytes(annotation: Any) -> bool:
     )
 
 
-def _structured(annotation: Any) -> Any:
+def _structured_type(annotation: Any) -> Any:
     """Return the type of the structured content; None if the annotation names none.
 
     `Annotated[CallToolResult, T]` names T for the content of the result.
@@ -220,7 +220,7 @@ def tool_result(
     if isinstance(value, t.InputRequiredResult):
         return value
     if isinstance(value, t.CallToolResult):
-        return _checked(value, None if output is None or output.may_be_content else output)
+        return _check_result(value, None if output is None or output.may_be_content else output)
     if output is None or (output.may_be_content and is_content(value)):
         return _content(value)
     return _with_structure(output.write(value))
@@ -262,7 +262,7 @@ def _with_structure(value: Any) -> t.CallToolResult:
     return result
 
 
-def _checked(result: t.CallToolResult, output: StructuredOutput | None) -> t.CallToolResult:
+def _check_result(result: t.CallToolResult, output: StructuredOutput | None) -> t.CallToolResult:
     if result.structured_content is t.UNSET:
         if output is None or result.is_error is True:
             return result

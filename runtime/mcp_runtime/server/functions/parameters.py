@@ -102,15 +102,15 @@ def inspect_function(
 
     Raises TypeError for a function that cannot be called by name, or takes two contexts.
     """
-    called = _unwrapped(function)
-    described = _described(function, called)
+    called = _unwrap(function)
+    described = _describe(function, called)
     name = getattr(described, "__name__", "__call__")
     name = type(function).__name__ if name == "__call__" else name
     if inspect.isgeneratorfunction(called) or inspect.isasyncgenfunction(called):
         raise TypeError(f"{name}() yields; return the whole result instead")
     hints = _hints(described, name)  # first: from Python 3.14, a signature evaluates annotations
     signature = inspect.signature(function)
-    hints |= _declared(function, signature)
+    hints |= _types_of_signature(function, signature)
     contexts = [each for each in signature.parameters if _is_context(hints.get(each), context)]
     if len(contexts) > 1:
         raise TypeError(f"{name}(): {' and '.join(contexts)} both take the Context; keep one")
@@ -137,7 +137,7 @@ def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
     return {name: each for name, each in hints.items() if name != "return"}
 
 
-def _unwrapped(function: Any) -> Callable[..., Any]:
+def _unwrap(function: Any) -> Callable[..., Any]:
     """Return the function inside a partial or a callable object."""
     while isinstance(function, functools.partial):
         function = function.func
@@ -147,7 +147,7 @@ def _unwrapped(function: Any) -> Callable[..., Any]:
     return called
 
 
-def _described(function: Any, called: Callable[..., Any]) -> Callable[..., Any]:
+def _describe(function: Any, called: Callable[..., Any]) -> Callable[..., Any]:
     """Return the object with the name and the annotations: the wrapped function, if there is
     one.
     """
@@ -180,7 +180,7 @@ def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
         ) from None
 
 
-def _declared(function: Any, signature: inspect.Signature) -> dict[str, Any]:
+def _types_of_signature(function: Any, signature: inspect.Signature) -> dict[str, Any]:
     """Return the types a `__signature__` has instead of the annotations beside it."""
     if not hasattr(function, "__signature__"):
         return {}
@@ -241,7 +241,7 @@ def _parameter(function: str, declared: inspect.Parameter, annotation: Any) -> P
     field = _field(annotation) if default is _EMPTY else None
     if default is None or (field is not None and field.default is None):
         annotation = _with_none(annotation)
-    return Parameter(name, _bounded(annotation), _default(default, field))
+    return Parameter(name, _bound_integers(annotation), _default(default, field))
 
 
 def _with_none(annotation: Any) -> Any:
@@ -285,7 +285,7 @@ def _default(default: Any, field: Any) -> Default | None:
     return Default(functools.partial(deepcopy, default), shown=True)
 
 
-def _bounded(annotation: Any) -> Any:
+def _bound_integers(annotation: Any) -> Any:
     """Bound an integer that a header mirrors to the range every peer reads exactly."""
     if get_origin(annotation) is not Annotated or bare(annotation) is not int:
         return annotation

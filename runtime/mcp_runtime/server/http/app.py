@@ -125,7 +125,7 @@ class HttpApp:
         self._legacy = LegacySseEndpoint(
             self._service, messages, self._cluster, self._table.make_room
         )
-        self._routes = self._routed(path, sse, messages)
+        self._routes = self._make_routes(path, sse, messages)
         self._public: set[str] = set()
         for probe, answer in ((health, _healthy), (ready, self._ready)):
             if probe is not None:
@@ -152,7 +152,9 @@ class HttpApp:
         except HttpError as error:
             log.warning("a forwarded message was refused: %s", error)
 
-    def _routed(self, path: str, sse: str | None, messages: str) -> dict[tuple[str, str], _Handler]:
+    def _make_routes(
+        self, path: str, sse: str | None, messages: str
+    ) -> dict[tuple[str, str], _Handler]:
         routes: dict[tuple[str, str], _Handler] = {("POST", path): self._post}
         self._has_sessions = bool(self._service.server.offer().handshake)
         if self._has_sessions:
@@ -195,7 +197,7 @@ class HttpApp:
         self._busy += 1
         try:
             service = self._service
-            request = HttpRequest(scope, receive, send, service.limits, service.held_by)
+            request = HttpRequest(scope, receive, send, service.limits, service.account_of)
             current_headers.set(request.headers)
             try:
                 if self._lifespan is None or self._loop.is_closed():
@@ -233,7 +235,7 @@ class HttpApp:
         """Return the handler of a request. Raises HttpError."""
         handler = self._routes.get((request.method, request.path))
         if handler is None:
-            raise self._not_found(request)
+            raise self._not_found_error(request)
         if request.path not in self._public:
             require_allowed(self._hosts, request, forwarded=self._forwarded)
         if self._draining is None:
@@ -253,7 +255,7 @@ class HttpApp:
             raise _shutting_down()
         return await handler(request)
 
-    def _not_found(self, request: HttpRequest) -> HttpError:
+    def _not_found_error(self, request: HttpRequest) -> HttpError:
         methods = sorted(method for method, path in self._routes if path == request.path)
         if methods:
             allow = [(b"allow", ", ".join(methods).encode())]
@@ -302,7 +304,7 @@ class HttpApp:
                     server = self._service.server
                     await stack.enter_async_context(server.running())
                     if (cluster := self._cluster) is not None:
-                        await stack.enter_async_context(cluster.shared_by(server.sharing))
+                        await stack.enter_async_context(cluster.lifespan(server.sharing))
                     self._lifespan, self._loop = stack.pop_all(), loop
 
     def _forget_connections(self) -> None:

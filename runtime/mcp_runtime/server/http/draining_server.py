@@ -135,7 +135,7 @@ class DrainingServer(uvicorn.Server):
         for connection in [*self.server_state.connections]:
             connection.shutdown()
 
-    async def drained(self) -> None:
+    async def wait_until_drained(self) -> None:
         """Wait until the application is drained. Raises its exception, unless a second signal ended
         the wait.
         """

@@ -96,6 +96,6 @@ async def serve(
     )
     with printable_output():
         await server.serve(sockets)
-        await server.drained()
+        await server.wait_until_drained()
     if not server.started:
         raise SystemExit(1)

@@ -131,7 +131,7 @@ async def test_a_task_whose_process_holds_its_lease_no_more_has_failed(store: st
         handle = await started(client, tasks, "slow")
         moved = TaskHandle(elsewhere, handle.id)
         assert (await moved.state()).status == "working"
-        shared = one.tasks._table._shared
+        shared = one.tasks._table._shared_store
         assert shared is not None
         await shared.leases.release(f"tasks:{one.tasks._table.process}")
         with pytest.raises(RemoteError, match="the process that ran the task is gone"):

@@ -71,8 +71,8 @@ class Process(Place):
         for work in works:
             work.cancel()
         await self.is_idle()
-        assert table._shared is not None
-        await table._shared.leases.release(f"tasks:{table.process}")
+        assert table._shared_store is not None
+        await table._shared_store.leases.release(f"tasks:{table.process}")
 
 
 @asynccontextmanager
@@ -295,7 +295,7 @@ async def test_a_lost_reply_of_the_store_leaves_no_task_that_nobody_runs(
         polled_at(other, handle) as moved,
     ):
         await one.kill()
-        shared = other.tasks._table._shared
+        shared = other.tasks._table._shared_store
         assert shared is not None
         put = shared.tasks.put
 

@@ -57,7 +57,7 @@ class Owner:
             raise self.failure
         return b"".join(sse.encode(sse.Event(data=data)) for data in messages)
 
-    def response_ended(self, stream: Outbox) -> None:
+    def on_response_end(self, stream: Outbox) -> None:
         self.over += 1
 
 

@@ -528,7 +528,7 @@ async def test_processes_that_were_forked_from_one_have_numbers_of_their_own() -
 
     cluster = Cluster(MemoryStore(), DEFAULT, lambda message: None)
     forked = copy.copy(cluster)
-    async with cluster.joined(), forked.joined():
+    async with cluster.join(), forked.join():
         assert cluster.number != forked.number
 
 

@@ -28,7 +28,7 @@ class KeyPair:
     key_id: str | None = None
 
 
-def authenticated(
+def authenticate(
     client: ClientRegistration,
     fields: dict[str, str],
     *,
@@ -56,7 +56,7 @@ def authenticated(
     return ({**fields, "client_secret": secret} if method == "client_secret_post" else fields), {}
 
 
-def signed(key: KeyPair, *, client_id: str, audience: str, jti: str, now: float) -> str:
+def sign_assertion(key: KeyPair, *, client_id: str, audience: str, jti: str, now: float) -> str:
     """Return a signed JWT by which a client proves its identity. Raises NotInstalled, ValueError.
 
     Source: RFC 7523 section 3.

@@ -178,11 +178,11 @@ def _authorization_server(issuer: str, named: str | None) -> Flow[AuthorizationS
         response = yield get(place, purpose, {"MCP-Protocol-Version": LATEST})
         if _is_there(response, place):
             document = response.json(f"the authorization server's metadata at {place}")
-            return _checked(_read(AuthorizationServer, document, place), named)
+            return _check(_read(AuthorizationServer, document, place), named)
     return None
 
 
-def _checked(server: AuthorizationServer, named: str | None) -> AuthorizationServer:
+def _check(server: AuthorizationServer, named: str | None) -> AuthorizationServer:
     if named is not None and not same_issuer(server.issuer, named):
         raise IssuerMismatch(server.issuer, named)
     endpoints = {

@@ -57,7 +57,7 @@ def register(
             f"{error} (redirect_uri {redirect_uri!r}); give the `client_id` that it knows you by,"
             " or the header with the key that the server wants"
         ) from error
-    return _registered(response.json("the registration"), method, redirect_uri)
+    return _read_registration(response.json("the registration"), method, redirect_uri)
 
 
 def client_metadata(
@@ -74,7 +74,7 @@ def client_metadata(
     }
 
 
-def _registered(answer: dict[str, Any], asked: AuthMethod, uri: str) -> ClientRegistration:
+def _read_registration(answer: dict[str, Any], asked: AuthMethod, uri: str) -> ClientRegistration:
     try:
         said = msgspec.convert(answer, _Registered)
     except msgspec.ValidationError as error:

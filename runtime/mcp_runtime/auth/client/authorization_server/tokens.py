@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from mcp_runtime.auth.client.authorization_server.client_authentication import authenticated
+from mcp_runtime.auth.client.authorization_server.client_authentication import authenticate
 from mcp_runtime.auth.client.authorization_server.discovery import Discovered
 from mcp_runtime.auth.client.authorization_server.registered import ClientRegistration
 from mcp_runtime.auth.errors import AuthorizationError, OAuthError
@@ -84,20 +84,18 @@ class TokenRequest:
         fields = {**grant, "resource": self.discovery.resource}
         what = f"{self.discovery.server.issuer} gives no token"
         secrets = (self.client.client_secret, *map(grant.get, _SECRETS))
-        response = yield from self._posted(fields, purpose, None)
+        response = yield from self._post(fields, purpose, None)
         nonce = response.headers.get("dpop-nonce")
         demands = not response.ok and oauth_error(what, response).code == _USE_NONCE
         if demands and nonce and self.proof is not None:
-            response = yield from self._posted(fields, purpose, nonce)
+            response = yield from self._post(fields, purpose, nonce)
         if not response.ok or (response.members() or {}).get("error"):
             raise oauth_error(what, response, secrets)
         return self._read(response, asked)
 
-    def _posted(
-        self, fields: dict[str, str], purpose: str, nonce: str | None
-    ) -> Flow[AuthResponse]:
+    def _post(self, fields: dict[str, str], purpose: str, nonce: str | None) -> Flow[AuthResponse]:
         place = self.discovery.server.token_endpoint
-        body, headers = authenticated(self.client, fields, assertion=self.assertion)
+        body, headers = authenticate(self.client, fields, assertion=self.assertion)
         if self.proof is not None:
             headers["DPoP"] = self.proof("POST", place, nonce)
         response: AuthResponse = yield form(place, purpose, body, headers)
@@ -127,7 +125,7 @@ class TokenRequest:
         )
 
 
-def refreshed(request: TokenRequest, tokens: TokenSet) -> Flow[TokenSet]:
+def refresh(request: TokenRequest, tokens: TokenSet) -> Flow[TokenSet]:
     """Refresh tokens, with the granted scopes.
 
     Without scopes some authorization servers grant others. If the scopes are refused all the same,

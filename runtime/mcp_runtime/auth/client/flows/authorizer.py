@@ -20,7 +20,7 @@ from mcp_runtime.auth.client.authorization_server.discovery import Discovered, c
 from mcp_runtime.auth.client.authorization_server.tokens import TokenSet
 from mcp_runtime.auth.client.flows.clock_difference import clock_difference
 from mcp_runtime.auth.client.flows.declined import asking_once
-from mcp_runtime.auth.client.flows.token_source import TokenSource, decoded
+from mcp_runtime.auth.client.flows.token_source import TokenSource, decode_stored
 from mcp_runtime.auth.client.oauth import OAuth
 from mcp_runtime.auth.client.storage import SharedStorage
 from mcp_runtime.auth.errors import AuthorizationError, LoginNeeded, TokenRefused
@@ -75,7 +75,7 @@ class Authorizer:
             await asyncio.shield(self._renewal)
         tokens = self._tokens
         if tokens is not None and not self._lasts(_LEEWAY):
-            await self._renewed(self._before_expiry(tokens))
+            await self._renew(self._before_expiry(tokens))
             tokens = self._tokens
         if tokens is None:
             return {}
@@ -88,7 +88,9 @@ class Authorizer:
         """Note that the server accepted a request with these headers of ours."""
         if self._unproved and self._unproved == _token_of(sent):
             self._unproved = ""
-            self._step_ups = {asked for asked in self._step_ups if not asked <= self._granted}
+            self._step_ups = {
+                asked for asked in self._step_ups if not asked <= self._granted_scopes
+            }
 
     async def recover(self, response: AuthResponse, url: str, sent: Mapping[str, str]) -> bool:
         """Handle a refused request; return True if it may be sent once more, with new headers.
@@ -109,7 +111,7 @@ class Authorizer:
             differs = clock_difference(response.headers, self._settings.now())
             is_unknown = response.status == 401
             renewal = self._sign_in(challenge, differs) if is_unknown else self._step_up(challenge)
-            await self._renewed(renewal)
+            await self._renew(renewal)
         return True
 
     async def close(self) -> None:
@@ -130,7 +132,7 @@ class Authorizer:
         return self._tokens.scopes if self._tokens is not None else ()
 
     @property
-    def _granted(self) -> frozenset[str]:
+    def _granted_scopes(self) -> frozenset[str]:
         return frozenset(self._scopes)
 
     @property
@@ -141,12 +143,12 @@ class Authorizer:
         self._loaded = True
         stored = await self._settings.storage.get(self._storage_key)
         if stored is not None:
-            self._tokens = decoded(stored, TokenSet) or self._tokens
+            self._tokens = decode_stored(stored, TokenSet) or self._tokens
 
     def _lasts(self, leeway: float) -> bool:
         return self._tokens is not None and self._tokens.lasts(self._settings.now(), leeway)
 
-    async def _adopted(self) -> bool:
+    async def _adopt_tokens(self) -> bool:
         """Take over the tokens if another client of the storage has renewed them; return True then.
 
         Our refresh token is used up then; a second use could revoke theirs too.
@@ -167,16 +169,16 @@ class Authorizer:
 
     # ---- renewing them
 
-    async def _renewed(self, renewal: Coroutine[Any, Any, None]) -> None:
+    async def _renew(self, renewal: Coroutine[Any, Any, None]) -> None:
         """Run `renewal`, or wait for the one under way, until the tokens are renewed."""
         if self._renewal is not None:
             renewal.close()
         else:
             self._renewal = asyncio.get_running_loop().create_task(renewal)
-            self._renewal.add_done_callback(self._ended)
+            self._renewal.add_done_callback(self._forget_renewal)
         await asyncio.shield(self._renewal)
 
-    def _ended(self, renewal: asyncio.Task[None]) -> None:
+    def _forget_renewal(self, renewal: asyncio.Task[None]) -> None:
         self._renewal = None
         if not renewal.cancelled():
             renewal.exception()  # each waiter has it; without this asyncio would complain
@@ -188,7 +190,7 @@ class Authorizer:
         if tokens.refresh_token is None and self._settings.grant is None:
             return
         try:
-            discovery = await self._source.discovered(_NO_CHALLENGE, tokens)
+            discovery = await self._source.discover(_NO_CHALLENGE, tokens)
             await self._obtain(discovery, tokens.scopes, waits=_BRIEFLY if self._lasts(0) else None)
         except (AuthorizationError, Disconnected) as error:
             self._source.report(f"the token could not be renewed: {error}")
@@ -204,7 +206,7 @@ class Authorizer:
 
         `differs` says if the server's clock differs from ours.
         """
-        if await self._adopted():
+        if await self._adopt_tokens():
             return
         if self._unproved:
             why = f": {challenge.error[:200]}" if challenge.error else ""
@@ -216,7 +218,7 @@ class Authorizer:
         tokens = self._tokens
         if not self._source.can_ask and (tokens is None or tokens.refresh_token is None):
             raise LoginNeeded(shown_host(self._url))
-        discovery = await self._source.discovered(challenge, tokens)
+        discovery = await self._source.discover(challenge, tokens)
         await self._obtain(discovery, (*(challenge.scopes or discovery.scopes or ()),))
 
     async def _step_up(self, challenge: Challenge) -> None:
@@ -225,14 +227,14 @@ class Authorizer:
         Source: 2026-07-28 basic/authorization, "Step-Up Authorization Flow".
         """
         missing = frozenset(challenge.scopes)
-        is_asked = missing <= self._granted or missing in self._step_ups
+        is_asked = missing <= self._granted_scopes or missing in self._step_ups
         if is_asked or len(self._step_ups) >= _STEP_UPS:
             raise AuthorizationError(
                 f"{self._url} wants scope {' '.join(sorted(missing))[:200]!r}, which"
                 f" {self._issuer} does not grant this client"
             )
         self._step_ups.add(missing)
-        discovery = await self._source.discovered(challenge, self._tokens)
+        discovery = await self._source.discover(challenge, self._tokens)
         await self._obtain(discovery, (*self._asked, *challenge.scopes), missing)
 
     async def _obtain(
@@ -253,14 +255,14 @@ class Authorizer:
         async with self._turn(waits) as is_ours:
             if not is_ours:
                 return
-            if await self._adopted() and self._lasts(0) and self._granted >= more:
+            if await self._adopt_tokens() and self._lasts(0) and self._granted_scopes >= more:
                 return
             tokens = None
             if more:
                 self._asked = tuple(dict.fromkeys((*self._scopes, *self._asked)))
             elif self._tokens is not None:
-                tokens = await self._source.refreshed(discovery, self._tokens)
-                if tokens is None and await self._adopted():
+                tokens = await self._source.refresh(discovery, self._tokens)
+                if tokens is None and await self._adopt_tokens():
                     return
             await self._keep(tokens or await self._obtain_anew(discovery, since))
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from mcp_runtime.auth.client.flows.token_source import decoded
+from mcp_runtime.auth.client.flows.token_source import decode_stored
 from mcp_runtime.auth.client.storage import SharedStorage
 from mcp_runtime.auth.errors import OAuthError
 
@@ -39,7 +39,7 @@ async def asking_once(
     another client of the storage while this one waited.
     """
     kept = await storage.get(key)
-    refusal = None if kept is None else decoded(kept, _Refusal)
+    refusal = None if kept is None else decode_stored(kept, _Refusal)
     if refusal and {*refusal.scopes} == {*scopes} and since <= refusal.at <= now():
         what = "the person who was asked for all waiting clients has refused"
         raise OAuthError(what, _DENIED, refusal.description)

@@ -17,11 +17,11 @@ from mcp_runtime.auth.addresses import (
 )
 from mcp_runtime.auth.challenge import Challenge
 from mcp_runtime.auth.client.auth_trace import masked_url, request_line, response_line
-from mcp_runtime.auth.client.authorization_server.client_authentication import signed
+from mcp_runtime.auth.client.authorization_server.client_authentication import sign_assertion
 from mcp_runtime.auth.client.authorization_server.discovery import Discovered, discover
 from mcp_runtime.auth.client.authorization_server.registered import AuthMethod, ClientRegistration
 from mcp_runtime.auth.client.authorization_server.registration import register
-from mcp_runtime.auth.client.authorization_server.tokens import TokenRequest, TokenSet, refreshed
+from mcp_runtime.auth.client.authorization_server.tokens import TokenRequest, TokenSet, refresh
 from mcp_runtime.auth.client.flows.authorization_code import code_flow
 from mcp_runtime.auth.client.flows.clock_difference import clock_difference
 from mcp_runtime.auth.client.flows.dpop import DpopKey
@@ -67,7 +67,7 @@ class TokenSource:
         """True if new tokens can be had: by a grant, or from a person."""
         return self._settings.redirect is not None or self._settings.grant is not None
 
-    async def discovered(self, challenge: Challenge, before: TokenSet | None) -> Discovered:
+    async def discover(self, challenge: Challenge, before: TokenSet | None) -> Discovered:
         """Discover the present issuer of tokens for the server; `before` are the old tokens.
 
         Raises DiscoveryFailed, RegistrationRefused, IssuerNeeded.
@@ -98,7 +98,7 @@ class TokenSource:
             return await self._run(grant.tokens(self._request(discovery, grant.client), scopes))
         return await self._by_person(discovery, scopes)
 
-    async def refreshed(self, discovery: Discovered, before: TokenSet) -> TokenSet | None:
+    async def refresh(self, discovery: Discovered, before: TokenSet) -> TokenSet | None:
         """Return refreshed tokens; None if the issuer has changed, or accepts no refresh token of
         ours.
 
@@ -110,7 +110,7 @@ class TokenSource:
         if not is_ours or before.refresh_token is None or client is None:
             return None
         try:
-            newer = await self._run(refreshed(self._request(discovery, client), before))
+            newer = await self._run(refresh(self._request(discovery, client), before))
         except IssuerUnavailable:
             raise
         except OAuthError as error:
@@ -132,7 +132,7 @@ class TokenSource:
             visit = await stack.enter_async_context(way)
             fits = client is not None and client.redirect_uri in (None, visit.uri)
             if client is None or not fits or client.is_doubted:
-                client = await self._registered(discovery, visit.uri)
+                client = await self._register(discovery, visit.uri)
             asked = _with_offline_access(discovery, scopes)
             flow = code_flow(
                 self._request(discovery, client), visit.uri, asked, self._settings.draw
@@ -159,7 +159,7 @@ class TokenSource:
         grant = self._settings.grant
         if grant is None or grant.key is None:
             raise AuthorizationError("private_key_jwt needs a private key: give `key` to the grant")
-        return signed(
+        return sign_assertion(
             grant.key,
             client_id=client.client_id,
             audience=discovery.server.issuer,
@@ -202,7 +202,7 @@ class TokenSource:
         if settings.client_metadata_url and server.client_id_metadata_document_supported:
             return ClientRegistration(client_id=settings.client_metadata_url)
         kept = await settings.storage.get(_client_key(discovery.issuer))
-        client = None if kept is None else decoded(kept, ClientRegistration)
+        client = None if kept is None else decode_stored(kept, ClientRegistration)
         return client if client is not None and client.is_usable(settings.now()) else None
 
     def _given_client(self, client_id: str) -> ClientRegistration:
@@ -214,7 +214,7 @@ class TokenSource:
             auth_method=settings.client_auth_method or usual,
         )
 
-    async def _registered(self, discovery: Discovered, uri: str) -> ClientRegistration:
+    async def _register(self, discovery: Discovered, uri: str) -> ClientRegistration:
         name = self._settings.client_name
         client = await self._run(register(discovery.server, client_name=name, redirect_uri=uri))
         await self._keep_client(discovery.issuer, client)
@@ -297,7 +297,7 @@ def _with_offline_access(discovery: Discovered, scopes: Sequence[str]) -> tuple[
     return tuple(dict.fromkeys((*scopes, "offline_access") if offered and scopes else scopes))
 
 
-def decoded(kept: bytes, kind: type[_T]) -> _T | None:
+def decode_stored(kept: bytes, kind: type[_T]) -> _T | None:
     """Decode a stored value; None if it is unreadable."""
     try:
         return msgspec.json.decode(kept, type=kind)

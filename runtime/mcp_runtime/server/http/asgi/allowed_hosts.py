@@ -22,12 +22,12 @@ def allowed_hosts(hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> htt
 
     Raises ValueError for a name a header cannot contain, or if one text is given instead of a list.
     """
-    names = [*texts("hosts", hosts), *_listed(_ENV_HOSTS)]
-    sites = [*texts("origins", origins), *_listed(_ENV_ORIGINS)]
+    names = [*texts("hosts", hosts), *_read_list(_ENV_HOSTS)]
+    sites = [*texts("origins", origins), *_read_list(_ENV_ORIGINS)]
     return http_rules.Hosts(names or http_rules.LOOPBACK, sites)
 
 
-def _listed(variable: str) -> list[str]:
+def _read_list(variable: str) -> list[str]:
     return [part.strip() for part in os.environ.get(variable, "").split(",") if part.strip()]
 
 

@@ -40,7 +40,7 @@ class StreamSession(Protocol):
         """
         ...
 
-    def response_ended(self, stream: Outbox) -> None:
+    def on_response_end(self, stream: Outbox) -> None:
         """Handle the end of the response; another response may continue the stream."""
         ...
 
@@ -75,7 +75,7 @@ class EventResponse:
         Raises ClientGone, and the exceptions of `StreamSession.events`.
         """
         try:
-            await self._until_gone()
+            await self._wait_until_gone()
             self._detach()
             if self._task is not None:
                 await asyncio.wait({self._task})
@@ -87,9 +87,9 @@ class EventResponse:
                 await asyncio.wait({self._task})
             raise
         finally:  # each message that was taken has been sent, stored, or put back
-            self.session.response_ended(self.stream)
+            self.session.on_response_end(self.stream)
 
-    async def _until_gone(self) -> None:
+    async def _wait_until_gone(self) -> None:
         with suppress(TimeoutError):  # everything is sent
             async with asyncio.timeout(None) as self._waiting:
                 self._start()

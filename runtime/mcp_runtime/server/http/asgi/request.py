@@ -96,8 +96,8 @@ class HttpRequest:
     """One HTTP request, and its response."""
 
     __slots__ = (
+        "_account_of",
         "_arrived",
-        "_held_by",
         "_is_begun",
         "_is_read",
         "_receive",
@@ -118,7 +118,7 @@ class HttpRequest:
         receive: Receive,
         send: Send,
         limits: Limits = DEFAULT,
-        held_by: Callable[[HttpRequest], HeldBytes] = lambda request: HeldBytes(),
+        account_of: Callable[[HttpRequest], HeldBytes] = lambda request: HeldBytes(),
     ) -> None:
         self.scope = scope
         self.limits = limits
@@ -126,13 +126,13 @@ class HttpRequest:
         """The account of the bytes of its body and of its response, once there are some to
         count.
         """
-        self._held_by = held_by
+        self._account_of = account_of
         self._arrived: Hold | None = None
         self.method: str = scope["method"]
         path, root = scope["path"], scope.get("root_path", "")
         path = _below(root, path) if root else path
         self.path = plain_path(path) if path[-1:] == "/" else path
-        self.headers = _joined(scope["headers"])
+        self.headers = _join_headers(scope["headers"])
         header = self.headers.get
         self.names = (
             self.method,
@@ -166,7 +166,7 @@ class HttpRequest:
         none.
         """
         if self.held is None:
-            self.held = self._held_by(self)
+            self.held = self._account_of(self)
         return self.held
 
     async def read_body(self) -> None:
@@ -226,7 +226,7 @@ class HttpRequest:
         """Count `more` received bytes of the body. Raises HttpError if there is no room for
         them.
         """
-        if crossed := self._counter().crossed(self.limits, more):
+        if crossed := self._counter().make_room(self.limits, more):
             raise _busy(crossed)
         if body.is_given_up:
             raise _busy("Limits.process_bytes")
@@ -372,7 +372,7 @@ def plain_path(path: str) -> str:
     return path.rstrip("/") or "/"
 
 
-def _joined(raw: Iterable[Header]) -> dict[str, str]:
+def _join_headers(raw: Iterable[Header]) -> dict[str, str]:
     """Return headers by name; repeated headers are joined to one list."""
     headers: dict[str, str] = {}
     for raw_name, raw_value in raw:

@@ -113,7 +113,7 @@ class HttpService:
                 del self._shares[next(iter(self._shares))]
         return share
 
-    def held_by(self, request: HttpRequest) -> HeldBytes:
+    def account_of(self, request: HttpRequest) -> HeldBytes:
         """Return the account of the bodies a principal is sending; anonymous clients have one
         account each.
         """

@@ -41,7 +41,7 @@ class StreamingConnection(ServerConnection):
         """Return the message in a body. Raises HttpError if there is none."""
         frame = self.session.read(body)
         if isinstance(frame, Malformed):
-            raise malformed(frame)
+            raise bad_body_error(frame)
         if isinstance(frame, Batch) and all(map(_is_unanswerable, frame.frames)):
             raise HttpError(400, "Invalid request: a batch without a message")
         if self.protection is not None:
@@ -57,7 +57,7 @@ class StreamingConnection(ServerConnection):
         return b"".join(sse.encode(sse.Event(data=data)) for data in messages)
 
     @abstractmethod
-    def response_ended(self, stream: Outbox) -> None:
+    def on_response_end(self, stream: Outbox) -> None:
         """Handle the end of a response that sent `stream`."""
 
     @abstractmethod
@@ -73,7 +73,7 @@ class StreamingConnection(ServerConnection):
         """End the streams that only carry changes, on shutdown; running requests may still end."""
 
 
-def malformed(frame: Malformed) -> HttpError:
+def bad_body_error(frame: Malformed) -> HttpError:
     """Return the answer to a body that is not a message."""
     id = None if frame.is_response else frame.id
     return HttpError(400, frame.message, jsonrpc.error_response(id, frame.code, frame.message))

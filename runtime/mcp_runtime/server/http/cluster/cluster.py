@@ -78,7 +78,7 @@ class _Progress(msgspec.Struct, frozen=True, omit_defaults=True):
     total: int | float | None = None
     message: str = ""
 
-    def shortened(self) -> _Progress:
+    def shorten(self) -> _Progress:
         return msgspec.structs.replace(self, message=self.message[:_TEXT_CHARS])
 
 
@@ -118,22 +118,20 @@ class Cluster:
         """Return the first number for requests and streams of a session in this process."""
         return self.number << _NUMBER_BITS
 
-    def shared_by(
-        self, sharing: Callable[[Store], AbstractAsyncContextManager[object]]
-    ) -> Lifespan:
+    def lifespan(self, sharing: Callable[[Store], AbstractAsyncContextManager[object]]) -> Lifespan:
         """Return the lifespan in which the store is open, this process has joined, and `sharing` is
         entered. All three are left at its end, or at the end of the event loop.
         """
 
         @asynccontextmanager
         async def share() -> AsyncGenerator[None]:
-            async with self.store, self.joined(), sharing(self.store):
+            async with self.store, self.join(), sharing(self.store):
                 yield
 
         return Lifespan(share)
 
     @asynccontextmanager
-    async def joined(self) -> AsyncGenerator[None]:
+    async def join(self) -> AsyncGenerator[None]:
         """Join the processes on the store while the context is entered. The others see that this
         process lives, and can send messages to it.
         """
@@ -185,7 +183,7 @@ class Cluster:
         elif isinstance(frame, Response | ErrorResponse):
             number = owner(frame.id)
             if number is not None and number != self.number:
-                self.send(number, session, _written(frame))
+                self.send(number, session, _write_frame(frame))
 
     def _forward_notification(self, session: str, frame: Notification) -> None:
         """Forward a notification, written anew to bound its size. Raises UNREADABLE."""
@@ -201,7 +199,7 @@ class Cluster:
                 progress = _progress.decode(frame.params)
                 number = owner(progress.token)
                 if number is not None and number != self.number:
-                    data = msgspec.json.encode(progress.shortened())
+                    data = msgspec.json.encode(progress.shorten())
                     self.send(number, session, jsonrpc.notification(frame.method, data))
                 return
             case _:
@@ -246,7 +244,7 @@ class Cluster:
         return message.number > last
 
 
-def _written(frame: Response | ErrorResponse) -> bytes:
+def _write_frame(frame: Response | ErrorResponse) -> bytes:
     if isinstance(frame, Response):
         return jsonrpc.response(frame.id, frame.result)
     return jsonrpc.error_response(frame.id, frame.code, frame.message, frame.data)

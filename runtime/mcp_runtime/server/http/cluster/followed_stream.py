@@ -44,7 +44,7 @@ def place(id: str) -> tuple[str, int]:
     return name, int(number)
 
 
-def encoded(name: str, count: int, messages: Sequence[bytes]) -> bytes:
+def encode_events(name: str, count: int, messages: Sequence[bytes]) -> bytes:
     """Return the events of a stream that follow its first `count`, with their ids."""
     return b"".join(
         sse.encode(sse.Event(id=f"{name}.{number}", data=data))
@@ -84,7 +84,7 @@ class FollowedStream:
         """Return the messages as they are: they are whole events, and stored already."""
         return b"".join(messages)
 
-    def response_ended(self, stream: Outbox) -> None:
+    def on_response_end(self, stream: Outbox) -> None:
         self._task.cancel()
 
     async def _follow(self) -> None:
@@ -135,7 +135,7 @@ class FollowedStream:
         stored = await self._cluster.store.events.after(self._session, name, self._last)
         for data in stored.events:
             if data:
-                self.outbox.put(encoded(name, self._last, [data]))
+                self.outbox.put(encode_events(name, self._last, [data]))
             self._last += 1
         await self.outbox.drain()
         return stored

@@ -24,7 +24,7 @@ class SessionRecord(msgspec.Struct, frozen=True):
     """
 
 
-def merged(before: SessionRecord, ours: SessionRecord, theirs: SessionRecord) -> SessionRecord:
+def merge(before: SessionRecord, ours: SessionRecord, theirs: SessionRecord) -> SessionRecord:
     """Merge the changes of two processes since `before`; where both changed the same, `ours`
     counts.
     """

@@ -21,7 +21,7 @@ from mcp_runtime.server.http.asgi.event_response import COME_BACK
 from mcp_runtime.server.http.asgi.outbox import Outbox
 from mcp_runtime.server.http.asgi.service import HttpService
 from mcp_runtime.server.http.asgi.streaming import STANDALONE, StreamingConnection
-from mcp_runtime.server.http.cluster.followed_stream import encoded
+from mcp_runtime.server.http.cluster.followed_stream import encode_events
 from mcp_runtime.stores import EventStore
 
 
@@ -60,12 +60,12 @@ class HttpSession(StreamingConnection):
     def receive(self, body: bytes) -> Outbox:
         """Start to work on a POST's body; return the stream of its answers. Raises HttpError."""
         frame = self.read(body)
-        return self._answered_on(self._new_stream(), frame)
+        return self._answer_on(self._new_stream(), frame)
 
     def _new_stream(self) -> Outbox:
         return Outbox(str(next(self._names)), self.server.limits, self.session.held)
 
-    def _answered_on(self, stream: Outbox, frame: Frame) -> Outbox:
+    def _answer_on(self, stream: Outbox, frame: Frame) -> Outbox:
         """Handle the messages in `frame`; their answers go to `stream`. Return the stream."""
         self._current = stream
         try:
@@ -87,8 +87,8 @@ class HttpSession(StreamingConnection):
         stream = self._current if about is None else self._by_request.get(about)
         (stream or self.stream).put(data)
 
-    def _on_served(self, id: Id) -> None:
-        super()._on_served(id)
+    def _on_response(self, id: Id) -> None:
+        super()._on_response(id)
         self._release(id)
 
     def _drop(self, id: Id) -> bool:
@@ -165,9 +165,9 @@ class HttpSession(StreamingConnection):
             stream.put_back(messages)
             raise
         self.used = self.loop.time()
-        return encoded(name, count, messages)
+        return encode_events(name, count, messages)
 
-    def response_ended(self, stream: Outbox) -> None:
+    def on_response_end(self, stream: Outbox) -> None:
         """Store the rest of the stream, until the client resumes it."""
         self.release_hold()
         if stream.is_over:

@@ -75,7 +75,7 @@ class LegacySseSession(StreamingConnection):
         if self._expiry is not None:
             self._expiry.cancel()
 
-    def response_ended(self, stream: Outbox) -> None:
+    def on_response_end(self, stream: Outbox) -> None:
         self.close()
 
     def close(self) -> None:

@@ -35,7 +35,7 @@ from mcp_runtime.server.http.asgi.request import (
 )
 from mcp_runtime.server.http.asgi.service import AT_ONCE, HttpService
 from mcp_runtime.server.http.asgi.single_answer import single_answer, stream_needed, takes_streams
-from mcp_runtime.server.http.asgi.streaming import StreamingConnection, malformed
+from mcp_runtime.server.http.asgi.streaming import StreamingConnection, bad_body_error
 from mcp_runtime.shared.first_step import Waiting, begin
 
 _LAST_RESPONSE: Final = 1.0
@@ -118,7 +118,7 @@ class RequestConnection(StreamingConnection):
                 self.server.connections.add(self)
                 self.stream.until = self._endpoint.service.expires()
         elif isinstance(frame, Malformed):
-            raise malformed(frame)
+            raise bad_body_error(frame)
         elif isinstance(frame, Response | ErrorResponse):
             raise HttpError(400, "a response is not expected here: a server asks in its results")
         self.handle(self.session.handle(frame, self.loop.time()))
@@ -136,7 +136,7 @@ class RequestConnection(StreamingConnection):
         body = jsonrpc.refusal(frame.id, error_codes.HEADER_MISMATCH, why, data)
         return HttpError(400, why, body)
 
-    def _on_called(self, event: Called) -> None:
+    def _on_call(self, event: Called) -> None:
         self.called = event
 
     async def serve(self, called: Called) -> None:
@@ -160,7 +160,7 @@ class RequestConnection(StreamingConnection):
                 self.was_cancelled = True
                 task.uncancel()
 
-    def response_ended(self, stream: Outbox) -> None:
+    def on_response_end(self, stream: Outbox) -> None:
         self.close()
 
     def close(self) -> None:
@@ -300,14 +300,14 @@ class PerRequestEndpoint:
             await request.reply(http_rules.status(answer, at_once=False), answer, (JSON,))
             return None
         if not stream.has_news:
-            await _news_or_gone(stream, request, stream.limits.keep_alive)
+            await _wait_for_news(stream, request, stream.limits.keep_alive)
         if (message := stream.pop_only()) is not None:
             await request.reply(http_rules.status(message, at_once=False), message, (JSON,))
             return None
         return EventResponse(request, connection, stream, stream.attach())
 
 
-async def _news_or_gone(stream: Outbox, request: HttpRequest, seconds: float) -> None:
+async def _wait_for_news(stream: Outbox, request: HttpRequest, seconds: float) -> None:
     """Wait for news on the stream, for `seconds` at most. Raises ClientGone."""
     news = asyncio.ensure_future(stream.news(seconds))
     gone = asyncio.ensure_future(request.gone())

@@ -16,7 +16,7 @@ from mcp_runtime.server.http.asgi.outbox import Outbox
 from mcp_runtime.server.http.asgi.request import JSON, ClientGone, HttpError, HttpRequest
 from mcp_runtime.server.http.asgi.service import HttpService
 from mcp_runtime.server.http.asgi.single_answer import single_answer, takes_streams
-from mcp_runtime.server.http.cluster.followed_stream import encoded, place
+from mcp_runtime.server.http.cluster.followed_stream import encode_events, place
 from mcp_runtime.server.http.sessions.http_session import HttpSession
 from mcp_runtime.server.http.sessions.session_table import SessionTable
 from mcp_runtime.stores import NoSuchEvent
@@ -77,7 +77,7 @@ class SessionEndpoint:
             raise
         except ClientGone:
             session.hold_open()
-            session.response_ended(stream)  # the rest is kept, as of a stream that broke
+            session.on_response_end(stream)  # the rest is kept, as of a stream that broke
             raise
 
     async def _begin(self, request: HttpRequest, body: bytes) -> None:
@@ -151,20 +151,20 @@ class SessionEndpoint:
         try:
             name, number = place(last)
             stored = await self._table.events.after(session.id, name, number)
-            if stored.note and (followed := self._table.followed(session, name, number)):
-                return EventResponse(request, followed, followed.outbox, followed.outbox.attach())
+            if stored.note and (follower := self._table.follow(session, name, number)):
+                return EventResponse(request, follower, follower.outbox, follower.outbox.attach())
             stream = session.stream_of(name)
             if stream is session.stream:
                 await self._table.catch_up(session)
             reader = stream.attach()
-            missed = await self._missed(session, stream, reader, name, number)
+            missed = await self._replay(session, stream, reader, name, number)
             return self._response(request, session, stream, reader, missed)
         except NoSuchEvent:
             raise HttpError(400, f"event {last[:80]!r} is no longer kept") from None
         finally:
             session.release_hold()
 
-    async def _missed(
+    async def _replay(
         self, session: HttpSession, stream: Outbox, reader: int, name: str, number: int
     ) -> Sequence[bytes]:
         """Return the events after event `number`. On any error, detach the reader. Raises
@@ -177,7 +177,7 @@ class SessionEndpoint:
         except BaseException:
             stream.leave(reader)
             raise
-        return [encoded(name, at, [data]) for at, data in enumerate(missed, number) if data]
+        return [encode_events(name, at, [data]) for at, data in enumerate(missed, number) if data]
 
     def _response(
         self,

@@ -136,7 +136,7 @@ class SessionTable(Generic[_S]):
     async def catch_up(self, session: _S) -> None:
         """Announce the changes made while the session was not open here."""
 
-    def followed(self, session: _S, name: str, last: int) -> FollowedStream | None:
+    def follow(self, session: _S, name: str, last: int) -> FollowedStream | None:
         """Return a stream whose requests run in another process, from the event `last` on; None if
         there is none.
         """

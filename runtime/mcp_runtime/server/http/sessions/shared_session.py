@@ -73,7 +73,7 @@ class SharedSession(HttpSession):
         frame = self.read(body)
         if forwards:
             self._cluster.forward(self.id, frame)
-        stream = self._answered_on(stream or self._new_stream(), frame)
+        stream = self._answer_on(stream or self._new_stream(), frame)
         if stream.owed:
             owed = tuple(id for id, to in self._by_request.items() if to is stream)
             stream.note = note_of(owed)
@@ -81,9 +81,9 @@ class SharedSession(HttpSession):
                 stream.rerun = self._rerun(frame, body, owed)
         return stream
 
-    def _on_cancelled(self, event: Cancelled) -> None:
+    def _on_cancel(self, event: Cancelled) -> None:
         stream = self._by_request.get(event.id)
-        super()._on_cancelled(event)
+        super()._on_cancel(event)
         if stream is not None:
             stream.rerun = None  # a batch is run again whole or not at all
             if stream.stored:

@@ -19,7 +19,7 @@ from mcp_runtime.server.http.asgi.request import HttpError, retry_after
 from mcp_runtime.server.http.asgi.service import HttpService
 from mcp_runtime.server.http.cluster.cluster import Cluster, Forwarded, owner
 from mcp_runtime.server.http.cluster.followed_stream import FollowedStream
-from mcp_runtime.server.http.cluster.session_record import SessionRecord, merged
+from mcp_runtime.server.http.cluster.session_record import SessionRecord, merge
 from mcp_runtime.server.http.sessions.session_table import SessionTable
 from mcp_runtime.server.http.sessions.shared_session import SharedSession
 
@@ -52,15 +52,15 @@ class SharedTable(SessionTable[SharedSession]):
         """A session of this process, or one from the store. Raises HttpError."""
         if len(id) > _ID_CHARS:
             return None
-        kept = await self._kept(id)
+        kept = await self._read_record(id)
         session = self.open.get(id)
         if kept is not None:
-            return self._restored(id, session, share, *kept)
+            return self._rebuild(id, session, share, *kept)
         if session is not None:
             self._remove(session)
         return None
 
-    async def _kept(self, id: str) -> tuple[SessionRecord, int] | None:
+    async def _read_record(self, id: str) -> tuple[SessionRecord, int] | None:
         """Return the record of a session and its version. A record nobody can read is lost."""
         if (kept := await self._cluster.store.sessions.get(id)) is None:
             return None
@@ -70,7 +70,7 @@ class SharedTable(SessionTable[SharedSession]):
             log.warning("a session is lost: its record in the store cannot be read: %s", error)
             return None
 
-    def _restored(
+    def _rebuild(
         self,
         id: str,
         session: SharedSession | None,
@@ -116,18 +116,18 @@ class SharedTable(SessionTable[SharedSession]):
                 if version:
                     self._cluster.changed(session.id)
                 return
-            if (kept := await self._kept(session.id)) is None:
+            if (kept := await self._read_record(session.id)) is None:
                 self._remove(session)
                 raise HttpError(404, "there is no such session")
             theirs, version = kept
-            before, record = theirs, merged(before, record, theirs)
+            before, record = theirs, merge(before, record, theirs)
         raise HttpError(503, "other processes keep changing this session", headers=retry_after(1))
 
     async def catch_up(self, session: SharedSession) -> None:
         session.catch_up()
         await self.keep(session)
 
-    def followed(self, session: SharedSession, name: str, last: int) -> FollowedStream | None:
+    def follow(self, session: SharedSession, name: str, last: int) -> FollowedStream | None:
         process, limits = owner(name), self._service.limits
         if process is None or name in session.streams:
             return None
