@@ -237,7 +237,7 @@ def test_a_literal_of_an_inherited_member_is_asked_about_once_with_its_likeness(
     assert "its values there: all, shared, users. Did you mean users?" in said
     rows = row("C.scope:user", up='"rename"', to='"users"')
     rows += row("C.scope:users", down='"rename"', to='"user"')
-    rows += row("C.scope:shared", down='"rename"', to='"all"')
+    rows += row("C.scope:shared", down='"degrade"', to='"all"')
     planned(tmp_path, *sides, rows)
     with pytest.raises(DecisionError, match=r"`C\.scope:shared`"):
         planned(tmp_path, *sides, rows.replace("C.scope:shared", "P.scope:shared"))
@@ -305,6 +305,23 @@ def test_a_member_that_goes_beside_a_new_one_need_not_be_renamed(tmp_path: Path,
 def test_a_member_that_has_no_new_name_needs_no_row_to_be_kept(tmp_path: Path) -> None:
     with pytest.raises(DecisionError, match=r"P\.a"):
         planned(tmp_path, RENAMED[0], "interface P { }", row("P.a", up='"keep"'))
+
+
+SCOPES: Final = (
+    "interface P { a: 'private' | 'public' }",
+    "interface P { a: 'private' | 'public' | 'shared' }",
+)
+
+
+def test_a_literal_that_means_an_older_one_is_a_reported_loss(tmp_path: Path) -> None:
+    rows = row("P.a:shared", down='"degrade"', to='"private"')
+    with steps_of(tmp_path, *SCOPES, rows) as send:
+        loss = "$.a: `shared` becomes `private`"
+        assert send({"a": "shared"}, "b", "a") == ({"a": "private"}, [loss])
+        assert send({"a": "private"}, "b", "a") == ({"a": "private"}, [])
+        assert send({"a": "public"}, "a", "b") == ({"a": "public"}, [])
+    with pytest.raises(DecisionError, match="`degrade` with `to` reports a loss"):
+        planned(tmp_path, *SCOPES)
 
 
 def test_a_renamed_literal_is_one_arm(tmp_path: Path) -> None:
@@ -599,6 +616,11 @@ MORE: Final = "interface P { a: string; b?: number }"
         (*ARMS, row("P.a:B", down='"degrade"', as_='"json"'), "does not take the ''"),
         (*ARMS, row("P.a:B", down='"degrade"', as_='"blocks"'), "reads an array"),
         (*ARMS, row("P.a:B", down='"rename"', to='"c"'), "'c' is not a value of the other side"),
+        (*ARMS, row("P.a:B", down='"degrade"', to='"c"'), "`to` alone is for literals"),
+        (*SCOPES, row("P.a:shared", down='"degrade"', to='"x"'), "'x' is not a value"),
+        (*SCOPES, row("P.a:shared", down='"rename"', to='"private"'), "a value of both sides"),
+        (SAME, MORE, row("P.b", down='"degrade"', to='"a"'), "is for literals: give `as`"),
+        (SAME, f"{SAME} const BAD = -5;", row("BAD", down='"degrade"', to="-1"), "needs `as`"),
         (
             SAME,
             "interface P { a: string; b?: string }",

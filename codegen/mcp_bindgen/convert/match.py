@@ -197,6 +197,7 @@ class Ways:
                 way = self.rows.demand(self.name, paths, _ACTIONS[1:], question, where) or CARRY
             if isinstance(way, Decision):
                 self.rows.require_fit(way, _arm_fault((self.source, self.target), leaf, t, way))
+                self.rows.require_fit(way, _merge_fault(leaves, way))
             made.append(Arm(leaf, way))
         return tuple(made)
 
@@ -560,6 +561,21 @@ _MEMBERS: Final[dict[str, tuple[str, ...]]] = {"structured": ("content",), "sche
 """Degradations of a member: the neighbouring members read and written."""
 
 
+def _literal_fault(other: Schema, leaf: Type, target: Type, to: Any) -> str | None:
+    """The reason why a row cannot give a literal the meaning of `to`; or None."""
+    if not isinstance(leaf, Lit):
+        return "`to` alone is for literals: give `as`"
+    return None if accepts(other, target, to) else f"{to!r} is not a value of the other side"
+
+
+def _merge_fault(leaves: tuple[Type, ...], decision: Decision) -> str | None:
+    """The reason why a row renames two literals to one: the way back would restore one of them."""
+    to = decision.values.get("to")
+    if decision.action == "rename" and any(isinstance(x, Lit) and x.value == to for x in leaves):
+        return f"{to!r} is a value of both sides; `degrade` with `to` reports the difference"
+    return None
+
+
 def _arm_question(schemas: tuple[Schema, Schema], leaf: Type, target: Type) -> str:
     """The question about an unmatched arm, with its possible degradations."""
     rows = {kind: Decision("degrade", "", "", {"as": kind}) for kind in _ARMS}
@@ -569,6 +585,7 @@ def _arm_question(schemas: tuple[Schema, Schema], leaf: Type, target: Type) -> s
     if isinstance(leaf, Lit) and known:
         near = close_to(str(leaf.value), known, "", most=1, cutoff=0.5)
         more = f"; its values there: {', '.join(sorted(known))}" + (f". {near}" if near else "")
+        more += ". `degrade` with `to` reports a loss"
     return f"no arm of the other side takes it{more}"
 
 
@@ -582,6 +599,8 @@ def _arm_fault(
         return None if accepts(other, target, to) else f"{to!r} is not a value of the other side"
     if decision.action != "degrade":
         return None
+    if "as" not in decision.values:
+        return _literal_fault(other, leaf, target, decision.values["to"])
     name = decision.values["as"]
     if name not in _ARMS:
         return f"`{name}` is for members, not for arms"
@@ -601,7 +620,9 @@ def _member_fault(s: Struct, t: Struct, decision: Decision) -> str | None:
     """The reason why a row cannot work for a member of `s` which becomes `t`; or None."""
     if decision.action != "degrade":
         return None
-    name = decision.values["as"]
+    name = decision.values.get("as", "")
+    if not name:
+        return "`to` is for literals: give `as`"
     if name not in _MEMBERS:
         return f"`{name}` is for arms of unions, not for members"
     for wire in _MEMBERS[name]:

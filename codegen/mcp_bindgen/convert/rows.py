@@ -119,7 +119,7 @@ class Rows:
         """Raise DecisionError for a value which generated code cannot hold."""
         values = row.values
         known: tuple[str, ...]
-        if values[direction] == "degrade" and values["as"] not in DEGRADES:
+        if values[direction] == "degrade" and values.get("as", "json") not in DEGRADES:
             known, fault = tuple(DEGRADES), f"nothing degrades as {values['as']!r}"
         elif values.get("context", "revision") not in CONTEXTS:
             known, fault = CONTEXTS, f"no context has {values['context']!r}"
@@ -138,6 +138,8 @@ class Rows:
         """Raise DecisionError unless the row maps an error code to an error code."""
         if decision.action != "refuse" and not isinstance(decision.values.get("to"), int):
             self.reject(decision, "`to` is not an error code")
+        if decision.action == "degrade" and "as" not in decision.values:
+            self.reject(decision, "an error code needs `as`")
 
     @property
     def _source(self) -> str:

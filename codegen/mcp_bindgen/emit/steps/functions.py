@@ -201,6 +201,10 @@ class Writer(Members):
         way = arm.way
         if not isinstance(way, Decision):
             yield from lay(indent, "return ", self.way(way, "o", "at"))
+        elif way.action == "degrade" and "as" not in way.values:
+            to = way.values["to"]
+            yield from self.lose(indent, "at", f"{arm_name(arm.type)} becomes `{to}`", way)
+            yield f"{indent}return {literal(to)}"
         elif way.action == "degrade":
             loss = f"{arm_name(arm.type)} {outcome(way)}"
             yield from self.lose(indent, "at", loss, way)

@@ -40,7 +40,7 @@ _STEP_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "default": ("value", "context"),
     "drop": (),
     "rename": ("to",),
-    "degrade": ("as",),
+    "degrade": ("as", "to"),
     "compose": ("parts",),
     "refuse": ("message",),
     "keep": (),
