@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -412,27 +412,71 @@ def test_what_composes_arrays_is_copied_into_a_package_whose_steps_do(
 @contextmanager
 def steps_of(folder: Path, old: str, new: str, rows: str) -> Iterator[Callable[..., Any]]:
     """A function that sends the params of `foo` up or down, and returns them and what was lost."""
+    with imported(folder, files_of(folder, old, new, rows)) as steps:
+
+        def send(value: Any, *way: str) -> tuple[Any, list[str]]:
+            trip = steps.Trip(steps.Context())
+            sent = steps.route(*way, "foo", "params")(value, trip)
+            return sent, [f"{loss.path}: {loss.what}" for loss in trip.losses]
+
+        yield send
+
+
+@contextmanager
+def imported(folder: Path, files: Mapping[str, str]) -> Iterator[Any]:
+    """The steps of a generated package, which is gone afterwards."""
     name = f"made{next(NUMBERS)}"
-    for path, text in files_of(folder, old, new, rows).items():
+    for path, text in files.items():
         (folder / name / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / name / path).write_text(text, "utf-8")
     sys.path.insert(0, str(folder))
     try:
-        steps = importlib.import_module(f"{name}.steps")
+        yield importlib.import_module(f"{name}.steps")
     finally:
         sys.path.remove(str(folder))
-
-    def send(value: Any, *way: str) -> tuple[Any, list[str]]:
-        trip = steps.Trip(steps.Context())
-        sent = steps.route(*way, "foo", "params")(value, trip)
-        return sent, [f"{loss.path}: {loss.what}" for loss in trip.losses]
-
-    yield send
-    for module in [key for key in sys.modules if key.partition(".")[0] == name]:
-        del sys.modules[module]
+        for module in [key for key in sys.modules if key.partition(".")[0] == name]:
+            del sys.modules[module]
 
 
 NUMBERS: Final = count()
+
+
+CHAIN: Final = (
+    "interface P { a: string }",
+    "interface P { a: string; caps: Caps } interface Caps { roots?: {} }",
+    "interface P { a: string; caps: Caps } interface Caps { roots?: {}; files?: {} }",
+)
+
+
+def chain_rows() -> str:
+    """The rows of three revisions; the last one has a capability more."""
+    filled = row("P.caps", up='"default"', context='"client_capabilities"', down='"drop"')
+    gone = row("Caps.files", down='"drop"').replace(f'"{PAIR}"', '"b..c"')
+    return filled + gone
+
+
+def test_a_capability_that_is_new_within_an_era_is_no_loss_where_the_context_has_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "decisions.toml").write_text(chain_rows(), "utf-8")
+    schemas = [lowered(name, body) for name, body in zip("abc", CHAIN, strict=True)]
+    rows = decisions.load(tmp_path / "decisions.toml")
+    pairs = [plan(old, new, rows) for old, new in pairwise(schemas)]
+    files = generate(schemas, Options(flavours=("dataclass",)), pairs)
+    capabilities = {"roots": {}, "files": {}}
+    with imported(tmp_path, files) as steps:
+
+        def send(value: Any, *way: str) -> tuple[Any, list[str]]:
+            trip = steps.Trip(steps.Context(client_capabilities=capabilities))
+            sent = steps.route(*way, "foo", "params")(value, trip)
+            return sent, [loss.path for loss in trip.losses]
+
+        newest = {"a": "x", "caps": capabilities}
+        assert send(newest, "c", "a") == ({"a": "x"}, [])
+        assert send({"a": "x"}, "a", "c") == (newest, [])
+        assert send(newest, "c", "b") == ({"a": "x", "caps": {"roots": {}}}, ["$.caps.files"])
+        other = {"a": "x", "caps": {"files": {}}}
+        assert send(other, "c", "a") == ({"a": "x"}, ["$.caps.files", "$.caps"])
 
 
 def of(who: str, kind: str, **value: Any) -> dict[str, Any]:

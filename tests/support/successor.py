@@ -34,7 +34,7 @@ Asked = tuple[str, str]
 class Kind:
     """`edits` are pairs of texts in the newest schema.ts; `rows` answer for the step, by path.
 
-    `methods` need no capability; `tolerances` are the faults that are repaired in results, by
+    `methods` are listed with their capability; `tolerances` are the faults that are repaired in results, by
     path; `asked` is how many rows generation may ask for.
     """
 
@@ -42,7 +42,9 @@ class Kind:
     rows: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     asked: int = 0
     more: str = ""
-    methods: Sequence[str] = ()
+    methods: Mapping[str, str] = field(default_factory=dict[str, str])
+    moves_handlers: bool = False
+    """Handlers are written against it from its first day on."""
     tolerances: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     rewrite: Callable[[str], str] = str
 
@@ -147,6 +149,35 @@ export interface StructuredOutput extends OutputSelector {
 /** A result of a tool in one form. */
 export type ToolOutput = ContentOutput | StructuredOutput;
 """
+_PICKING: Final = """
+/** Parameters of a request for files. */
+export interface PickFilesRequestParams {
+  _meta?: MetaObject;
+  prompt: string;
+}
+
+/** Lets the user pick files of the client. */
+export interface PickFilesRequest {
+  method: "files/pick";
+  params: PickFilesRequestParams;
+}
+
+/** The files that the user has picked. */
+export interface PickFilesResult {
+  files: string[];
+}
+
+/** Parameters of a notification of an event. */
+export interface EventOccurredNotificationParams extends NotificationParams {
+  topic: string;
+}
+
+/** Tells on a listen stream that something of a topic has happened. */
+export interface EventOccurredNotification extends JSONRPCNotification {
+  method: "notifications/events/occurred";
+  params: EventOccurredNotificationParams;
+}
+"""
 _OUTPUT_SCHEMA: Final = """  outputSchema?: {
     /** URI of the JSON Schema dialect; absent means 2020-12. */
     $schema?: string; [key: string]: unknown };
@@ -172,7 +203,7 @@ MIXED: Final = Kind(
     ),
     rewrite=_mixed,
     more=_CHECKSUM + _VIDEO_CONTENT,
-    methods=("checksum/get",),
+    methods={"checksum/get": ""},
     rows={
         "Prompt.description": {"up": "default", "value": "", "down": "drop"},
         "Annotations.lastModified": {"up": "rename", "to": "changedAt"},
@@ -195,7 +226,7 @@ KINDS: Final[Mapping[str, Kind]] = {
             (_CALL_RESULT, _CALL_RESULT + "\n  tookMs?: number;\n"),
         ),
         more=_CHECKSUM,
-        methods=("checksum/get",),
+        methods={"checksum/get": ""},
         rows={**_NO_CHECKSUM, "CallToolResult.tookMs": {"down": "drop"}},
         asked=5,
     ),
@@ -262,6 +293,39 @@ KINDS: Final[Mapping[str, Kind]] = {
         tolerances={"result.content": [], "result.outputs": ["item"]},
         asked=7,
     ),
+    "asking": Kind(
+        edits=(
+            (
+                "  CreateMessageRequest | ListRootsRequest | ElicitRequest;",
+                "  CreateMessageRequest | ListRootsRequest | ElicitRequest | PickFilesRequest;",
+            ),
+            (
+                "  CreateMessageResult | ListRootsResult | ElicitResult;",
+                "  CreateMessageResult | ListRootsResult | ElicitResult | PickFilesResult;",
+            ),
+            (
+                "export interface ClientCapabilities {\n",
+                "export interface ClientCapabilities {\n  files?: JSONObject;\n",
+            ),
+            (
+                "export interface ServerCapabilities {\n",
+                "export interface ServerCapabilities {\n  events?: JSONObject;\n",
+            ),
+            (
+                "export interface SubscriptionFilter {\n",
+                "export interface SubscriptionFilter {\n  eventTopics?: string[];\n",
+            ),
+            (
+                "  | ResourceUpdatedNotification\n",
+                "  | ResourceUpdatedNotification\n  | EventOccurredNotification\n",
+            ),
+        ),
+        more=_PICKING,
+        methods={},
+        moves_handlers=True,
+        rows={},
+        asked=20,
+    ),
 }
 
 
@@ -280,7 +344,12 @@ def answers(kind: Kind, table: str) -> str:
     """decisions.toml with a maintainer's answers, confirmations apart."""
     steps = [_row(path, row) for path, row in kind.rows.items()]
     lists = (_tolerance(*tolerance) for tolerance in kind.tolerances.items())
-    return "\n\n".join([table, *steps, *map(_method, kind.methods), *lists]) + "\n"
+    if kind.moves_handlers:
+        table = table.replace(
+            f'[handlers]\nrevision = "{BEFORE}"', f'[handlers]\nrevision = "{NAME}"'
+        )
+    methods = [_method(*method) for method in kind.methods.items()]
+    return "\n\n".join([table, *steps, *methods, *lists]) + "\n"
 
 
 def _tolerance(path: str, forgives: Sequence[str]) -> str:
@@ -288,8 +357,8 @@ def _tolerance(path: str, forgives: Sequence[str]) -> str:
     return f'{head}\nforgives = {_toml(forgives)}\npage = "p"\nwhy = "{path} is made up."'
 
 
-def _method(path: str) -> str:
-    head = f'[[method]]\nrevisions = ["{NAME}"]\npath = "{path}"\ncapability = ""'
+def _method(path: str, capability: str) -> str:
+    head = f'[[method]]\nrevisions = ["{NAME}"]\npath = "{path}"\ncapability = "{capability}"'
     return f'{head}\npage = "p"\nwhy = "{path} is made up."'
 
 

@@ -361,7 +361,8 @@ class Ways:
         action = "default" if self.name == UP else "drop"
         decision = self.rows.peek(self.name, paths, (action,))
         if decision is None or "value" not in decision.values:
-            yield Kept(f.wire, way, f.wire, not f.required, g.required)
+            context = self.rows.context_of(paths) if self.name == DOWN else ""
+            yield Kept(f.wire, way, f.wire, not f.required, g.required, context=context)
             return
         self.rows.find(self.name, paths, (action,))
         if decision.values["value"] == {}:

@@ -120,7 +120,8 @@ class Kept:
     """A member declared by both sides.
 
     `decision` applies if the member is absent and the target requires it, or if its converted value
-    is empty; `to` is its name in the target.
+    is empty; `to` is its name in the target. `context` is the part of the context in it, which is
+    converted with it; empty for other members.
     """
 
     wire: str
@@ -129,6 +130,7 @@ class Kept:
     optional: bool
     required: bool
     decision: Decision | None = None
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,9 +76,16 @@ class Rows:
 
     def says_revision(self, paths: tuple[str, ...]) -> bool:
         """Return whether a row of any pair fills one of these members with the revision's name."""
+        return self.context_of(paths) == "revision"
+
+    def context_of(self, paths: tuple[str, ...]) -> str:
+        """The part of the context with which a row of any pair fills one of these members; empty
+        without such a row.
+        """
         answers = {f"up {path}" for path in paths}
         rows = self.decisions.rows.values() if self.decisions is not None else ()
-        return any(r.path in answers and r.values.get("context") == "revision" for r in rows)
+        parts = (row.values.get("context", "") for row in rows if row.path in answers)
+        return next(filter(None, parts), "")
 
     def codes(self, direction: str, method: str) -> Iterator[Code]:
         """The error codes named by rows for one method: `resources/read.error:-32002`."""

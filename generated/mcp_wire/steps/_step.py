@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from .._wire.faults import path
@@ -148,6 +148,17 @@ class Trip:
         if whole:
             self._whole.add(first)
 
+    def agree(self, member: str, old: Json, new: Json) -> None:
+        """Convert a part of the context with a member, if the member has it from there."""
+        if same(getattr(self.context, member), old):
+            self.context = replace(self.context, **{member: new})
+
+    def forget(self, at: At) -> None:
+        """Drop the losses inside a member that the context has: the way back restores it."""
+        place = self._first(at)
+        self._noted = [note for note in self._noted if not _is_inside(note[0], place)]
+        self._lost = {at: lost for at, lost in self._lost.items() if not _is_inside(at, place)}
+
     def _first(self, at: At) -> At:
         """Return a place as a place in the original message."""
         if at is None or not self._names:
@@ -174,6 +185,14 @@ class Trip:
         if value is None:
             raise NeedsContext(member, "a request of this revision needs it")
         return value
+
+
+def _is_inside(at: At, place: At) -> bool:
+    while at is not None:
+        if at == place:
+            return True
+        at = at[0]
+    return False
 
 
 Step: TypeAlias = Callable[[Json, At, Trip], Json]

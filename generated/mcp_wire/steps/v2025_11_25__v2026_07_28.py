@@ -1275,6 +1275,8 @@ def _down_ResultMetaObject(o: Json, at: At, trip: Trip) -> Json:
                 "`io.modelcontextprotocol/serverInfo` is left out",
                 "A handshake told it once.",
             )
+        else:
+            trip.forget((at, SERVER_INFO))
         o = without(o, SERVER_INFO)
     return o
 
@@ -1342,6 +1344,8 @@ def _down_RequestMetaObject(o: Json, at: At, trip: Trip) -> Json:
                 "`io.modelcontextprotocol/clientInfo` is left out",
                 "A handshake told it once.",
             )
+        else:
+            trip.forget((at, CLIENT_INFO))
         o = without(o, CLIENT_INFO)
     if CLIENT_CAPABILITIES in o:
         if not same(o[CLIENT_CAPABILITIES], trip.context.client_capabilities):
@@ -1350,6 +1354,8 @@ def _down_RequestMetaObject(o: Json, at: At, trip: Trip) -> Json:
                 "`io.modelcontextprotocol/clientCapabilities` is left out",
                 "A handshake told them once.",
             )
+        else:
+            trip.forget((at, CLIENT_CAPABILITIES))
         o = without(o, CLIENT_CAPABILITIES)
     if LOG_LEVEL in o:
         if not same(o[LOG_LEVEL], trip.context.log_level):
@@ -1358,6 +1364,8 @@ def _down_RequestMetaObject(o: Json, at: At, trip: Trip) -> Json:
                 "`io.modelcontextprotocol/logLevel` is left out",
                 "`logging/setLevel` set it for all that follows.",
             )
+        else:
+            trip.forget((at, LOG_LEVEL))
         o = without(o, LOG_LEVEL)
     return o
 

@@ -51,6 +51,9 @@ class Members(Parts):
                     yield from lay(STEP * 2, "if ", changed, ":")
                 indent = STEP * (2 if changed is None else 3)
                 yield from self.lose(indent, at, f"`{member.wire}` is left out", decision)
+                if decision.values.get("context", "revision") != "revision":
+                    yield f"{STEP * 2}else:"
+                    yield from lay(STEP * 3, "", call("trip.forget", at))
                 yield from lay(STEP * 2, "o = ", call(self.use("without"), "o", wire))
             case "degrade":
                 what = f"`{member.wire}` {outcome(decision)}"
@@ -116,6 +119,9 @@ class Members(Parts):
             yield from lay(indent, "value = ", self.way(member.way, f"o[{wire}]", f"(at, {wire})"))
             yield from lay(indent, "if ", f"value is not o[{wire}]", ":")
             put = Group("{", ("**o", f"{wire}: value"), "}")
+            if member.context:
+                agreed = call("trip.agree", literal(member.context), f"o[{wire}]", "value")
+                yield from lay(f"{indent}{STEP}", "", agreed)
             if decision is not None:
                 out = call(self.use("without"), "o", wire)
                 yield from lay(f"{indent}{STEP}", "o = ", f"{flat(put)} if value else {flat(out)}")
