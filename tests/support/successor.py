@@ -34,7 +34,7 @@ Asked = tuple[str, str]
 class Kind:
     """`edits` are pairs of texts in the newest schema.ts; `rows` answer for the step, by path.
 
-    `methods` are listed with their capability; `tolerances` are the faults that are repaired in results, by
+    `methods` have their capabilities; `tolerances` are the faults that are repaired in results, by
     path; `asked` is how many rows generation may ask for.
     """
 
@@ -321,10 +321,17 @@ KINDS: Final[Mapping[str, Kind]] = {
             ),
         ),
         more=_PICKING,
-        methods={},
         moves_handlers=True,
-        rows={},
-        asked=20,
+        rows={
+            "ClientCapabilities.files": {"down": "drop"},
+            "ServerCapabilities.events": {"down": "drop"},
+            "SubscriptionFilter.eventTopics": {"down": "drop"},
+            "InputRequest:PickFilesRequest": {"down": "refuse", "message": "no files"},
+            "InputResponse:PickFilesResult": {"down": "refuse", "message": "no files"},
+            "files/pick": {"down": "refuse", "code": -32601, "message": "no files"},
+            "notifications/events/occurred": {"down": "refuse", "message": "no events"},
+        },
+        asked=7,
     ),
 }
 

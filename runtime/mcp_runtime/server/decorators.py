@@ -43,6 +43,7 @@ from mcp_runtime.shared.uri_template import Template, is_uri
 log: Final = logging.getLogger("mcp_runtime.server.server")
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_M = TypeVar("_M", t.Tool, t.Prompt, t.Resource, t.ResourceTemplate)
 
 _ANSWERED_BY_THE_SESSION: Final = frozenset(
     {
@@ -125,7 +126,8 @@ class Decorators(ABC):
         schema, output = signature.input_schema, signature.output
         scopes, added = texts("scopes", options.pop("scopes", ())), options.pop("options", ())
         rerun = options.pop("rerun", False)
-        model = t.Tool(
+        model = _make(
+            t.Tool,
             input_schema=t.from_wire(t.ToolInputSchema, schema),
             output_schema=t.UNSET
             if output is None or output.may_be_content
@@ -234,13 +236,13 @@ class Decorators(ABC):
         if template.names:
             template = Template(uri, self.limits, signature.any_path)
             members.pop("size", None)
-            model = t.ResourceTemplate(uri_template=uri, **members)
+            model = _make(t.ResourceTemplate, uri_template=uri, **members)
             of_uris = ResourceTemplate(model, signature, function, template)
             self.features.resource_templates.add(uri, of_uris)
         elif not is_uri(uri):
             raise ValueError(f"{uri[:80]!r} is not a URI (RFC 3986), such as notes://today")
         else:
-            resource = t.Resource(uri=uri, **members)
+            resource = _make(t.Resource, uri=uri, **members)
             self.features.resources.add(uri, Feature(resource, signature, function))
         self._announce_change("resources")
 
@@ -275,7 +277,8 @@ class Decorators(ABC):
             )
             for each in signature.info.parameters
         ]
-        model = t.Prompt(arguments=arguments or t.UNSET, **_members(signature, options))
+        members = _members(signature, options)
+        model = _make(t.Prompt, arguments=arguments or t.UNSET, **members)
         self.features.prompts.add(model.name, Feature(model, signature, function))
         self._announce_change("prompts")
 
@@ -390,6 +393,20 @@ def _members(signature: Signature, options: FeatureOptions) -> dict[str, Any]:
         given["icons"] = list(given["icons"])
     require_meta(given.get("meta", {}))
     return given
+
+
+def _make(model: type[_M], **members: Any) -> _M:
+    """Make the model of a feature. Raises TypeError, with the feature's name, if the newest
+    revision requires a member that neither the function nor an option gives.
+    """
+    try:
+        return model(**members)
+    except TypeError as error:
+        fault = str(error)
+        lacks = "description" in fault and members["description"] is t.UNSET
+        advice = "; write a docstring, or give `description`" if lacks else ""
+        what = f"{model.__name__} {members['name']!r}"
+        raise TypeError(f"{what}: {fault}{advice}") from None
 
 
 def _marks(name: str, schema: Mapping[str, Any]) -> ParamHeaders:

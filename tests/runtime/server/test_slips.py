@@ -357,3 +357,37 @@ def test_a_field_that_no_form_has_is_named_and_what_forms_have() -> None:
         "Nested cannot be a form: $.properties.tags.type does not fit; "
         "a form has only strings, numbers, booleans and choices of strings"
     )
+
+
+@pytest.mark.parametrize("kind", ["Tool", "Prompt", "Resource", "ResourceTemplate"])
+@pytest.mark.parametrize("member", ["description", "origin"])
+def test_a_member_that_a_newer_revision_requires_is_named_with_the_feature(
+    kind: str, member: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def strict(**members: Any) -> Any:
+        if members.get(member, types.UNSET) is types.UNSET:
+            raise TypeError(f"$.{member}: expected string, found nothing")
+        return made(**members)
+
+    made, server = getattr(types, kind), Server("s", "1")
+    strict.__name__ = kind
+    monkeypatch.setattr(types, kind, strict)
+    register: dict[str, Callable[[], object]] = {
+        "Tool": lambda: server.tool(undocumented),
+        "Prompt": lambda: server.prompt(undocumented),
+        "Resource": lambda: server.resource("note://a")(undocumented),
+        "ResourceTemplate": lambda: server.resource("note://{a}")(undocumented_part),
+    }
+    with pytest.raises(TypeError) as caught:
+        register[kind]()
+    name = "undocumented_part" if kind == "ResourceTemplate" else "undocumented"
+    assert f"{kind} '{name}': $.{member}: expected string" in str(caught.value)
+    assert ("write a docstring" in str(caught.value)) == (member == "description")
+
+
+def undocumented() -> str:
+    return ""
+
+
+def undocumented_part(a: str) -> str:
+    return a
