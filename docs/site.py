@@ -3,8 +3,9 @@
 Usage: python -m docs.site
 
 The pages keep their text. Names of files become lower-case addresses, and a link that leaves docs/
-leads to a page with the text of that file. Zensical checks links and anchors, and any warning of it
-fails the build. `llms.txt` and `llms-full.txt` are made from the same pages.
+leads to a page with the text of that file. A link, an anchor or a picture that leads nowhere ends
+the build before it begins, and so does any warning of Zensical, which checks those of the API too.
+`llms.txt` and `llms-full.txt` are made from the same pages.
 """
 
 from __future__ import annotations
@@ -83,11 +84,16 @@ INHERITED: Final = dict.fromkeys(
 )
 """Classes whose members stand in a base: decorators are methods of a server."""
 LINK: Final = re.compile(r"(\[[^\]]*\]\()([^)\s]+)(\))")
+CODE: Final = re.compile(r"`[^`\n]+`")
+HEADING: Final = re.compile(r"^#+ (.*)$", re.M)
 FENCE: Final = re.compile(r"^```.*?^```$", re.M | re.S)
 
 
 def main() -> int:
     shutil.rmtree(BUILD, ignore_errors=True)
+    if said := broken():
+        print("\n".join(said), file=sys.stderr)
+        return 1
     pages = BUILD / "pages"
     for name, text in site().items():
         path = pages / name
@@ -103,6 +109,38 @@ def main() -> int:
         for name, text in for_models().items():
             (BUILD / "html" / name).write_text(text, encoding="utf-8")
     return done.returncode
+
+
+# ---- links
+
+
+def broken() -> list[str]:
+    """A sentence for each link, anchor or picture of the pages that leads nowhere."""
+    return [
+        f"{file.relative_to(ROOT).as_posix()}: {link} leads nowhere"
+        for file in (FOLDER / "index.md", *pages())
+        for link in links(file.read_text("utf-8"))
+        if is_local(link) and not leads(file, link)
+    ]
+
+
+def links(text: str) -> list[str]:
+    """The targets of links and pictures; those in code do not count."""
+    return [link for _, link, _ in LINK.findall(CODE.sub("", FENCE.sub("", text)))]
+
+
+def leads(file: Path, link: str) -> bool:
+    name, _, anchor = link.partition("#")
+    target = (file.parent / name).resolve() if name else file
+    if not target.exists():
+        return False
+    return not anchor or anchor in anchors(target.read_text("utf-8"))
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors of the headings, as Python-Markdown makes them."""
+    named = (re.sub(r"[^\w\s-]", "", heading).strip() for heading in HEADING.findall(text))
+    return {re.sub(r"[-\s]+", "-", name.lower()) for name in named}
 
 
 # ---- pages
@@ -140,14 +178,14 @@ def address(file: Path) -> str:
 def targets(file: Path, text: str) -> Iterator[Path]:
     """Files of the checkout that a page links to."""
     for _, link, _ in LINK.findall(FENCE.sub("", text)):
-        if is_local(link):
+        if is_local(link) and not link.startswith("#"):
             path = (file.parent / link.partition("#")[0]).resolve()
             if path.suffix not in (".png", ".svg"):
                 yield path
 
 
 def is_local(link: str) -> bool:
-    return not link.startswith(("#", "http://", "https://", "mailto:"))
+    return not link.startswith(("http://", "https://", "mailto:"))
 
 
 def relinked(file: Path, text: str) -> str:
@@ -156,7 +194,7 @@ def relinked(file: Path, text: str) -> str:
 
     def moved(match: re.Match[str]) -> str:
         before, link, after = match.groups()
-        if not is_local(link):
+        if not is_local(link) or link.startswith("#"):
             return match[0]
         name, _, anchor = link.partition("#")
         target = (file.parent / name).resolve()

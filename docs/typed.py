@@ -67,14 +67,15 @@ def environment(paths: str) -> dict[str, str]:
 
 
 def pages() -> Iterator[Path]:
-    yield ROOT / "README.md"
+    yield from (ROOT / "README.md", ROOT / "runtime" / "README.md")
     yield from sorted((ROOT / "docs").glob("*.md"))
 
 
 def write(page: Path) -> Iterator[Path]:
     """Write the files and the program of a page into a folder of its own, and yield the program."""
     text = page.read_text("utf-8")
-    name = page.stem.lower().replace("-", "_")
+    room = "" if page.parent in (ROOT, ROOT / "docs") else f"{page.parent.name}_"
+    name = room + page.stem.lower().replace("-", "_")
     folder = FOLDER / name
     program: list[str] = []
     for (before, _), (language, block) in pairwise([("", ""), *FENCE.findall(text)]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -174,6 +175,16 @@ def test_a_link_of_the_description_leads_somewhere_outside_of_the_repository(
     shown = "See [a](docs/A.md) and b.\n![picture](docs/img/p.png)\n\n"
     assert portable(shown, home).startswith(text)
     assert portable("[b](https://x.example)", home) == "[b](https://x.example)"
+
+
+def test_the_description_of_the_runtime_names_its_packages_and_leads_to_addresses_only() -> None:
+    described = PAGES["runtime/README.md"]
+    packages = {path.parent.name for path in (ROOT / "runtime").glob("*/__init__.py")}
+    assert packages | {"mcp_wire", "mcp-runtime"} <= set(described.code)
+    assert described.links
+    assert all(link.startswith("https://") for link in described.links)
+    settings = tomllib.loads((ROOT / "runtime" / "pyproject.toml").read_text("utf-8"))
+    assert set(settings["project"]["optional-dependencies"]) <= set(described.code)
 
 
 def test_the_description_of_the_wheel_has_no_relative_link() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -43,6 +45,42 @@ def test_what_the_reference_shows_is_there() -> None:
 )
 def test_a_link_leads_to_a_page_of_the_site(page: str, text: str, moved: str) -> None:
     assert site.relinked(site.FOLDER / page, text) == moved
+
+
+PLANTED: Final = {
+    "link": "[nowhere](NOWHERE.md)",
+    "anchor": "[nowhere](CLIENT.md#no-such-heading)",
+    "anchor of the same page": "[nowhere](#no-such-heading)",
+    "picture": "![nothing](img/nothing.png)",
+}
+
+
+def plant(docs: Path, text: str) -> None:
+    """Copy the pages, with `text` at the end of one of them."""
+    shutil.copytree(site.FOLDER, docs, ignore=shutil.ignore_patterns("__pycache__"))
+    page = docs / "SERVER.md"
+    page.write_text(f"{page.read_text('utf-8')}\n{text}\n", encoding="utf-8")
+
+
+def test_links_of_the_pages_as_they_are_lead_somewhere() -> None:
+    assert site.broken() == []
+
+
+@pytest.mark.parametrize("text", PLANTED.values(), ids=PLANTED)
+def test_a_link_or_an_anchor_that_leads_nowhere_is_named_and_fails_the_build(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plant(tmp_path / "docs", text)
+    monkeypatch.setattr(site, "ROOT", tmp_path)
+    monkeypatch.setattr(site, "FOLDER", tmp_path / "docs")
+    monkeypatch.setattr(site, "BUILD", tmp_path / "build")
+    for path in ROOT.iterdir():
+        if path.name not in ("docs", "build"):
+            (tmp_path / path.name).symlink_to(path)
+    assert site.main() == 1
+    (target,) = re.findall(r"\((.*)\)", text)
+    assert f"docs/SERVER.md: {target} leads nowhere" in capsys.readouterr().err
+    assert not (tmp_path / "build" / "html").exists()
 
 
 def test_files_outside_of_docs_that_pages_link_to_are_pages_too() -> None:

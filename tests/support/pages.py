@@ -82,6 +82,7 @@ class Page:
 
 
 def pages(root: Path) -> Iterator[Page]:
-    """README and its like, then docs/; not the reports that the diff has written."""
-    for path in (*sorted(root.glob("*.md")), *sorted((root / "docs").glob("*.md"))):
+    """README and its like, that of the runtime, then docs/; not the reports of the diff."""
+    runtime = root / "runtime" / "README.md"
+    for path in (*sorted(root.glob("*.md")), runtime, *sorted((root / "docs").glob("*.md"))):
         yield Page(path, path.read_text("utf-8"))
