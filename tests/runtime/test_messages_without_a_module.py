@@ -10,7 +10,8 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Client, Context, Server
-from mcp_runtime.errors import CallbackError, LocalError, NotOffered
+from mcp_runtime.client.callbacks import ClientCallbacks
+from mcp_runtime.errors import CallbackError, LocalError, NotOffered, RpcError
 from mcp_runtime.revisions import ALL, DecodeError, Method, revision
 from mcp_runtime.revisions import latest as t
 
@@ -128,6 +129,12 @@ async def test_an_answer_of_another_type_is_told_to_the_handlers_author(spoken: 
 
 async def answer_nonsense(params: Any) -> dict[str, Any]:
     return {"action": "perhaps"}
+
+
+async def test_a_request_that_needs_no_capability_and_has_no_handler_is_no_method() -> None:
+    callbacks = ClientCallbacks(None, None, None, None)
+    with pytest.raises(RpcError, match="Method not found: files/pick"):
+        await callbacks.answer("files/pick", t.UNSET)
 
 
 @pytest.mark.usefixtures("without_option")

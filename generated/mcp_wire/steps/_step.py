@@ -154,7 +154,7 @@ class Trip:
             self.context = replace(self.context, **{member: new})
 
     def forget(self, at: At) -> None:
-        """Drop the losses inside a member that the context has: the way back restores it."""
+        """Drop the losses inside a member: the way back takes it from the context as a whole."""
         place = self._first(at)
         self._noted = [note for note in self._noted if not _is_inside(note[0], place)]
         self._lost = {at: lost for at, lost in self._lost.items() if not _is_inside(at, place)}

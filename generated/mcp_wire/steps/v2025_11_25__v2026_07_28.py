@@ -1269,14 +1269,13 @@ def _down_ListResourceTemplatesResult(o: Json, at: At, trip: Trip) -> Json:
 def _down_ResultMetaObject(o: Json, at: At, trip: Trip) -> Json:
     """Convert ResultMetaObject of 2026-07-28 to 2025-11-25."""
     if SERVER_INFO in o:
+        trip.forget((at, SERVER_INFO))
         if not same(o[SERVER_INFO], trip.context.server_info):
             trip.lose(
                 (at, SERVER_INFO),
                 "`io.modelcontextprotocol/serverInfo` is left out",
                 "A handshake told it once.",
             )
-        else:
-            trip.forget((at, SERVER_INFO))
         o = without(o, SERVER_INFO)
     return o
 
@@ -1338,34 +1337,31 @@ def _down_RequestMetaObject(o: Json, at: At, trip: Trip) -> Json:
             )
         o = without(o, PROTOCOL_VERSION)
     if CLIENT_INFO in o:
+        trip.forget((at, CLIENT_INFO))
         if not same(o[CLIENT_INFO], trip.context.client_info):
             trip.lose(
                 (at, CLIENT_INFO),
                 "`io.modelcontextprotocol/clientInfo` is left out",
                 "A handshake told it once.",
             )
-        else:
-            trip.forget((at, CLIENT_INFO))
         o = without(o, CLIENT_INFO)
     if CLIENT_CAPABILITIES in o:
+        trip.forget((at, CLIENT_CAPABILITIES))
         if not same(o[CLIENT_CAPABILITIES], trip.context.client_capabilities):
             trip.lose(
                 (at, CLIENT_CAPABILITIES),
                 "`io.modelcontextprotocol/clientCapabilities` is left out",
                 "A handshake told them once.",
             )
-        else:
-            trip.forget((at, CLIENT_CAPABILITIES))
         o = without(o, CLIENT_CAPABILITIES)
     if LOG_LEVEL in o:
+        trip.forget((at, LOG_LEVEL))
         if not same(o[LOG_LEVEL], trip.context.log_level):
             trip.lose(
                 (at, LOG_LEVEL),
                 "`io.modelcontextprotocol/logLevel` is left out",
                 "`logging/setLevel` set it for all that follows.",
             )
-        else:
-            trip.forget((at, LOG_LEVEL))
         o = without(o, LOG_LEVEL)
     return o
 

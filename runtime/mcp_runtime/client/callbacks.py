@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from mcp_runtime.core.terms.capabilities import capability_of, declares, needed
-from mcp_runtime.core.wire import error_codes
+from mcp_runtime.core.wire import error_codes, rpc_errors
 from mcp_runtime.errors import CallbackError, NotApproved, NotOffered, RpcError, TooMuch, texts
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import HANDLERS, DecodeError, EncodeError, revision
@@ -86,6 +86,8 @@ class ClientCallbacks:
             return self._reject(method)
         if (handler := self.handlers.get(method)) is not None:
             return await _check_handler_result(method, handler(params))
+        if method not in _ANSWERS:
+            raise rpc_errors.method_not_found(method)
         return await _ANSWERS[method](self, params)
 
     def handle(self, method: str, handler: OnRequest) -> None:

@@ -47,13 +47,12 @@ class Members(Parts):
         match decision.action:
             case "drop":
                 changed = self.restored_if(decision, f"o[{wire}]", negated=True)
+                if decision.values.get("context", "revision") != "revision":
+                    yield from lay(STEP * 2, "", call("trip.forget", at))
                 if changed is not None:
                     yield from lay(STEP * 2, "if ", changed, ":")
                 indent = STEP * (2 if changed is None else 3)
                 yield from self.lose(indent, at, f"`{member.wire}` is left out", decision)
-                if decision.values.get("context", "revision") != "revision":
-                    yield f"{STEP * 2}else:"
-                    yield from lay(STEP * 3, "", call("trip.forget", at))
                 yield from lay(STEP * 2, "o = ", call(self.use("without"), "o", wire))
             case "degrade":
                 what = f"`{member.wire}` {outcome(decision)}"
