@@ -45,7 +45,7 @@ class BindgenError(Exception):
         super().__init__("\n".join([self.message, *map(_one_line, rows), *filter(None, [remedy])]))
 
 
-def counted(count: int, noun: str) -> str:
+def count_of(count: int, noun: str) -> str:
     """A number with its noun in singular or plural: "1 file", "2 files"."""
     return f"{count} {noun if count == 1 else f'{noun}s'}"
 

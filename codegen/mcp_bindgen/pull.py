@@ -31,7 +31,7 @@ __all__ = [
     "Official",
     "Pulled",
     "comments",
-    "extended",
+    "extend_pins",
     "pull",
     "remove",
 ]
@@ -76,7 +76,7 @@ class Pulled:
     digests: tuple[str, ...] = ()
 
 
-def extended(extension: str, version: str, folder: Path) -> tuple[str, pins.Pin]:
+def extend_pins(extension: str, version: str, folder: Path) -> tuple[str, pins.Pin]:
     """The `name@version` to pull, and a pin with the extension's repository, core and imports.
 
     The version may be omitted if only one is pinned. Raises InputError.
@@ -197,7 +197,7 @@ class _Linking:
     def resolve(self, files: Mapping[str, Source]) -> Resolver:
         """The module of the files, which are called by their places."""
         foreign = {s: target for s, target in self.modules.items() if target not in self.own}
-        imports = pins.imported(pins.Pin(path=self.where, modules=foreign), self.revision)
+        imports = pins.imported_files(pins.Pin(path=self.where, modules=foreign), self.revision)
         texts = {target: files[self.where.replace(_MAIN, target)] for target in sorted(self.own)}
         parts = {t: Source(file.data, file.path, part=True) for t, file in texts.items()}
         imports |= {s: parts[target] for s, target in self.modules.items() if target in self.own}
@@ -382,7 +382,7 @@ def _differences(folder: Path, revision: str, official: Resolver, pin: pins.Pin)
     path = folder / place
     if not path.exists():
         return
-    imports = pins.imported(pin, revision, folder=folder)
+    imports = pins.imported_files(pin, revision, folder=folder)
     imports = pins.apart(imports) if "@" in revision else imports
     ours = structure(Resolver(*link(Source(pins.read_bytes(path), f"schema/{place}"), imports)))
     theirs = structure(official)

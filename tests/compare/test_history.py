@@ -7,7 +7,14 @@ from collections.abc import Sequence
 import pytest
 
 from mcp_bindgen import pins
-from mcp_bindgen.compare.report.history import History, Row, document, history, members, related
+from mcp_bindgen.compare.report.history import (
+    History,
+    Row,
+    document,
+    history,
+    members,
+    related_rows,
+)
 from mcp_bindgen.compare.report.report import Side
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.source import Source
@@ -138,13 +145,13 @@ def test_members_of_a_renamed_declaration_are_the_same_members() -> None:
 
 def test_a_method_leads_to_its_declarations() -> None:
     changes = made(foo("Bar", "interface Bar { a: string }"))
-    assert [row.name for row in related(changes, changes.row("foo/bar"))] == [
+    assert [row.name for row in related_rows(changes, changes.row("foo/bar"))] == [
         "foo/bar",
         "FooRequest",
         "Bar",
         "FooResult",
     ]
-    assert related(changes, changes.row("Bar")) == (changes.row("Bar"),)
+    assert related_rows(changes, changes.row("Bar")) == (changes.row("Bar"),)
 
 
 def test_an_unknown_name_is_refused_with_those_close_to_it() -> None:

@@ -71,10 +71,10 @@ def test_what_is_inside_a_type_is_what_a_change_replaces(
 ) -> None:
     assert walk.children(type) == inside
     seen: list[Type] = []
-    changed = walk.mapped(type, lambda child: seen.append(child) or Prim("null"))
+    changed = walk.map_children(type, lambda child: seen.append(child) or Prim("null"))
     assert tuple(seen) == inside
     assert walk.children(changed) == (Prim("null"),) * len(inside)
-    assert walk.mapped(type, lambda child: child) == type
+    assert walk.map_children(type, lambda child: child) == type
 
 
 def test_types_of_one_head_differ_inside_alone() -> None:
@@ -85,9 +85,9 @@ def test_types_of_one_head_differ_inside_alone() -> None:
 
 
 def test_an_alias_is_opened_to_its_end_and_bounds_stay_unless_they_are_set_aside() -> None:
-    assert walk.unaliased(SCHEMA, Ref("A")) == Ref("S")
-    assert isinstance(walk.unaliased(SCHEMA, Ref("D")), Bounded)
-    assert walk.stripped(SCHEMA, Ref("D")) == NUMBER
+    assert walk.resolve_aliases(SCHEMA, Ref("A")) == Ref("S")
+    assert isinstance(walk.resolve_aliases(SCHEMA, Ref("D")), Bounded)
+    assert walk.strip_bounds(SCHEMA, Ref("D")) == NUMBER
     struct = walk.struct_of(SCHEMA, Ref("A"))
     assert struct is not None
     assert struct.name == "S"

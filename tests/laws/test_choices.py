@@ -16,7 +16,7 @@ import pytest
 from mcp_bindgen import emit
 from mcp_bindgen.emit.options import Options
 from mcp_bindgen.ir import unions
-from mcp_bindgen.ir.choices import literals_chosen
+from mcp_bindgen.ir.choices import choose_literals
 from mcp_bindgen.ir.model import Arr, Bounded, Map, Ref, Schema, Struct, Type, Uni
 from mcp_bindgen.ir.values.accepts import accepts
 from tests.support.instances import JSON, Case, Generator, Seeded, more
@@ -164,7 +164,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Package
 
 def _hold(made: tuple[Flavour, ...], revision: str, choice: Options, count: int) -> None:
     """Judges instances, valid ones and broken ones; fails with a dispute about each type."""
-    schema = literals_chosen(schema_of(revision), choice.literals)
+    schema = choose_literals(schema_of(revision), choice.literals)
     chosen = Chosen(schema, choice.unknown)
     chance = Seeded(seed(f"{revision} {choice.unknown} {choice.literals}"))
     generator = Generator(schema, chance, Reach(schema))

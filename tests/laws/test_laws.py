@@ -13,7 +13,7 @@ import pytest
 from mcp_bindgen.ir import unions
 from mcp_bindgen.ir.model import Arr, Ref, Struct, Type, Uni
 from mcp_bindgen.ir.values.accepts import accepts
-from mcp_bindgen.ir.walk import stripped
+from mcp_bindgen.ir.walk import strip_bounds
 from tests.support.judges import FLAVOURS, REVISIONS, Flavour, canonical, flavour_of, schema_of
 
 OLD: Final = "2025-11-25"
@@ -368,7 +368,7 @@ def test_the_class_of_a_union_is_its_first_arm_that_accepts(old: Flavour) -> Non
 def _first_of(union: Type, value: Any) -> str:
     """The class that comes first among the arms that accept a value."""
     schema = schema_of(OLD)
-    opened = stripped(schema, union)
+    opened = strip_bounds(schema, union)
     assert isinstance(opened, Uni)
     first = next(arm for arm in unions.arms(schema, opened) if accepts(schema, arm, value))
     assert isinstance(first, Ref)

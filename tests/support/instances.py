@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mcp_bindgen.ir import unions
 from mcp_bindgen.ir.model import Arr, Limits, Lit, Schema, Type
-from mcp_bindgen.ir.walk import stripped
+from mcp_bindgen.ir.walk import strip_bounds
 from tests.support.reach import ANOTHER_TAG, Reach, faults, limits_of
 from tests.support.sample_values import JSON, PLAIN, WRONG, long_text
 from tests.support.valid_instances import Drawn, Hand, Made, Path, Seeded, Site, ValidInstances
@@ -90,7 +90,7 @@ class Generator(ValidInstances):
         known = [
             o.value
             for arm in unions.arms(self.schema, type)
-            if isinstance(o := stripped(self.schema, arm), Lit)
+            if isinstance(o := strip_bounds(self.schema, arm), Lit)
         ]
         near: list[JSON] = []
         for value in known:
@@ -108,7 +108,7 @@ class Generator(ValidInstances):
             case "maximum":
                 return self.one((edge + 1, edge + 1e-9, 1e308, 10**30))
             case "max_items":
-                array = stripped(self.schema, site.type)
+                array = strip_bounds(self.schema, site.type)
                 assert isinstance(array, Arr)
                 known = len(self.sites)
                 elements = self.array(array, site.spot, site.at, False, None, edge + 1)

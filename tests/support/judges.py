@@ -29,7 +29,7 @@ from mcp_bindgen.ir.export.json_schema import json_schema
 from mcp_bindgen.ir.lower.lower import load
 from mcp_bindgen.ir.model import Arr, Map, Ref, Schema, Struct, Tup, Type, Uni
 from mcp_bindgen.ir.values.accepts import accepts
-from mcp_bindgen.ir.walk import stripped
+from mcp_bindgen.ir.walk import strip_bounds
 from tests.support.instances import JSON, Case
 
 __all__ = [
@@ -253,7 +253,7 @@ class Court:
 
     def outline(self, type: Type, value: JSON) -> JSON:
         """The classes and members of a valid value."""
-        match opened := stripped(self.schema, type):
+        match opened := strip_bounds(self.schema, type):
             case Ref(name=name):
                 return self._outline(self.schema.structs[name], value)
             case Uni():
@@ -286,7 +286,7 @@ class Court:
 
     def _declared(self, arm: Type) -> dict[str, tuple[Type, bool]]:
         """The members of a struct by name: its type, and whether it is required; else none."""
-        match stripped(self.schema, arm):
+        match strip_bounds(self.schema, arm):
             case Ref(name=name):
                 fields = self.schema.structs[name].fields
                 return {f.wire: (f.type, f.required) for f in fields}

@@ -18,7 +18,7 @@ from mcp_bindgen.emit.calls import name_bodies
 from mcp_bindgen.ir.model import Method, Ref, Schema, Struct, Type, Uni
 from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.values.accepts import fault
-from mcp_bindgen.ir.walk import stripped
+from mcp_bindgen.ir.walk import strip_bounds
 from mcp_wire.convert import Context
 from tests.support.instances import JSON, Generator, Hand, Made
 from tests.support.judges import REVISIONS, schema_of
@@ -113,9 +113,9 @@ class Messages:
         """The structs of what was drawn last, at their places in the message."""
         prefix: Path = next(((w,) for w in ("params", "result") if w in value), ())
         for site in self.draw.sites:
-            opened = stripped(self.schema, site.type)
+            opened = strip_bounds(self.schema, site.type)
             for arm in arms(self.schema, opened) if isinstance(opened, Uni) else (opened,):
-                if isinstance(struct := stripped(self.schema, arm), Ref):
+                if isinstance(struct := strip_bounds(self.schema, arm), Ref):
                     yield (*prefix, *site.at), struct.name
 
     def _unknown(self, position: str) -> Message:

@@ -30,7 +30,7 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.walk import kinds, stripped
+from mcp_bindgen.ir.walk import kinds, strip_bounds
 
 __all__ = [
     "ANOTHER_TAG",
@@ -173,7 +173,7 @@ def faults(schema: Schema, type: Type, required: bool) -> tuple[str, ...]:
     own = kinds(schema, type)
     wanted = ["missing"] if required else []
     wanted += [f"is {kind}" for kind in KINDS if kind not in own]
-    leaves = [stripped(schema, leaf) for leaf in unions.arms(schema, type)]
+    leaves = [strip_bounds(schema, leaf) for leaf in unions.arms(schema, type)]
     for kind in ("string", "number"):
         of_kind = [leaf for leaf in leaves if kind in kinds(schema, leaf)]
         if of_kind and all(isinstance(leaf, Lit) for leaf in of_kind):
@@ -221,7 +221,7 @@ def _tagged(schema: Schema, spot: str, type: Type) -> Iterator[str]:
 
 
 def is_struct(schema: Schema, type: Type) -> bool:
-    return isinstance(stripped(schema, type), Ref)
+    return isinstance(strip_bounds(schema, type), Ref)
 
 
 @dataclass

@@ -32,7 +32,7 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.walk import kinds, stripped
+from mcp_bindgen.ir.walk import kinds, strip_bounds
 from tests.support.reach import KINDS, Reach, extras, is_struct, python_names
 from tests.support.sample_values import (
     FLOATS,
@@ -343,7 +343,7 @@ class ValidInstances:
 
     def bounded(self, type: Bounded, spot: str, at: Path, own: bool, around: Path | None) -> JSON:
         limits, of = type.limits, type.of
-        match stripped(self.schema, of):
+        match strip_bounds(self.schema, of):
             case Prim(name="number"):
                 return self.number(limits, spot, own)
             case Prim(name="string"):
@@ -385,7 +385,7 @@ class ValidInstances:
 
 
 def _constant(schema: Schema, arm: Type, tag: str) -> str:
-    opened = stripped(schema, arm)
+    opened = strip_bounds(schema, arm)
     assert isinstance(opened, Ref)
     field: Field | None = schema.structs[opened.name].field(tag)
     assert field is not None

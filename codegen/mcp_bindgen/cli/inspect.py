@@ -215,9 +215,9 @@ def _union(schema: Schema, declaration: Declaration) -> Iterator[str]:
     """The arms of a union; empty for other declarations."""
     from mcp_bindgen.ir.model import Alias, Uni
     from mcp_bindgen.ir.unions import arms, overlaps, tag
-    from mcp_bindgen.ir.walk import stripped
+    from mcp_bindgen.ir.walk import strip_bounds
 
-    if isinstance(declaration, Alias) and isinstance(stripped(schema, declaration.type), Uni):
+    if isinstance(declaration, Alias) and isinstance(strip_bounds(schema, declaration.type), Uni):
         leaves = arms(schema, declaration.type)
         by = tag(schema, leaves)
         order = ", ".join(map(_spell, leaves))
@@ -230,9 +230,9 @@ def _union(schema: Schema, declaration: Declaration) -> Iterator[str]:
 
 
 def _spell(type: Type) -> str:
-    from mcp_bindgen.ir.export.typescript import spelled_type
+    from mcp_bindgen.ir.export.typescript import type_text
 
-    return spelled_type(type)
+    return type_text(type)
 
 
 def _declaration(file: pins.Found, schema: Schema, declaration: Declaration) -> Iterator[str]:

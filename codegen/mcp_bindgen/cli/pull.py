@@ -16,7 +16,7 @@ from mcp_bindgen.cli import FINDINGS, OK
 from mcp_bindgen.cli.ignored import idle_text
 from mcp_bindgen.cli.options import FOLDER, Network, network_options
 from mcp_bindgen.cli.show import near, progress, safe, say, warn
-from mcp_bindgen.errors import InputError, counted
+from mcp_bindgen.errors import InputError, count_of
 
 if TYPE_CHECKING:
     from mcp_bindgen.pull import Official, Pulled
@@ -96,7 +96,7 @@ def command(
         raise click.UsageError("REVISION is needed, or --extension NAME.")
     like = None
     if extension:
-        revision, like = pull.extended(extension, revision, _into(into))
+        revision, like = pull.extend_pins(extension, revision, _into(into))
     pins.require_name(revision)
     if remove:
         changed = pull.remove(revision, _into(into))
@@ -123,7 +123,7 @@ def command(
 def _file(pulled: Pulled, folder: Path) -> pins.Found:
     """The written files of a revision."""
     place = pins.place(pulled.revision)
-    imports = pins.imported(pulled.pin, pulled.revision, folder=folder)
+    imports = pins.imported_files(pulled.pin, pulled.revision, folder=folder)
     imports = pins.apart(imports) if "@" in pulled.revision else imports
     data = pins.read_bytes(folder / place)
     return pins.Found(data, f"schema/{place}", pulled.revision, imports)
@@ -215,6 +215,6 @@ def _text(pulled: Pulled, folder: Path) -> str:
 def _unsaid(places: tuple[str, ...]) -> list[str]:
     if not places:
         return []
-    comments = counted(len(places), "comment")
+    comments = count_of(len(places), "comment")
     head = f"{comments} to write in our words, as the official ones are new or changed:"
     return ["", head, *places]

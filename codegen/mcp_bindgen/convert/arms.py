@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mcp_bindgen.ir.model import Bounded, Field, Lit, Map, Prim, Ref, Schema, Struct, Type
 from mcp_bindgen.ir.unions import literals, tag
-from mcp_bindgen.ir.walk import is_any, kinds, stripped, struct_of
+from mcp_bindgen.ir.walk import is_any, kinds, strip_bounds, struct_of
 
 __all__ = ["Likeness", "arm_name", "is_object", "value_of"]
 
@@ -49,7 +49,7 @@ class Likeness:
 
     def alike(self, s: Type, t: Type) -> bool:
         """Return whether two arms, not structs, are of the same JSON kind."""
-        mine, theirs = stripped(self.source, s), stripped(self.target, t)
+        mine, theirs = strip_bounds(self.source, s), strip_bounds(self.target, t)
         if isinstance(mine, Lit) and isinstance(theirs, Lit):
             return mine == theirs
         return bool(kinds(self.source, s) & kinds(self.target, t))
@@ -61,7 +61,7 @@ class Likeness:
         return needed and not any(self._clash(f, g) for f, g in both)
 
     def _clash(self, f: Field, g: Field) -> bool:
-        a, b = stripped(self.source, f.type), stripped(self.target, g.type)
+        a, b = strip_bounds(self.source, f.type), strip_bounds(self.target, g.type)
         mine, theirs = literals(self.source, a), literals(self.target, b)
         if mine and theirs:
             return not mine & theirs

@@ -19,7 +19,7 @@ from mcp_bindgen.convert.rows import Rows, paths_of
 from mcp_bindgen.ir.model import Arr, Field, Schema, Struct, Type, Uni
 from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.values.accepts import accepts
-from mcp_bindgen.ir.walk import kinds, stripped, struct_of
+from mcp_bindgen.ir.walk import kinds, strip_bounds, struct_of
 
 __all__ = ["compositions", "suggestion"]
 
@@ -66,7 +66,7 @@ class _Composition:
         self.way = way
 
     def composed(self, member: Field, *, built: bool) -> Composed:
-        array = stripped(self.schema, member.type)
+        array = strip_bounds(self.schema, member.type)
         if not isinstance(array, Arr) or not member.required:
             self.reject(f"{self.whole.name}.{member.wire} is not a required array")
         given = self.decision.values["parts"]
@@ -86,7 +86,7 @@ class _Composition:
         match table:
             case {"items": str(wire)} if len(table) == 1:
                 member = self._member(wire)
-                array = stripped(self.of, member.type)
+                array = strip_bounds(self.of, member.type)
                 if not isinstance(array, Arr) or not member.required:
                     self.reject(f"{self.parts.name}.{wire} is not a required array")
                 rest = item if built else self._others(item, tables)
@@ -200,7 +200,7 @@ def suggestion(
     `parts` is the struct with the members, `schemas` are its schema and that of `whole`.
     """
     of, schema = schemas
-    array = stripped(schema, member.type)
+    array = strip_bounds(schema, member.type)
     if not isinstance(array, Arr) or not member.required:
         return ""
     gone = [field for field in parts.fields if whole.field(field.wire) is None]
@@ -210,7 +210,7 @@ def suggestion(
 
 def _table(field: Field, item: Type, schema: Schema, of: Schema, way: _Ways) -> str:
     """The part that holds a member; empty if none does."""
-    inner = stripped(of, field.type)
+    inner = strip_bounds(of, field.type)
     if isinstance(inner, Arr) and field.required and way(inner.of, item, field.wire) is not None:
         return f"{{items = {json.dumps(field.wire)}}}"
     candidates = [

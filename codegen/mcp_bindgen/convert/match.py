@@ -61,9 +61,9 @@ from mcp_bindgen.ir.walk import (
     head,
     is_any,
     kinds,
-    stripped,
+    resolve_aliases,
+    strip_bounds,
     struct_of,
-    unaliased,
 )
 from mcp_bindgen.source.text import close_to
 
@@ -113,7 +113,7 @@ class Ways:
         how.
         """
         alias = alias_of(self.source, s)
-        s, t = unaliased(self.source, s), unaliased(self.target, t)
+        s, t = resolve_aliases(self.source, s), resolve_aliases(self.target, t)
         if isinstance(s, Bounded) or isinstance(t, Bounded):
             return self._relax_bounds(s, t, place)
         if is_any(self.target, t):
@@ -224,7 +224,7 @@ class Ways:
         other = self.likeness.best_fit(struct, targets)
         if other is not None:
             return self.struct(struct, other)
-        whole = any(self.likeness.takes_objects(stripped(self.target, t)) for t in targets)
+        whole = any(self.likeness.takes_objects(strip_bounds(self.target, t)) for t in targets)
         return CARRY if whole else None
 
     # ---- structs

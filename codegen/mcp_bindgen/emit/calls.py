@@ -19,7 +19,7 @@ from mcp_bindgen.emit.text.layout import (
     lay,
     literal,
 )
-from mcp_bindgen.emit.text.packages import imports_of, titled, use_core
+from mcp_bindgen.emit.text.packages import imports_of, title_of, use_core
 from mcp_bindgen.ir.model import Alias, Extension, Method, Ref, Schema, Type
 from mcp_bindgen.ir.names import RESERVED_MEMBERS, snake
 
@@ -94,15 +94,15 @@ class _Parameters:
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
-        params = {_named(m.params) for m in schema.methods if m.params is not None}
-        results = {_named(m.result) for m in schema.methods if m.result is not None}
+        params = {_name_of(m.params) for m in schema.methods if m.params is not None}
+        results = {_name_of(m.result) for m in schema.methods if m.result is not None}
         self._results = {name: f"{name}_" if name in params else name for name in results}
 
     def params(self, method: Method) -> str:
-        return "" if method.params is None else _named(method.params)
+        return "" if method.params is None else _name_of(method.params)
 
     def result(self, method: Method) -> str:
-        return "" if method.result is None else self._results[_named(method.result)]
+        return "" if method.result is None else self._results[_name_of(method.result)]
 
     def of(self, directions: tuple[str, ...]) -> dict[str, Type]:
         """The parameters of a role's class, and their types, in the order of use."""
@@ -122,7 +122,7 @@ class _Parameters:
             yield from lay("", f"{name} = ", call("TypeVar", literal(name), f"{variance}=True"))
 
 
-def _named(type: Type) -> str:
+def _name_of(type: Type) -> str:
     assert isinstance(type, Ref)  # since `name_bodies`
     return type.name
 
@@ -150,7 +150,7 @@ def calls_view(schema: Schema) -> dict[str, Any]:
     }
     facades = [*(f"{role}Calls" for role in callers), *(f"{role}Handlers" for role in handlers)]
     return view | {
-        "title": titled(schema),
+        "title": title_of(schema),
         "imports": imports.lines,
         "public": [literal(name) for name in (*_TABLES, *sorted(facades))],
     }
@@ -173,7 +173,7 @@ def _names(rows: Iterable[tuple[str, Type | None]]) -> list[str]:
         line
         for name, type in rows
         if type is not None
-        for line in lay(STEP, f"{literal(name)}: ", literal(_named(type)), ",")
+        for line in lay(STEP, f"{literal(name)}: ", literal(_name_of(type)), ",")
     ]
 
 
@@ -206,7 +206,7 @@ class _Writer:
         return {"name": name, "head": lay("", "", head, ":"), "methods": lines[1:]}
 
     def handler(self, method: Method) -> Iterator[str]:
-        yield from self._deprecated(method)
+        yield from self._deprecation_lines(method)
         params = self._params(method, "")
         head = Group(f"async def {_python(self.schema, method)}(", ("self", *params, "/"), ")")
         yield from lay(STEP, "", head, f" -> {self.parameters.result(method) or 'None'}:")
@@ -214,7 +214,7 @@ class _Writer:
         yield f"{STEP * 2}..."
 
     def caller(self, method: Method) -> Iterator[str]:
-        yield from self._deprecated(method)
+        yield from self._deprecation_lines(method)
         params, result = self._params(method, " = None"), self.parameters.result(method)
         head = Group(f"async def {_python(self.schema, method)}(", ("self", *params), ")")
         yield from lay(STEP, "", head, f" -> {result or 'None'}:")
@@ -228,7 +228,7 @@ class _Writer:
         cast = call(self.imports.use("typing", "cast"), literal(result), "answer")
         yield from lay(STEP * 2, "return ", cast)
 
-    def _deprecated(self, method: Method) -> Iterator[str]:
+    def _deprecation_lines(self, method: Method) -> Iterator[str]:
         if method.deprecated is not None:
             self.imports.use(".._wire", "deprecated")
             yield from lay(STEP, "@", call("deprecated", literal(deprecation(method.deprecated))))
@@ -252,7 +252,7 @@ def flavour_calls_view(schema: Schema, flavour: str) -> dict[str, Any]:
     models = _Models(schema, imports, flavour)
     callers, handlers = _roles(schema, _CALLED), _roles(schema, _HANDLED)
     view = {
-        "title": titled(schema),
+        "title": title_of(schema),
         "flavour": flavour,
         "callers": [models.role(name, "Calls", callers[name]) for name in callers],
         "handlers": [models.role(name, "Handlers", handlers[name]) for name in handlers],

@@ -21,7 +21,7 @@ _OF_COMPOSITION: Final = "steps/_parts.py"
 
 def copies(flavours: Collection[str]) -> Iterator[tuple[str, str]]:
     """Path and text of each support module these flavours need."""
-    yield from ((path.relative_to(_SUPPORT).as_posix(), _text(path)) for path in _shared())
+    yield from ((path.relative_to(_SUPPORT).as_posix(), _text(path)) for path in _shared_modules())
     for flavour, names in _OF_A_FLAVOUR.items():
         if flavour in flavours:
             yield from ((name, _text(_SUPPORT / name)) for name in names)
@@ -36,7 +36,7 @@ def copies_of_steps(*, composition: bool) -> Iterator[tuple[str, str]]:
 
 
 @cache
-def _shared() -> tuple[Path, ...]:
+def _shared_modules() -> tuple[Path, ...]:
     """The modules of `_wire`, which every package has."""
     return tuple(sorted((_SUPPORT / "_wire").glob("*.py")))
 

@@ -27,9 +27,9 @@ from mcp_bindgen.emit.models.pydantic import pydantic_view
 from mcp_bindgen.emit.options import FLAVOURS, Options
 from mcp_bindgen.emit.steps.views import step_view, steps_view
 from mcp_bindgen.emit.text.layout import literal
-from mcp_bindgen.emit.text.packages import extension_package, package, titled
+from mcp_bindgen.emit.text.packages import extension_package, package, title_of
 from mcp_bindgen.errors import TemplateError
-from mcp_bindgen.ir.choices import literals_chosen
+from mcp_bindgen.ir.choices import choose_literals
 from mcp_bindgen.ir.model import Schema
 
 __all__ = ["excerpt", "extension", "extensions", "generate", "package"]
@@ -61,7 +61,7 @@ def generate(
     files["__init__.py"] = _render(
         engine, "package.py.jinja", None, _package_view(schemas, handled)
     )
-    files.update(copies(_written(options.flavours)))
+    files.update(copies(_flavours_to_write(options.flavours)))
     files.update(_handlers(engine, handled, package(handled), options))
     for schema in schemas:
         for path, text in _revision(engine, schema, options):
@@ -88,7 +88,7 @@ def _steps(
     yield "convert.py", _render(engine, "convert.py.jinja", None, view)
 
 
-def _written(flavours: tuple[str, ...]) -> list[str]:
+def _flavours_to_write(flavours: tuple[str, ...]) -> list[str]:
     """The flavours whose models are written: pydantic needs the dataclasses to locate an error."""
     needed = {*flavours, "dataclass"} if "pydantic" in flavours else {*flavours}
     return [flavour for flavour in FLAVOURS if flavour in needed]
@@ -137,7 +137,7 @@ def extensions(schemas: Sequence[Schema], options: Options) -> dict[str, str]:
         name = schema.revision.partition("@")[0]
         view = {"title": name}
         files[f"{folder}/__init__.py"] = _render(engine, "extension.py.jinja", None, view)
-        for path, text in _handlers(engine, titled(schema), version, options):
+        for path, text in _handlers(engine, title_of(schema), version, options):
             files[f"{folder}/{path}"] = text
         for path, text in extension(schema, options).items():
             files[f"{folder}/{version}/{path}"] = text
@@ -148,19 +148,19 @@ def _revision(
     engine: jinja2.Environment, schema: Schema, options: Options
 ) -> Iterator[tuple[str, str]]:
     folder = package(schema.revision)
-    title = {"title": titled(schema)}
+    title = {"title": title_of(schema)}
     yield f"{folder}/__init__.py", _render(engine, "revision.py.jinja", schema, title)
     if schema.extension is None:
         template, view = "methods.py.jinja", methods_view(schema)
     else:
         template, view = "extension_methods.py.jinja", extension_view(schema)
     yield f"{folder}/methods.py", _render(engine, template, schema, view)
-    named = literals_chosen(name_bodies(schema), options.literals)
+    named = choose_literals(name_bodies(schema), options.literals)
     shapes = Shapes(named, options.unknown)
     codec = codec_view(shapes, options.flavours)
     yield f"{folder}/codec.py", _render(engine, "codec.py.jinja", schema, codec)
     yield f"{folder}/calls.py", _render(engine, "calls.py.jinja", schema, calls_view(named))
-    for flavour in _written(options.flavours):
+    for flavour in _flavours_to_write(options.flavours):
         models = _MODELS[flavour](shapes)
         yield (
             f"{folder}/models_{flavour}.py",

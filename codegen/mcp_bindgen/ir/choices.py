@@ -14,23 +14,23 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.walk import mapped
+from mcp_bindgen.ir.walk import map_children
 
-__all__ = ["literals_chosen"]
+__all__ = ["choose_literals"]
 
 
-def literals_chosen(schema: Schema, literals: str) -> Schema:
+def choose_literals(schema: Schema, literals: str) -> Schema:
     """`schema`; with `--literals open`, its unions of string literals accept any string."""
     if literals == "closed":
         return schema
     extension = schema.extension
     if extension is not None:
-        extension = replace(extension, core=literals_chosen(extension.core, literals))
-    declarations = tuple(map(_opened, schema.declarations))
+        extension = replace(extension, core=choose_literals(extension.core, literals))
+    declarations = tuple(map(_open_literals, schema.declarations))
     return replace(schema, declarations=declarations, extension=extension)
 
 
-def _opened(declaration: Declaration) -> Declaration:
+def _open_literals(declaration: Declaration) -> Declaration:
     match declaration:
         case Struct():
             fields = tuple(replace(f, type=_open(f.type)) for f in declaration.fields)
@@ -46,4 +46,4 @@ def _open(type: Type) -> Type:
         case Uni(arms) if all(isinstance(a, Lit) and isinstance(a.value, str) for a in arms):
             return Uni((*arms, Prim("string")))
         case _:
-            return mapped(type, _open)
+            return map_children(type, _open)

@@ -20,7 +20,7 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.walk import kinds, stripped, struct_of
+from mcp_bindgen.ir.walk import kinds, strip_bounds, struct_of
 
 __all__ = ["arms", "disjoint", "literals", "overlaps", "own_members", "plainer_arms", "tag"]
 
@@ -51,7 +51,7 @@ def _leaves(schema: Schema, type: Type) -> Iterator[Type]:
     queue = [type]
     while queue:
         arm = queue.pop(0)
-        opened = stripped(schema, arm) if isinstance(arm, Ref) else arm
+        opened = strip_bounds(schema, arm) if isinstance(arm, Ref) else arm
         if not isinstance(opened, Uni):
             yield arm
         elif not isinstance(arm, Ref) or arm.name not in seen:
@@ -60,7 +60,7 @@ def _leaves(schema: Schema, type: Type) -> Iterator[Type]:
 
 
 def _generality(schema: Schema, leaf: Type) -> tuple[int, ...]:
-    opened = stripped(schema, leaf)
+    opened = strip_bounds(schema, leaf)
     if struct := struct_of(schema, leaf):
         required = sum(f.required for f in struct.fields)
         return (1, -len(struct.consts), -required, -len(struct.fields))
@@ -109,7 +109,9 @@ def plainer_arms(
 def literals(schema: Schema, type: Type) -> frozenset[object]:
     """The values of a type made of literals only; empty for other types."""
     leaves = arms(schema, type) if isinstance(type, Uni) else (type,)
-    values = [leaf.value for leaf in (stripped(schema, x) for x in leaves) if isinstance(leaf, Lit)]
+    values = [
+        leaf.value for leaf in (strip_bounds(schema, x) for x in leaves) if isinstance(leaf, Lit)
+    ]
     return frozenset(values) if len(values) == len(leaves) else frozenset()
 
 
@@ -130,7 +132,7 @@ def disjoint(schema: Schema, a: Type, b: Type, _depth: int = 0) -> bool:
     """Return whether no value is accepted by both; False if it is not easily seen."""
     if not kinds(schema, a) & kinds(schema, b):
         return True
-    x, y = stripped(schema, a), stripped(schema, b)
+    x, y = strip_bounds(schema, a), strip_bounds(schema, b)
     if isinstance(x, Uni) or isinstance(y, Uni):
         return all(
             disjoint(schema, p, q, _depth) for p in _leaves(schema, x) for q in _leaves(schema, y)
@@ -151,7 +153,9 @@ def disjoint(schema: Schema, a: Type, b: Type, _depth: int = 0) -> bool:
 def overlaps(schema: Schema) -> Iterator[tuple[str, str, str]]:
     """Each pair of overlapping arms of a named union: union, first, second."""
     for declaration in schema.declarations:
-        if isinstance(declaration, Alias) and isinstance(stripped(schema, declaration.type), Uni):
+        if isinstance(declaration, Alias) and isinstance(
+            strip_bounds(schema, declaration.type), Uni
+        ):
             leaves = [leaf for leaf in arms(schema, declaration.type) if struct_of(schema, leaf)]
             for i, a in enumerate(leaves):
                 for b in leaves[i + 1 :]:

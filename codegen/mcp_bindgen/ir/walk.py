@@ -24,19 +24,21 @@ from mcp_bindgen.ir.model import (
 )
 
 __all__ = [
+    "PARTIAL",
     "alias_of",
     "children",
     "head",
     "holds_struct",
     "is_any",
     "is_never",
+    "is_partial",
     "kinds",
-    "mapped",
+    "map_children",
     "recursive",
     "references",
-    "stripped",
+    "resolve_aliases",
+    "strip_bounds",
     "struct_of",
-    "unaliased",
 ]
 
 _BLANK: Final = Prim("unknown")
@@ -64,7 +66,7 @@ def children(type: Type) -> tuple[Type, ...]:
             return type.arms
 
 
-def mapped(type: Type, change: Callable[[Type], Type]) -> Type:
+def map_children(type: Type, change: Callable[[Type], Type]) -> Type:
     """`type` with `change` applied to each child."""
     match type:
         case Prim() | Lit() | Ref():
@@ -80,7 +82,7 @@ def mapped(type: Type, change: Callable[[Type], Type]) -> Type:
 
 def head(type: Type) -> Type:
     """`type` without its children. Types with equal heads have equally many children."""
-    return mapped(type, lambda _: _BLANK)
+    return map_children(type, lambda _: _BLANK)
 
 
 def references(type: Type) -> Iterator[str]:
@@ -111,35 +113,35 @@ def alias_of(schema: Schema, type: Type) -> Alias | None:
     return declared if isinstance(declared, Alias) else None
 
 
-def unaliased(schema: Schema, type: Type) -> Type:
+def resolve_aliases(schema: Schema, type: Type) -> Type:
     """`type` with aliases resolved. Bounds stay."""
     while isinstance(type, Ref) and isinstance(alias := schema.types[type.name], Alias):
         type = alias.type
     return type
 
 
-def stripped(schema: Schema, type: Type) -> Type:
-    """Like `unaliased`, with bounds set aside too."""
-    while isinstance(type := unaliased(schema, type), Bounded):
+def strip_bounds(schema: Schema, type: Type) -> Type:
+    """Like `resolve_aliases`, with bounds set aside too."""
+    while isinstance(type := resolve_aliases(schema, type), Bounded):
         type = type.of
     return type
 
 
 def struct_of(schema: Schema, type: Type) -> Struct | None:
     """The struct named by `type`, directly or through an alias; None for other types."""
-    bare = stripped(schema, type)
+    bare = strip_bounds(schema, type)
     return schema.structs[bare.name] if isinstance(bare, Ref) else None
 
 
 def is_never(schema: Schema, type: Type) -> bool:
     """Return whether no value is of `type`."""
-    bare = unaliased(schema, type)
+    bare = resolve_aliases(schema, type)
     return isinstance(bare, Uni) and not bare.arms
 
 
 def is_any(schema: Schema, type: Type) -> bool:
     """Return whether `type` takes any JSON value."""
-    bare = unaliased(schema, type)
+    bare = resolve_aliases(schema, type)
     return isinstance(bare, Prim) and bare.name in JSON_PRIMS
 
 
@@ -148,7 +150,7 @@ def holds_struct(schema: Schema, type: Type) -> bool:
     seen: set[Type] = set()
     queue = [type]
     while queue:
-        bare = stripped(schema, queue.pop())
+        bare = strip_bounds(schema, queue.pop())
         if isinstance(bare, Ref):
             return True
         inner = children(bare)
@@ -164,7 +166,7 @@ def kinds(schema: Schema, type: Type) -> frozenset[Kind]:
     seen: set[Type] = set()
     queue = [type]
     while queue:
-        bare = stripped(schema, queue.pop())
+        bare = strip_bounds(schema, queue.pop())
         if not isinstance(bare, Uni):
             taken |= _kinds(bare)
         elif bare not in seen:
@@ -196,3 +198,12 @@ def _prim_kinds(name: str) -> frozenset[Kind]:
     if name in JSON_PRIMS:
         return _ALL_KINDS
     return frozenset(kind for kind in _ALL_KINDS if kind == name)
+
+
+PARTIAL: Final = "!"
+"""The last character of the name of an alias whose type is wider than its schema."""
+
+
+def is_partial(type: Type) -> bool:
+    """Return whether a type is an alias which accepts values that its schema refuses."""
+    return isinstance(type, Ref) and type.name.endswith(PARTIAL)

@@ -6,7 +6,7 @@ from mcp_bindgen.pins.files import (
     beside,
     find,
     find_extension,
-    imported,
+    imported_files,
     place,
     schema_path,
 )
@@ -53,7 +53,7 @@ __all__ = [
     "extensions",
     "find",
     "find_extension",
-    "imported",
+    "imported_files",
     "load",
     "lower",
     "lower_alike",

@@ -23,7 +23,7 @@ __all__ = [
     "beside",
     "find",
     "find_extension",
-    "imported",
+    "imported_files",
     "place",
     "schema_path",
 ]
@@ -93,7 +93,7 @@ def find(text: str, imports: Sequence[str] = (), like: str = "") -> Found:
     """
     schema = _read_file(text)
     pin = _pin_of().get(schema.revision or like)
-    files = imported(pin, schema.revision or like, imports)
+    files = imported_files(pin, schema.revision or like, imports)
     if not schema.revision:
         from mcp_bindgen.source import Source
 
@@ -103,7 +103,7 @@ def find(text: str, imports: Sequence[str] = (), like: str = "") -> Found:
     return replace(schema, imports=files) if files else schema
 
 
-def imported(
+def imported_files(
     pin: Pin | None, revision: str, rows: Sequence[str] = (), folder: Path | None = None
 ) -> dict[str, Source]:
     """The texts for import specifiers, from the pin of `revision` and from SPECIFIER=FILE.
@@ -124,7 +124,7 @@ def imported(
         else:
             files |= [_read_import(row)]
         if target in known and known[target].files:
-            files = {**apart(imported(known[target], target)), **files}
+            files = {**apart(imported_files(known[target], target)), **files}
     return files
 
 

@@ -97,16 +97,16 @@ def lower_alike(files: Sequence[Found]) -> list[Schema]:
 
 
 def _apply_answers(file: Found, schema: Schema, rows: Decisions) -> Schema:
-    from mcp_bindgen.ir.lower.methods import answered_as
-    from mcp_bindgen.ir.lower.narrow import narrowed_as
+    from mcp_bindgen.ir.lower.methods import apply_method_rows
+    from mcp_bindgen.ir.lower.narrow import apply_narrow_rows
 
     if "@" in file.revision:
         return schema
     named = schema.consts.get("LATEST_PROTOCOL_VERSION")
     known = named.value if named and named.value in pins() else max(pins())
     revision, older = file.revision or str(known), bool(file.revision)
-    narrowed = narrowed_as(revision, schema, rows, older=older)
-    return answered_as(revision, narrowed, rows, older=older)
+    narrowed = apply_narrow_rows(revision, schema, rows, older=older)
+    return apply_method_rows(revision, narrowed, rows, older=older)
 
 
 def meaning(file: Found) -> Schema:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
-from mcp_bindgen.compare.changes.assignable import PARTIAL
 from mcp_bindgen.ir.model import Alias, Arr, Element, Field, Ref, Schema, Struct, Tup, Type
 from mcp_bindgen.ir.unions import disjoint
+from mcp_bindgen.ir.walk import PARTIAL
 from mcp_bindgen.limits import MAX_DEPTH, MAX_PLACES
 from mcp_bindgen.tools import remarks
 from mcp_bindgen.tools.json_document import JsonPath, Node

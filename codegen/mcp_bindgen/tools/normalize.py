@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final, TypeAlias
 
-from mcp_bindgen.compare.changes.assignable import PARTIAL
 from mcp_bindgen.ir.model import (
     Alias,
     Arr,
@@ -32,6 +31,7 @@ from mcp_bindgen.ir.model import (
 )
 from mcp_bindgen.ir.names import member_name
 from mcp_bindgen.ir.values.accepts import accepts
+from mcp_bindgen.ir.walk import PARTIAL
 from mcp_bindgen.tools.json_schema import Reader
 from mcp_bindgen.tools.remarks import quoted
 from mcp_bindgen.tools.shapes import ANY, NEVER

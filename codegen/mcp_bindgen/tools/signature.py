@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from mcp_bindgen.compare.changes.typescript import spelled
+from mcp_bindgen.ir.export.typescript import shape_text
 from mcp_bindgen.ir.model import Field, Ref
 from mcp_bindgen.tools.remarks import quoted
 from mcp_bindgen.tools.surface import ARGUMENTS, WRAPPERS, read
@@ -25,10 +25,10 @@ def signature(tool: bytes, name: str) -> str:
     (given,) = (field.type for field in params.fields if field.wire == ARGUMENTS)
     shape = schema.structs.get(given.name) if isinstance(given, Ref) else None
     if shape is None:
-        return f"({spelled(schema, given, 1)})"
+        return f"({shape_text(schema, given, 1)})"
 
     def one(field: Field) -> str:
-        type = spelled(schema, field.type, 1)
+        type = shape_text(schema, field.type, 1)
         type = type.replace("number (integer)", "integer").replace("number (integer, ", "integer (")
         return f"{field.wire}{'' if field.required else '?'}: {type}"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from mcp_bindgen.compare.changes.assignable import PARTIAL
 from mcp_bindgen.compare.changes.change import Change, Spot
 from mcp_bindgen.compare.changes.pairing import pair
 from mcp_bindgen.compare.judge.rules import BY_KEY, Refuses, Rule, Verdict
 from mcp_bindgen.compare.judge.verdicts import Finding
 from mcp_bindgen.compare.messages.directions import Route, of_method, result_route
 from mcp_bindgen.ir.model import Method
+from mcp_bindgen.ir.walk import PARTIAL
 from mcp_bindgen.tools.keywords import TEXTS
 from mcp_bindgen.tools.remarks import Remark, Remarks
 from mcp_bindgen.tools.surface import Surface

@@ -32,9 +32,9 @@ def _mark(cell: Cell) -> str:
 
 def _closely(history: History, names: Sequence[str]) -> Iterator[tuple[Row, tuple[Row, ...]]]:
     """The requested rows, each with the rows of its members."""
-    from mcp_bindgen.compare.report.history import members, related
+    from mcp_bindgen.compare.report.history import members, related_rows
 
-    asked = [row for name in names for row in related(history, history.row(name))]
+    asked = [row for name in names for row in related_rows(history, history.row(name))]
     for row in {(row.kind, row.name): row for row in asked}.values():
         yield row, members(history, row)
 

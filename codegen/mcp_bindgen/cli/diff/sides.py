@@ -59,12 +59,12 @@ def _of_core(name: str, file: pins.Found, schema: Schema) -> Side:
 def _of_extension(name: str, file: pins.Found, like: str) -> Side:
     from dataclasses import replace
 
-    from mcp_bindgen.compare.messages.extension import Rows, carried, with_directions
+    from mcp_bindgen.compare.messages.extension import Rows, carried_types, with_directions
 
     revision = file.revision or like
     rows = Rows(pins.extension_decisions(), revision)
     schema = with_directions(replace(pins.by_facts(file), revision=revision), rows)
-    inside = carried(schema, rows, pins.load(pins.extensions()[revision].core))
+    inside = carried_types(schema, rows, pins.load(pins.extensions()[revision].core))
     if not schema.methods and not inside:
         raise _silent(file, f"Give a version of {like.partition('@')[0]}.")
     return replace(_side(name, file, schema), inside=inside)

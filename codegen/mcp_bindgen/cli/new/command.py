@@ -19,7 +19,7 @@ from mcp_bindgen import pins
 from mcp_bindgen.cli import OK
 from mcp_bindgen.cli.options import FOLDER, Network, network_options
 from mcp_bindgen.cli.show import near, safe, say, warn
-from mcp_bindgen.errors import OutputError, counted
+from mcp_bindgen.errors import OutputError, count_of
 from mcp_bindgen.scaffold.answers import (
     AUTHS,
     TRANSPORTS,
@@ -258,5 +258,5 @@ def _done(folder: Path, count: int) -> str:
     place = near(folder)
     next_step = f"make -C {shlex.quote(place)} try"
     return (
-        f"mcp-bindgen: {safe(place)} is written, {counted(count, 'file')}. Next: {safe(next_step)}"
+        f"mcp-bindgen: {safe(place)} is written, {count_of(count, 'file')}. Next: {safe(next_step)}"
     )

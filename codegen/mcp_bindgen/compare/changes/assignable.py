@@ -34,19 +34,11 @@ from mcp_bindgen.ir.model import (
 )
 from mcp_bindgen.ir.values.accepts import accepts
 from mcp_bindgen.ir.values.unlisted import takes
-from mcp_bindgen.ir.walk import alias_of, children, head, is_any, kinds, unaliased
+from mcp_bindgen.ir.walk import alias_of, children, head, is_any, is_partial, kinds, resolve_aliases
 
-__all__ = ["PARTIAL", "Pairs", "Relation", "apart", "is_partial", "leaves", "named"]
+__all__ = ["Pairs", "Relation", "apart", "leaves", "named"]
 
 Pairs: TypeAlias = frozenset[tuple[str, str]]
-
-PARTIAL: Final = "!"
-"""How the name of an alias ends whose type says only a part: some of its values are refused."""
-
-
-def is_partial(type: Type) -> bool:
-    """Return whether a type is narrower than its alias shows, in an unknown way."""
-    return isinstance(type, Ref) and type.name.endswith(PARTIAL)
 
 
 def leaves(schema: Schema, type: Type) -> tuple[Type, ...]:
@@ -144,19 +136,19 @@ class Relation:
         if values is not None:
             return all(map(partial(self._takes, choices), values))
         if choices == (read,):
-            return self._opened(sent, read)
+            return self._inside(sent, read)
         if any(self.holds(sent, choice) for choice in choices):
             return True
-        return is_partial(sent) and self.holds(unaliased(self.writer, sent), read)
+        return is_partial(sent) and self.holds(resolve_aliases(self.writer, sent), read)
 
     def _takes(self, choices: tuple[Type, ...], value: Any) -> bool:
         known = (choice for choice in choices if not is_partial(choice))
         return any(accepts(self.reader, choice, value) for choice in known)
 
-    def _opened(self, sent: Type, read: Type) -> bool:
+    def _inside(self, sent: Type, read: Type) -> bool:
         if is_partial(read):
             return False
-        opened, target = unaliased(self.writer, sent), named(self.reader, read)
+        opened, target = resolve_aliases(self.writer, sent), named(self.reader, read)
         if opened is not sent or target is not read:
             return self.holds(opened, target)
         if isinstance(sent, Bounded) or isinstance(read, Bounded):
@@ -226,12 +218,12 @@ class Relation:
                 return False
         more = {wire: f.type for wire, f in fields.items() if wire not in wanted}
         if theirs.keyed or mine.keyed:
-            return self._keyed(mine, theirs, more)
+            return self._keyed_members(mine, theirs, more)
         return rest is None or all(
             self.holds(t, rest) for t in [*more.values(), *([index] if index else [])]
         )
 
-    def _keyed(self, mine: _Members, theirs: _Members, more: dict[str, Type]) -> bool:
+    def _keyed_members(self, mine: _Members, theirs: _Members, more: dict[str, Type]) -> bool:
         """Return whether the writer's members not declared by the reader fit the reader's index
         signatures. At least one of the sides has signatures by template.
 

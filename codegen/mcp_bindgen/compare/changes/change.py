@@ -16,7 +16,7 @@ __all__ = [
     "Owner",
     "Place",
     "Spot",
-    "dotted",
+    "path_step",
     "value_of",
 ]
 
@@ -34,7 +34,7 @@ def value_of(key: str) -> str:
     return f"{VALUE[0]}{key}{VALUE[1]}"
 
 
-def dotted(step: str) -> str:
+def path_step(step: str) -> str:
     """A step as it stands in a path."""
     inside = step == ITEM or (step.startswith(VALUE[0]) and step.endswith(VALUE[1]))
     return step if inside else f".{step}"
@@ -89,7 +89,7 @@ class Place:
     root: str = ""
 
     def below(self, step: str) -> Place:
-        path, was = self.path + dotted(step), self.was + dotted(step)
+        path, was = self.path + path_step(step), self.was + path_step(step)
         return replace(self, path=path, was=was, steps=(*self.steps, step))
 
     def change(self, key: Key, old: Spot = NOTHING, new: Spot = NOTHING) -> Change:

@@ -28,7 +28,7 @@ class DeclarationComparison:
     def changes(self, a: str, b: str) -> Iterator[Change]:
         x, y = self.old.types[a], self.new.types[b]
         at = Place(self.new_places[b], self.old_places[a], (a, b), (), x.at, y.at)
-        yield from _named(at, x, y)
+        yield from _name_changes(at, x, y)
         yield from _tags(at, x, y)
         if isinstance(x, Struct) and isinstance(y, Struct):
             yield from self._members(at, x, y)
@@ -77,9 +77,9 @@ class DeclarationComparison:
         elif x.index is not None or y.index is not None:
             what = "added" if x.index is None else "removed"
             yield self.types.change(here, ("index", what, ""), x.index, y.index)
-        yield from self._keyed(at, x, y)
+        yield from self._index_changes(at, x, y)
 
-    def _keyed(self, at: Place, x: Struct, y: Struct) -> Iterator[Change]:
+    def _index_changes(self, at: Place, x: Struct, y: Struct) -> Iterator[Change]:
         """The index signatures by template."""
         both = {keyed.pattern: other for keyed, other in x.keyed_twins(y)}
         for keyed in x.keyed:
@@ -98,7 +98,7 @@ def _body(declaration: Struct | Alias) -> Type:
     return declaration.type if isinstance(declaration, Alias) else Ref(declaration.name)
 
 
-def _named(at: Place, x: Struct | Alias, y: Struct | Alias) -> Iterator[Change]:
+def _name_changes(at: Place, x: Struct | Alias, y: Struct | Alias) -> Iterator[Change]:
     """The changes of a declaration's name, and the change if only one side declares it inline."""
     before, after = is_inline(x), is_inline(y)
     if before != after:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from mcp_bindgen.compare.changes.assignable import Pairs, is_partial, leaves
+from mcp_bindgen.compare.changes.assignable import Pairs, leaves
 from mcp_bindgen.compare.changes.bounds import normal
 from mcp_bindgen.ir.envelopes import envelopes, union_of_envelopes
 from mcp_bindgen.ir.model import (
@@ -28,9 +28,9 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.walk import children, head, mapped, stripped
+from mcp_bindgen.ir.walk import children, head, is_partial, map_children, strip_bounds
 
-__all__ = ["Pairing", "is_inline", "pair", "same", "unmatched"]
+__all__ = ["Pairing", "is_inline", "pair", "same", "unmatched_arms"]
 
 _JSON: Final = Prim("json")
 _ALIKE: Final = 0.5
@@ -90,14 +90,14 @@ def same(names: dict[str, str], a: Type | None, b: Type | None) -> bool:
         case Bounded(), Bounded():
             return normal(a.limits) == normal(b.limits) and same(names, a.of, b.of)
         case Uni(), Uni():
-            return not any(unmatched(names, a.arms, b.arms))
+            return not any(unmatched_arms(names, a.arms, b.arms))
         case _:
             return head(a) == head(b) and all(
                 same(names, x, y) for x, y in zip(children(a), children(b), strict=True)
             )
 
 
-def unmatched(
+def unmatched_arms(
     names: dict[str, str], mine: Sequence[Type], theirs: Sequence[Type]
 ) -> tuple[list[Type], list[Type]]:
     """The arms of `mine` not written alike in `theirs`, and those of `theirs` not in `mine`."""
@@ -126,7 +126,7 @@ def _plain(schema: Schema, type: Type, around: frozenset[Type] = frozenset()) ->
     if type in around:
         return type
     around |= {type} if isinstance(type, Ref) else frozenset()
-    match bare := stripped(schema, type):
+    match bare := strip_bounds(schema, type):
         case Uni():
             arms = (_plain(schema, arm, around) for arm in leaves(schema, bare))
             return Uni(tuple(dict.fromkeys(arms)))
@@ -135,7 +135,7 @@ def _plain(schema: Schema, type: Type, around: frozenset[Type] = frozenset()) ->
         case Prim(name=name) if name in JSON_PRIMS:
             return _JSON
         case _:
-            return mapped(bare, lambda child: _plain(schema, child, around))
+            return map_children(bare, lambda child: _plain(schema, child, around))
 
 
 def pair(old: Schema, new: Schema) -> Pairing:
@@ -217,7 +217,7 @@ def _twins(
             yield a.name, b.name
         case _ if isinstance(a, Uni) or isinstance(b, Uni):
             before, after = leaves(pairing.old, a), leaves(pairing.new, b)
-            mine, theirs = unmatched(pairing.names, before, after)
+            mine, theirs = unmatched_arms(pairing.names, before, after)
             near = _Near(pairing, theirs)
             for x in mine:
                 for y in near.to(x):

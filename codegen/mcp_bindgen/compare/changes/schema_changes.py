@@ -15,8 +15,8 @@ from mcp_bindgen.compare.changes.declaration_changes import DeclarationCompariso
 from mcp_bindgen.compare.changes.inheritance import merge_inherited
 from mcp_bindgen.compare.changes.pairing import Pairing, is_inline, pair
 from mcp_bindgen.compare.changes.type_changes import TypeComparison
-from mcp_bindgen.compare.changes.typescript import spelled, spelled_value
 from mcp_bindgen.ir.envelopes import envelopes
+from mcp_bindgen.ir.export.typescript import shape_text, value_text
 from mcp_bindgen.ir.model import Alias, Const, Lit, Method, Ref, Schema, Struct
 
 __all__ = ["ERROR_CODE", "compare", "is_error_code"]
@@ -37,25 +37,25 @@ def _changes(pairing: Pairing) -> Iterator[Change]:
     yield from _methods(types)
     for a, b in pairing.names.items():
         yield from declarations.changes(a, b)
-    yield from _added_or_removed(pairing.old, pairing.left, "removed")
-    yield from _added_or_removed(pairing.new, pairing.came, "added")
+    yield from _presence_changes(pairing.old, pairing.left, "removed")
+    yield from _presence_changes(pairing.new, pairing.came, "added")
     yield from _constants(pairing)
     yield from _envelopes(types)
 
 
-def _added_or_removed(schema: Schema, names: list[str], what: str) -> Iterator[Change]:
+def _presence_changes(schema: Schema, names: list[str], what: str) -> Iterator[Change]:
     for name in names:
         declaration = schema.types[name]
         if not is_inline(declaration):
             spot = Spot(_summary(schema, declaration), at=declaration.at)
-            yield _one_sided(("declaration", what, ""), name, spot)
+            yield _presence_change(("declaration", what, ""), name, spot)
 
 
 def _summary(schema: Schema, declaration: Struct | Alias) -> str:
-    return spelled(schema, declaration.type) if isinstance(declaration, Alias) else "interface"
+    return shape_text(schema, declaration.type) if isinstance(declaration, Alias) else "interface"
 
 
-def _one_sided(key: Key, path: str, spot: Spot, method: str = "") -> Change:
+def _presence_change(key: Key, path: str, spot: Spot, method: str = "") -> Change:
     old, new = (spot, NOTHING) if key[1] == "removed" else (NOTHING, spot)
     return Change(key, path, old, new, method=method)
 
@@ -98,7 +98,7 @@ def _one_sided_method(schema: Schema, method: Method, what: str) -> Change:
     way = "two-way" if method.direction == "both" else method.direction
     text = f"{method.type} ({way} {method.kind})"
     spot = Spot(text, at=schema.types[method.type].at)
-    return _one_sided(("method", what, ""), method.name, spot, method.name)
+    return _presence_change(("method", what, ""), method.name, spot, method.name)
 
 
 # ---- envelopes
@@ -146,6 +146,6 @@ def _constants(pairing: Pairing) -> Iterator[Change]:
 
 def _constant(what: str, name: str, old: Const | None, new: Const | None) -> Change:
     before, after = (
-        Spot(spelled_value(c.value), Lit(c.value), c.at) if c else NOTHING for c in (old, new)
+        Spot(value_text(c.value), Lit(c.value), c.at) if c else NOTHING for c in (old, new)
     )
     return Change(("constant", what, ""), name, before, after)

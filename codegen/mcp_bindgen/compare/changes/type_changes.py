@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from mcp_bindgen.compare.changes.assignable import Relation, apart, is_partial, leaves, named
+from mcp_bindgen.compare.changes.assignable import Relation, apart, leaves, named
 from mcp_bindgen.compare.changes.bounds import concerning, limits_of, normal, tighter
 from mcp_bindgen.compare.changes.change import ITEM, VALUE, Change, Key, Place, Spot, value_of
-from mcp_bindgen.compare.changes.pairing import Pairing, unmatched
-from mcp_bindgen.compare.changes.typescript import spelled
+from mcp_bindgen.compare.changes.pairing import Pairing, unmatched_arms
 from mcp_bindgen.compare.changes.unmatched_members import OneSided, default_note
+from mcp_bindgen.ir.export.typescript import shape_text
 from mcp_bindgen.ir.model import (
     Arr,
     Bounded,
@@ -25,7 +25,7 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.walk import is_any, kinds, unaliased
+from mcp_bindgen.ir.walk import is_any, is_partial, kinds, resolve_aliases
 
 __all__ = ["TypeComparison"]
 
@@ -60,8 +60,8 @@ class TypeComparison:
         if is_partial(x) or is_partial(y):
             yield from self._partly(at, x, y)
             return
-        inside = list(self._opened(at, x, y))
-        yield from inside or [self._typed(at, a, b, "same")]
+        inside = list(self._inside(at, x, y))
+        yield from inside or [self._type_change(at, a, b, "same")]
 
     def _partly(self, at: Place, a: Type, b: Type) -> Iterator[Change]:
         """The differences outside a partial type; its unread part is compared as text.
@@ -74,7 +74,7 @@ class TypeComparison:
         if self._is_arm(a, b):
             yield from self._arms(at, a, b)
         else:
-            yield from self._opened(at, unaliased(self.old, a), unaliased(self.new, b))
+            yield from self._inside(at, resolve_aliases(self.old, a), resolve_aliases(self.new, b))
 
     def _is_arm(self, a: Type, b: Type) -> bool:
         """Return whether one of the types is a union and the other is one of its arms."""
@@ -85,9 +85,9 @@ class TypeComparison:
         return False
 
     def change(self, at: Place, key: Key, a: Type | None, b: Type | None) -> Change:
-        return at.change(key, Spot(spelled(self.old, a), a), Spot(spelled(self.new, b), b))
+        return at.change(key, Spot(shape_text(self.old, a), a), Spot(shape_text(self.new, b), b))
 
-    def _opened(self, at: Place, a: Type, b: Type) -> Iterator[Change]:
+    def _inside(self, at: Place, a: Type, b: Type) -> Iterator[Change]:
         if self.pairing.same(a, b):
             return
         if isinstance(a, Bounded) or isinstance(b, Bounded):
@@ -138,7 +138,7 @@ class TypeComparison:
         if a.required != b.required:
             how = "required" if b.required else "optional"
             change = self.change(at, ("member", "became", how), a.type, b.type)
-            marked = replace(change, old=_marked(change.old, a), new=_marked(change.new, b))
+            marked = replace(change, old=_with_mark(change.old, a), new=_with_mark(change.new, b))
             yield replace(marked, note=default_note(b))
         yield from self.changes(at, a.type, b.type)
 
@@ -150,16 +150,16 @@ class TypeComparison:
             how = "disjoint"
         if how == "widened" and is_any(self.new, b):
             how = "unknown"
-        return self._typed(at, a, b, how)
+        return self._type_change(at, a, b, how)
 
-    def _typed(self, at: Place, a: Type, b: Type, how: str) -> Change:
+    def _type_change(self, at: Place, a: Type, b: Type, how: str) -> Change:
         if how == "same" and not self.pairing.same_class(a, b):
             how = "class"
         return self.change(at, ("type", "changed", how), a, b)
 
     def _arms(self, at: Place, a: Type, b: Type) -> Iterator[Change]:
         mine, theirs = leaves(self.old, a), leaves(self.new, b)
-        gone, came = unmatched(self.pairing.names, mine, theirs)
+        gone, came = unmatched_arms(self.pairing.names, mine, theirs)
         if len(gone) == len(mine) and len(came) == len(theirs):
             yield self._relation(at, a, b)
             return
@@ -185,7 +185,7 @@ class TypeComparison:
             how = _RELATIONS[tighter(x, y), tighter(y, x)]
             yield self.change(at, ("bounds", "changed", how), a, b)
         if not self.pairing.same(*inner):
-            yield from self._opened(at, *inner)
+            yield from self._inside(at, *inner)
 
 
 def _shape(schema: Schema, type: Type) -> Struct | None:
@@ -205,7 +205,7 @@ def _requires_other(x: Struct, y: Struct) -> bool:
     return mine != theirs
 
 
-def _marked(spot: Spot, member: Field) -> Spot:
+def _with_mark(spot: Spot, member: Field) -> Spot:
     return replace(spot, text=f"{'' if member.required else '?'}: {spot.text}")
 
 

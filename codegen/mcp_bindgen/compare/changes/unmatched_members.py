@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from mcp_bindgen.compare.changes.assignable import Relation
 from mcp_bindgen.compare.changes.change import NOTHING, Change, Place, Spot
-from mcp_bindgen.compare.changes.typescript import spelled
 from mcp_bindgen.ir.envelopes import ENVELOPE_MEMBERS, envelopes
+from mcp_bindgen.ir.export.typescript import shape_text
 from mcp_bindgen.ir.model import Field, Struct
 from mcp_bindgen.ir.values.unlisted import types_of
 
@@ -36,7 +36,7 @@ class OneSided:
         key = ("member", self.what, self._manner(field, other))
         if self._is_envelope(at, field, other):
             key = ("envelope", self.what, "given" if field.const is None else "const")
-        spot = Spot(spelled(self.side, field.type), field.type, field.at)
+        spot = Spot(shape_text(self.side, field.type), field.type, field.at)
         here = at.below(field.wire)
         if self.what == "removed":
             return here.change(key, spot)

@@ -21,7 +21,7 @@ from mcp_bindgen.compare.messages.message_paths import item_at
 from mcp_bindgen.ir.model import Arr, Field, Map, Ref, Struct, Tup, Type, Uni
 from mcp_bindgen.ir.values.accepts import Path, accepts
 from mcp_bindgen.ir.values.unlisted import takes
-from mcp_bindgen.ir.walk import stripped, unaliased
+from mcp_bindgen.ir.walk import resolve_aliases, strip_bounds
 
 __all__ = ["Hole", "Messages", "Pair"]
 
@@ -93,7 +93,7 @@ class Messages:
         if isinstance(step, tuple):
             arms = Pair(step[self.side], step[1 - self.side])
             return self.along(replace(hole, pair=arms, sound=False), rest)
-        of = stripped(self.writer.schema, hole.pair.of)
+        of = strip_bounds(self.writer.schema, hole.pair.of)
         if isinstance(of, Uni):
             return self._along_an_arm(hole, of, steps)
         return self.along(self._step(hole, of, step), rest)
@@ -112,7 +112,7 @@ class Messages:
                 raise UnmakeableError
 
     def _read(self, pair: Pair) -> Type | None:
-        return None if pair.read is None else stripped(self.reader.schema, pair.read)
+        return None if pair.read is None else strip_bounds(self.reader.schema, pair.read)
 
     def _along_an_arm(self, hole: Hole, of: Uni, steps: tuple[Step, ...]) -> Hole:
         """The hole at the end of `steps`, inside the first arm of `of` in which all steps exist."""
@@ -130,8 +130,8 @@ class Messages:
 
     def _item(self, hole: Hole, of: Arr | Tup, read: Type | None, number: int) -> Hole:
         """The hole at item `number` of an array which is long enough for both sides."""
-        mine = limits_of(unaliased(self.writer.schema, hole.pair.of))
-        theirs = limits_of(unaliased(self.reader.schema, hole.pair.read or of))
+        mine = limits_of(resolve_aliases(self.writer.schema, hole.pair.of))
+        theirs = limits_of(resolve_aliases(self.reader.schema, hole.pair.read or of))
         least = max(number + 1, mine.min_items or 0, theirs.min_items or 0, _needs(of))
         if least > _TRIES:
             raise UnmakeableError
@@ -170,7 +170,7 @@ class Messages:
     def plain_object(self, hole: Hole) -> dict[str, Any] | None:
         """The plainest object in the hole, where both sides have a shape for it and it can be
         judged alone. Raises UnmakeableError."""
-        of, read = stripped(self.writer.schema, hole.pair.of), self._read(hole.pair)
+        of, read = strip_bounds(self.writer.schema, hole.pair.of), self._read(hole.pair)
         if not (hole.sound and isinstance(of, Ref) and isinstance(read, Ref)):
             return None
         base, sound = self.base(of, read)
@@ -178,7 +178,7 @@ class Messages:
 
     def members_at(self, hole: Hole, name: str) -> tuple[Field | None, Field | None]:
         """A member as the writer and the reader declare it."""
-        of, read = stripped(self.writer.schema, hole.pair.of), self._read(hole.pair)
+        of, read = strip_bounds(self.writer.schema, hole.pair.of), self._read(hole.pair)
         assert isinstance(of, Ref)
         mine, theirs = self.fields(of, read)
         return mine.get(name), theirs.get(name)
@@ -251,7 +251,7 @@ class Messages:
 
     def _hybrids(self, pair: Pair) -> Iterator[Any]:
         assert pair.read is not None
-        of, read = stripped(self.writer.schema, pair.of), self._read(pair)
+        of, read = strip_bounds(self.writer.schema, pair.of), self._read(pair)
         if isinstance(of, Ref) and isinstance(read, Ref):
             try:
                 yield self.base(of, read)[0]

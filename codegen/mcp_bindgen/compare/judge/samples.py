@@ -29,7 +29,7 @@ from mcp_bindgen.ir.model import (
 from mcp_bindgen.ir.values.accepts import accepts
 from mcp_bindgen.ir.values.pattern_samples import words
 from mcp_bindgen.ir.values.unlisted import takes
-from mcp_bindgen.ir.walk import kinds, stripped, unaliased
+from mcp_bindgen.ir.walk import kinds, resolve_aliases, strip_bounds
 from mcp_bindgen.json_values import list_of, object_of
 
 __all__ = ["Samples", "UnmakeableError", "sample_name", "smallest", "weight"]
@@ -97,7 +97,7 @@ class Samples:
     def _new(self, type: Type, depth: int) -> Any:
         if depth > _DEEPEST:
             raise UnmakeableError
-        match opened := unaliased(self.schema, type):
+        match opened := resolve_aliases(self.schema, type):
             case Ref():
                 need = (f for f in self.schema.structs[opened.name].fields if f.required)
                 return {f.wire: self._smallest(f.type, depth + 1) for f in need}
@@ -141,7 +141,7 @@ class Samples:
         with suppress(UnmakeableError):
             yield self._smallest(type.of, depth + 1)
         for leaf in leaves(self.schema, type.of):
-            opened = unaliased(self.schema, leaf)
+            opened = resolve_aliases(self.schema, leaf)
             if isinstance(opened, Prim):
                 yield from _SAMPLES.get(opened.name, _ANY)
             else:
@@ -159,7 +159,7 @@ class Samples:
         for size in (limits.min_length, limits.max_length):
             if size is not None and size < _LONGEST:
                 yield from ("x" * size, "x" * (size + 1), "x" * max(0, size - 1))
-        opened = stripped(self.schema, type)
+        opened = strip_bounds(self.schema, type)
         if isinstance(opened, Arr):
             with suppress(UnmakeableError):
                 item = self._smallest(opened.of, depth + 1)
@@ -182,7 +182,7 @@ class Samples:
                 yield from self._others(type, depth)
 
     def _others(self, type: Type, depth: int) -> Iterator[Any]:
-        match opened := unaliased(self.schema, type):
+        match opened := resolve_aliases(self.schema, type):
             case Ref():
                 yield from self._objects(self.schema.structs[opened.name], depth)
             case Arr():

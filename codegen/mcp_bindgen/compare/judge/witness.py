@@ -253,7 +253,7 @@ def _tries(messages: Messages, pair: Pair, change: Change, route: Route) -> Iter
         return
     for value in _values(messages, hole, change):
         if hole.path or value != []:  # an empty batch is not a message
-            yield from _tried(messages, pair, hole, value, hole.path)
+            yield from _try_value(messages, pair, hole, value, hole.path)
 
 
 def _without_member(
@@ -274,7 +274,7 @@ def _without_member(
         return {key: item for key, item in members.items() if key != name}
 
     if base is None:
-        yield from _tried(messages, root, around, rest(), place)
+        yield from _try_value(messages, root, around, rest(), place)
         return
     mine, theirs = messages.members_at(around, name)
     if mine is None or not mine.required:
@@ -283,7 +283,9 @@ def _without_member(
         yield _try(lambda: around.fill(rest()), place, missing)
 
 
-def _tried(messages: Messages, root: Pair, hole: Hole, value: Any, place: Path) -> Iterator[_Try]:
+def _try_value(
+    messages: Messages, root: Pair, hole: Hole, value: Any, place: Path
+) -> Iterator[_Try]:
     """The message with a value in the hole, if the writer may send it."""
     writer, reader = messages.writer.schema, messages.reader.schema
     if hole.sound:

@@ -18,7 +18,15 @@ from mcp_bindgen.ir.decisions.decisions import Decisions
 from mcp_bindgen.ir.model import Alias, Method, Ref, Schema, Type, Uni
 from mcp_bindgen.ir.walk import references
 
-__all__ = ["Carried", "Rows", "carried", "lone_results", "routes_of", "two_way", "with_directions"]
+__all__ = [
+    "Carried",
+    "Rows",
+    "carried_types",
+    "lone_results",
+    "routes_of",
+    "two_way",
+    "with_directions",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +95,7 @@ def two_way(schema: Schema) -> tuple[Schema, tuple[Carried, ...]]:
     return replace(schema, methods=methods), tuple(Carried(n, "", "document", ways) for n in lone)
 
 
-def carried(schema: Schema, rows: Rows, core: Schema) -> tuple[Carried, ...]:
+def carried_types(schema: Schema, rows: Rows, core: Schema) -> tuple[Carried, ...]:
     """The extension types carried in messages of the core; without methods, its documents."""
     made = [*_widening(schema, rows, core), *_members(schema, rows, core)]
     if not schema.methods and not made:

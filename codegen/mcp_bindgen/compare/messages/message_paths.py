@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
-from mcp_bindgen.compare.changes.assignable import Relation, is_partial, leaves, named
+from mcp_bindgen.compare.changes.assignable import Relation, leaves, named
 from mcp_bindgen.compare.changes.change import ITEM, VALUE, Owner, value_of
 from mcp_bindgen.compare.changes.pairing import Pairing
 from mcp_bindgen.compare.messages.directions import Route, roots
 from mcp_bindgen.ir.envelopes import envelopes
 from mcp_bindgen.ir.model import Arr, Bounded, Lit, Map, Prim, Ref, Schema, Tup, Type, Uni
-from mcp_bindgen.ir.walk import children, stripped, unaliased
+from mcp_bindgen.ir.walk import children, is_partial, resolve_aliases, strip_bounds
 
 __all__ = ["is_always", "item_at", "routes"]
 
@@ -40,7 +40,7 @@ def routes(pairing: Pairing, more: Iterable[Route] = ()) -> dict[Owner, list[Rou
 def is_always(schema: Schema, type: Type, steps: tuple[str, ...]) -> bool:
     """Return whether each value of a type has a place at the end of the steps."""
     for step in steps:
-        bare = stripped(schema, type)
+        bare = strip_bounds(schema, type)
         member = schema.fields[bare.name].get(step) if isinstance(bare, Ref) else None
         if member is None or not member.required:
             return False
@@ -106,7 +106,7 @@ class _Walk:
     def _open(self, a: Type, b: Type) -> tuple[Type, Type]:
         """The types without aliases; a partial type which may be an arm of the other stays."""
         x, y = named(self.old, a), named(self.new, b)
-        inside = unaliased(self.old, x), unaliased(self.new, y)
+        inside = resolve_aliases(self.old, x), resolve_aliases(self.new, y)
         if isinstance(x, Uni | Bounded) or isinstance(y, Uni | Bounded):
             return x, y
         if isinstance(inside[0], Uni | Bounded) and is_partial(y) and not self.pairing.same(x, y):
@@ -187,7 +187,7 @@ class _Walk:
 
 
 def _is_union(schema: Schema, type: Type) -> bool:
-    return not is_partial(type) and isinstance(unaliased(schema, type), Uni)
+    return not is_partial(type) and isinstance(resolve_aliases(schema, type), Uni)
 
 
 def _keep(reached: dict[Owner, Route], owner: Owner, route: Route) -> None:

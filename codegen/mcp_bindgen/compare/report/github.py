@@ -12,7 +12,7 @@ from mcp_bindgen.compare.judge.verdicts import SEVERITIES, Severity
 from mcp_bindgen.compare.report import words
 from mcp_bindgen.compare.report.grouping import Item, sections
 from mcp_bindgen.compare.report.report import Report, Side
-from mcp_bindgen.errors import counted
+from mcp_bindgen.errors import count_of
 
 __all__ = ["workflow_commands"]
 
@@ -37,7 +37,7 @@ def _lines(report: Report) -> Iterator[str]:
         title = _escape(f"{item.first.rule.id} {words.paths(item.findings)}", _IN_VALUES)
         yield f"::{command} {place}title={title}::{_escape(_message(report, item), _ESCAPES)}"
     counts = {kind: report.count(kind) for kind in SEVERITIES if kind not in _COMMANDS}
-    left = [counted(count, f"{kind} change") for kind, count in counts.items() if count]
+    left = [count_of(count, f"{kind} change") for kind, count in counts.items() if count]
     sides = _escape(f"{report.old.name} to {report.new.name}", _ESCAPES)
     if left:
         yield f"::notice::{sides}: {', '.join(left)}"

@@ -49,7 +49,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield _line("Removed", (name for name in removed if name not in opening))
     yield _line("Sent in another way", _name(report, "METHOD_DIRECTION_CHANGED"))
     new = _line("New", (name for name in added if name not in opening))
-    deprecated = _line("Deprecated", _deprecated(report), _FEW)
+    deprecated = _line("Deprecated", _deprecations(report), _FEW)
     yield "; ".join(filter(None, (new, deprecated)))
     arms = _line("Also travels", _arms(report, "added"))
     gone = _line("Travels no longer", _arms(report, "removed"))
@@ -128,7 +128,7 @@ def _name(report: Report, *rules: str) -> list[str]:
     return [finding.change.path for finding in report.findings if finding.rule.id in rules]
 
 
-def _deprecated(report: Report) -> list[str]:
+def _deprecations(report: Report) -> list[str]:
     """Methods first, by their names, then declarations; members are left to the report."""
     paths = [path for path in _name(report, "DEPRECATED") if "." not in path]
     methods = {m.type: m.name for m in report.new.schema.methods}

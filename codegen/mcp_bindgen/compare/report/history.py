@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, Literal, TypeAlias
 
-from mcp_bindgen.compare.changes.change import ITEM, VALUE, dotted
+from mcp_bindgen.compare.changes.change import ITEM, VALUE, path_step
 from mcp_bindgen.compare.changes.pairing import is_inline, pair
 from mcp_bindgen.compare.changes.shown_paths import places
 from mcp_bindgen.compare.judge.verdicts import (
@@ -28,7 +28,17 @@ from mcp_bindgen.errors import InputError
 from mcp_bindgen.ir.model import Alias, Ref, Schema, Struct, Type, Uni
 from mcp_bindgen.source.text import close_to
 
-__all__ = ["Cell", "History", "Kind", "Row", "State", "document", "history", "members", "related"]
+__all__ = [
+    "Cell",
+    "History",
+    "Kind",
+    "Row",
+    "State",
+    "document",
+    "history",
+    "members",
+    "related_rows",
+]
 
 Kind: TypeAlias = Literal["method", "declaration", "constant", "member"]
 State: TypeAlias = Literal["absent", "came", "present", "changed", "gone"]
@@ -152,7 +162,7 @@ def history(sides: Sequence[Side]) -> History:
                 methods[name].add(number, finding)
             if finding.change.key[0] == "constant":
                 constants[finding.change.path].add(number, finding)
-            for track in _concerned(types, number, finding):
+            for track in _tracks_of(types, number, finding):
                 track.add(number, finding)
     declared = {id(t): t for level in types[::-1] for t in level.values() if t.declared}
     rows = [
@@ -206,7 +216,7 @@ def _stand(track: _Track, number: int, declaration: Struct | Alias, path: str) -
         track.inline.add(number)
 
 
-def _concerned(levels: _Levels, number: int, finding: Finding) -> Iterator[_Track]:
+def _tracks_of(levels: _Levels, number: int, finding: Finding) -> Iterator[_Track]:
     """The declarations which contain or inherit a finding."""
     change = finding.change
     new, old = levels[number], levels[number - 1]
@@ -223,25 +233,29 @@ def _concerned(levels: _Levels, number: int, finding: Finding) -> Iterator[_Trac
 # ---- one thing, closer
 
 
-def related(history: History, row: Row) -> tuple[Row, ...]:
+def related_rows(history: History, row: Row) -> tuple[Row, ...]:
     """The row, and for a method its declarations in its newest revision."""
     if row.kind != "method":
         return (row,)
     newest = max(n for n, cell in enumerate(row.cells) if cell.path)
     schema = history.sides[newest].schema
     method = next(m for m in schema.methods if m.name == row.name)
-    named = [Ref(method.type), *_named(schema, method.params), *_named(schema, method.result)]
+    named = [
+        Ref(method.type),
+        *_references(schema, method.params),
+        *_references(schema, method.result),
+    ]
     rows = {cell: r for r in history.rows if (cell := r.cells[newest].path) and r.kind != "method"}
     return (row, *(rows[ref.name] for ref in dict.fromkeys(named) if ref.name in rows))
 
 
-def _named(schema: Schema, type: Type | None) -> Iterator[Ref]:
+def _references(schema: Schema, type: Type | None) -> Iterator[Ref]:
     match type:
         case Ref():
             yield type
         case Uni():
             for arm in type.arms:
-                yield from _named(schema, arm)
+                yield from _references(schema, arm)
         case _:
             return
 
@@ -284,7 +298,7 @@ def _inside(row: Row, number: int, finding: Finding) -> str:
         head = row.cells[side].path
         if head and _lies_in(path, head):
             return path[len(head) :]
-    return "".join(map(dotted, change.steps))
+    return "".join(map(path_step, change.steps))
 
 
 def _deepest(known: Mapping[str, _Track], inside: str) -> str | None:
@@ -303,7 +317,7 @@ def document(history: History, names: Sequence[str] = ()) -> dict[str, Any]:
     a cell being {"state", "path", "inline", "severity", "findings"?}.
     """
     if names:
-        asked = [r for name in names for r in related(history, history.row(name))]
+        asked = [r for name in names for r in related_rows(history, history.row(name))]
         once = {(row.kind, row.name): row for row in asked}.values()
         rows = [_row(row, True) | _with_members(history, row) for row in once]
     else:

@@ -38,7 +38,7 @@ def _lines(report: Report) -> Iterator[str]:
         return
     yield from (f"- {_plain(line)}" for line in headlines(report))
     yield ""
-    yield f"| | breaking | dangerous | compatible | documentation |{_hidden(report)}"
+    yield f"| | breaking | dangerous | compatible | documentation |{_hidden_note(report)}"
     yield "| --- | ---: | ---: | ---: | ---: |"
     for _, question, counts in words.summary(report):
         cells = " | ".join(str(counts[severity]) for severity in SEVERITIES)
@@ -52,7 +52,7 @@ def _lines(report: Report) -> Iterator[str]:
                 yield from _section(report, section)
 
 
-def _hidden(report: Report) -> str:
+def _hidden_note(report: Report) -> str:
     return f" <!-- {report.hidden} ignored -->" if report.hidden else ""
 
 

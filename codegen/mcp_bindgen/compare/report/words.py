@@ -119,13 +119,13 @@ def arrow(findings: Sequence[Finding], most: int = _LONGEST) -> str:
 
 def _optionality(old: str, new: str, most: int) -> str:
     """`: T` and `?: T` in words, with the type once where it is the same."""
-    (before, was), (after, now) = (_marked(text) for text in (old, new))
+    (before, was), (after, now) = (_split_mark(text) for text in (old, new))
     if was == now:
         return f"{before} → {after}: {_cut(now, most)}"
     return f"{before} {_cut(was, most)} → {after} {_cut(now, most)}"
 
 
-def _marked(text: str) -> tuple[str, str]:
+def _split_mark(text: str) -> tuple[str, str]:
     mark = _MARK.match(text)
     return ("optional" if mark and mark[1] else "required"), text[mark.end() if mark else 0 :]
 

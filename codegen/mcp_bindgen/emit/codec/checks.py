@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from mcp_bindgen.emit.codec.conditions import Conditions, choices
 from mcp_bindgen.emit.codec.functions import Functions, Line, deeper
-from mcp_bindgen.emit.text.annotate import expected
+from mcp_bindgen.emit.text.annotate import expected_text
 from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import Code, as_tuple, call, literal
 from mcp_bindgen.ir.model import Arr, Bounded, Map, Prim, Schema, Struct, Type, Uni
@@ -18,8 +18,8 @@ from mcp_bindgen.ir.walk import (
     is_any,
     is_never,
     kinds,
+    resolve_aliases,
     struct_of,
-    unaliased,
 )
 
 __all__ = ["Checks"]
@@ -55,7 +55,7 @@ class Checks(Functions, ABC):
         elif alias := alias_of(self.schema, type):
             yield from self.check(alias.type, var, at, alias.name)
         elif (refusal := self.conditions.refuses(type, var)) is not None:
-            yield from self.refuse(refusal, at, expected(self.schema, type), var)
+            yield from self.refuse(refusal, at, expected_text(self.schema, type), var)
         elif is_never(self.schema, type):
             yield Line(0, "raise ", call(self.use("wrong"), at, literal("nothing"), var))
         else:
@@ -89,7 +89,7 @@ class Checks(Functions, ABC):
     def _read_tagged(self, type: Arr, place: str) -> tuple[str, str] | None:
         """The table of a tagged union, and the tag."""
         # _ContentBlock_tags, "type"
-        alias, bare = alias_of(self.schema, type.of), unaliased(self.schema, type.of)
+        alias, bare = alias_of(self.schema, type.of), resolve_aliases(self.schema, type.of)
         if not isinstance(bare, Uni):
             return None
         table = self.tags(bare, alias.name if alias else f"{place}_item")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from mcp_bindgen.emit.text.layout import Code, Group, Or, call, literal
-from mcp_bindgen.errors import counted
+from mcp_bindgen.errors import count_of
 from mcp_bindgen.ir.model import (
     Bounded,
     Kind,
@@ -19,7 +19,7 @@ from mcp_bindgen.ir.model import (
 )
 from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.values.patterns import python_pattern
-from mcp_bindgen.ir.walk import kinds, unaliased
+from mcp_bindgen.ir.walk import kinds, resolve_aliases
 
 __all__ = ["KINDS", "Bound", "Conditions", "choices"]
 
@@ -105,7 +105,7 @@ class Conditions:
 
     def simple(self, type: Type) -> Type:
         """`type` without aliases, and without string literals beside `string`."""
-        bare = unaliased(self.schema, type)
+        bare = resolve_aliases(self.schema, type)
         if isinstance(bare, Uni) and Prim("string") in (leaves := arms(self.schema, bare)):
             others = tuple(leaf for leaf in leaves if not _is_string(leaf))
             return others[0] if len(others) == 1 else Uni(others)
@@ -211,9 +211,9 @@ class Conditions:
 def choices(schema: Schema, type: Type) -> list[str]:
     """The literals of a type made of string literals only; empty for other types."""
     # "user", "assistant"
-    bare = unaliased(schema, type)
+    bare = resolve_aliases(schema, type)
     leaves = arms(schema, bare) if isinstance(bare, Uni) else (bare,)
-    opened = [unaliased(schema, leaf) for leaf in leaves]
+    opened = [resolve_aliases(schema, leaf) for leaf in leaves]
     strings = [leaf.value for leaf in opened if isinstance(leaf, Lit)]
     names = [literal(value) for value in strings if isinstance(value, str)]
     return names if len(names) == len(leaves) else []
@@ -226,8 +226,10 @@ def _is_string(type: Type) -> bool:
 def _sizes(least: int | None, most: int | None, unit: str, var: str) -> list[Bound]:
     # len(x) < 1
     bounds: list[Bound] = (
-        [(f"len({var}) < {least}", f"at least {counted(least, unit)}")] if least is not None else []
+        [(f"len({var}) < {least}", f"at least {count_of(least, unit)}")]
+        if least is not None
+        else []
     )
     if most is not None:
-        bounds.append((f"len({var}) > {most}", f"at most {counted(most, unit)}"))
+        bounds.append((f"len({var}) > {most}", f"at most {count_of(most, unit)}"))
     return bounds

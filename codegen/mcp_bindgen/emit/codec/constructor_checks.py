@@ -11,7 +11,7 @@ from mcp_bindgen.emit.text.layout import STEP, Code, Group, after_head, as_tuple
 from mcp_bindgen.ir.model import Alias, Arr, Map, Prim, Ref, Struct, Tup, Type, Uni
 from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.values.patterns import python_pattern
-from mcp_bindgen.ir.walk import alias_of, holds_struct, is_any, stripped, unaliased
+from mcp_bindgen.ir.walk import alias_of, holds_struct, is_any, resolve_aliases, strip_bounds
 
 __all__ = ["Takes"]
 
@@ -51,11 +51,11 @@ class Takes:
         if struct.index is not None and not is_any(self.schema, struct.index):
             of = self.take(struct.index, f"{struct.name}_extra")
         if struct.keyed:
-            keyed = as_tuple(self._keyed(struct))
+            keyed = as_tuple(self._keyed_rows(struct))
             return call(self.use("others"), members, of or "None", keyed)
         return call(self.use("others"), members, *([of] if of else []))
 
-    def _keyed(self, struct: Struct) -> Iterator[Code]:
+    def _keyed_rows(self, struct: Struct) -> Iterator[Code]:
         # ("^x\\-", None, like(_read_Root_extra_1))
         for number, keyed in enumerate(struct.keyed, 1):
             of = self.take(keyed.type, f"{struct.name}_extra_{number}")
@@ -71,7 +71,7 @@ class Takes:
         if plain := self._plain(type):
             return self.use(plain)
         if holds_struct(self.schema, type):
-            return self._of_models(stripped(self.schema, type), place)
+            return self._of_models(strip_bounds(self.schema, type), place)
         return call(self.use("like"), self.readers.reader(type, place))
 
     def _of_alias(self, alias: Alias) -> Code:
@@ -121,7 +121,7 @@ class Takes:
     def _union(self, type: Uni, place: str) -> Code:
         # model(TextResourceContents, BlobResourceContents)
         # either(model(Root), NULL)
-        leaves = [unaliased(self.schema, leaf) for leaf in arms(self.schema, type)]
+        leaves = [resolve_aliases(self.schema, leaf) for leaf in arms(self.schema, type)]
         names = [leaf.name for leaf in leaves if isinstance(leaf, Ref)]
         rest = [leaf for leaf in leaves if not isinstance(leaf, Ref)]
         models = self._models(names)

@@ -33,9 +33,9 @@ from mcp_bindgen.ir.walk import (
     is_any,
     kinds,
     recursive,
-    stripped,
+    resolve_aliases,
+    strip_bounds,
     struct_of,
-    unaliased,
 )
 
 __all__ = ["Shapes"]
@@ -121,7 +121,7 @@ class Shapes:
         structs = self.schema.structs.values()
         queue: list[Type] = [f.type for s in structs for f in s.fields]
         queue += [type for s in structs for type in s.unlisted]
-        queue += [unaliased(self.schema, Ref(name)) for name in self.schema.types]
+        queue += [resolve_aliases(self.schema, Ref(name)) for name in self.schema.types]
         while queue:
             type = queue.pop()
             queue += children(type)
@@ -143,7 +143,7 @@ class Shapes:
         return any(self._is_rare(f.type) for f in struct.fields)
 
     def _is_rare(self, type: Type) -> bool:
-        bare = unaliased(self.schema, type)
+        bare = resolve_aliases(self.schema, type)
         match type:
             case Tup():
                 return True
@@ -163,7 +163,7 @@ class Shapes:
 
     def is_alone(self, type: Type) -> bool:
         """Return whether msgspec alone, without the codec, decodes exactly the values of a type."""
-        opened = stripped(self.schema, type)
+        opened = strip_bounds(self.schema, type)
         match opened:
             case Ref(name=name):
                 return name not in self.open and not self.schema.structs[name].consts
@@ -174,38 +174,38 @@ class Shapes:
 
     def is_top(self, type: Type) -> bool:
         """Like `is_alone`, for a value which is a whole document: there a single tag counts too."""
-        opened = stripped(self.schema, type)
+        opened = strip_bounds(self.schema, type)
         if isinstance(opened, Ref):
             return opened.name not in self.open
         return self.is_alone(type) and not self._is_rare(type)
 
     def checked(self) -> tuple[Type, ...]:
         """The unnamed types which msgspec leaves to the codec."""
-        return tuple(dict.fromkeys(self._all_checked()))
+        return tuple(dict.fromkeys(self._all_checked_types()))
 
-    def _all_checked(self) -> Iterator[Type]:
+    def _all_checked_types(self) -> Iterator[Type]:
         for struct in self.schema.own_structs:
             if self.is_native(struct):
                 for each in struct.fields:
-                    yield from self._checked(each.type)
+                    yield from self._checked_types(each.type)
         for declared in self.schema.own_types:
             if isinstance(declared, Alias):
                 whole = isinstance(declared.type, Arr | Map)
                 inside = (declared.type,) if whole else children(declared.type)
                 for type in inside:
-                    yield from self._checked(type)
+                    yield from self._checked_types(type)
 
-    def _checked(self, type: Type) -> Iterator[Type]:
+    def _checked_types(self, type: Type) -> Iterator[Type]:
         if isinstance(type, Ref):
             return
         if not self.is_alone(type):
             yield type
             return
         for child in children(type):
-            yield from self._checked(child)
+            yield from self._checked_types(child)
 
     def _is_native_union(self, leaves: tuple[Type, ...]) -> bool:
-        opened = [stripped(self.schema, leaf) for leaf in leaves]
+        opened = [strip_bounds(self.schema, leaf) for leaf in leaves]
         if any(isinstance(o, Prim) and o.name in JSON_PRIMS for o in opened):
             return True
         objects = [o for o in opened if "object" in kinds(self.schema, o)]
@@ -225,7 +225,7 @@ class Shapes:
     def _structs(self, *types: Type | None) -> Iterator[Struct]:
         """The structs named by types, through unions."""
         for type in types:
-            opened = None if type is None else stripped(self.schema, type)
+            opened = None if type is None else strip_bounds(self.schema, type)
             if isinstance(opened, Uni):
                 yield from self._structs(*opened.arms)
             elif isinstance(opened, Ref):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from mcp_bindgen.emit.codec.functions import PLACE, Line, at_member, deeper, local
 from mcp_bindgen.emit.codec.shapes import Shapes
 from mcp_bindgen.emit.codec.unions import UnionReaders
-from mcp_bindgen.emit.text.annotate import expected
+from mcp_bindgen.emit.text.annotate import expected_text
 from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import Code, as_tuple, call, literal
 from mcp_bindgen.ir.model import Field, Struct, Type
@@ -116,10 +116,10 @@ class StructReaders(UnionReaders):
         get = call("o.get", wire, self.use("UNSET"))
         if isinstance(field.const, str):
             condition = f"o.get({wire}) != {literal(field.const)}"
-            yield from self.refuse(condition, at, expected(self.schema, field.type), get)
+            yield from self.refuse(condition, at, expected_text(self.schema, field.type), get)
         elif (refusal := self._refuses_null(field.type, var)) is not None:
             yield Line(0, f"{var} = ", call("o.get", wire))
-            yield from self.refuse(refusal, at, expected(self.schema, field.type), get)
+            yield from self.refuse(refusal, at, expected_text(self.schema, field.type), get)
         else:
             yield Line(0, f"{var} = ", get)
             yield from self.check(field.type, var, at, place)
@@ -160,7 +160,7 @@ class StructReaders(UnionReaders):
         if struct.index is not None and not is_any(self.schema, struct.index):
             read = self.reader(struct.index, f"{struct.name}_extra")
         if struct.keyed:
-            keyed = as_tuple(self._keyed(struct))
+            keyed = as_tuple(self._keyed_rows(struct))
             extra = call(self.use("read_keyed"), keyed, read or "None", extra, PLACE)
         elif read is not None:
             extra = call(self.use("read_map"), read, extra, PLACE)
@@ -169,7 +169,7 @@ class StructReaders(UnionReaders):
         else:
             yield Line(0, 'held["extra_"] = ', extra)
 
-    def _keyed(self, struct: Struct) -> Iterator[Code]:
+    def _keyed_rows(self, struct: Struct) -> Iterator[Code]:
         # ("^x\\-", None, _read_Root_extra_1)
         for number, keyed in enumerate(struct.keyed, 1):
             read = self.reader(keyed.type, f"{struct.name}_extra_{number}")

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from mcp_bindgen.emit.codec.checks import Checks
 from mcp_bindgen.emit.codec.conditions import KINDS
 from mcp_bindgen.emit.codec.functions import PLACE, Line, at_member, deeper
-from mcp_bindgen.emit.text.annotate import expected
+from mcp_bindgen.emit.text.annotate import expected_text
 from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import Code, Or, call, literal
 from mcp_bindgen.ir.model import Kind, Prim, Schema, Type, Uni
 from mcp_bindgen.ir.unions import arms, plainer_arms, tag
-from mcp_bindgen.ir.walk import kinds, struct_of, unaliased
+from mcp_bindgen.ir.walk import kinds, resolve_aliases, struct_of
 
 __all__ = ["UnionReaders"]
 
@@ -29,7 +29,7 @@ class UnionReaders(Checks):
         # if x.__class__ is dict:
         #     tag = x.get("type")
         groups = self._groups(type)
-        wanted = expected(self.schema, type)
+        wanted = expected_text(self.schema, type)
         if any(self._is_tried(group) for group in groups.values()):
             yield Line(0, "faults: tuple[DecodeError, ...] = ()")
             self.use("DecodeError")
@@ -63,7 +63,10 @@ class UnionReaders(Checks):
         """Return whether an arm takes every value of a kind unread; never for arrays and
         objects.
         """
-        return isinstance(unaliased(self.schema, leaf), Prim) and kind not in {"array", "object"}
+        return isinstance(resolve_aliases(self.schema, leaf), Prim) and kind not in {
+            "array",
+            "object",
+        }
 
     def _is_tried(self, group: list[Type]) -> bool:
         """Return whether the arms of one JSON kind can be told apart only by trying them."""
@@ -79,7 +82,7 @@ class UnionReaders(Checks):
         elif wire is not None:
             yield from self._by_tag(wire, group, type, place)
         else:
-            yield from self._tried(group, place, wanted)
+            yield from self._try_arms(group, place, wanted)
 
     def tags(self, type: Uni, place: str) -> str | None:
         """Return the name of a union's table of readers by tag; None if its structs are tried."""
@@ -89,7 +92,7 @@ class UnionReaders(Checks):
         if wire is None or len(objects) != len(structs):
             return None
         table: dict[str, str] = {}
-        for leaf in self._as_declared(structs):
+        for leaf in self._in_order(structs):
             const = self.struct(leaf).field(wire)
             assert const is not None
             table[literal(const.const)] = self.reader(leaf)
@@ -102,8 +105,8 @@ class UnionReaders(Checks):
         # if tag.__class__ is str and tag in _ContentBlock_tags:
         #     return _ContentBlock_tags[tag](x, at)
         table = self.tags(type, place)
-        consts = [self.struct(leaf).field(wire) for leaf in self._as_declared(group)]
-        values = [expected(self.schema, const.type) for const in consts if const]
+        consts = [self.struct(leaf).field(wire) for leaf in self._in_order(group)]
+        values = [expected_text(self.schema, const.type) for const in consts if const]
         yield Line(0, "tag = ", call("x.get", literal(wire)))
         known = Or(("tag.__class__ is str", f"tag in {table}"), "and")
         yield Line(0, "if ", known, ":")
@@ -112,11 +115,11 @@ class UnionReaders(Checks):
         fault = call(self.use("wrong"), at_member(wire), literal(" | ".join(values)), value)
         yield Line(0, "raise ", fault)
 
-    def _as_declared(self, structs: Iterable[Type]) -> list[Type]:
+    def _in_order(self, structs: Iterable[Type]) -> list[Type]:
         """Return the structs in the order of their declarations, which is that of the table."""
         return sorted(structs, key=lambda leaf: self.struct(leaf).at)
 
-    def _tried(self, group: list[Type], place: str, wanted: str) -> Iterator[Line]:
+    def _try_arms(self, group: list[Type], place: str, wanted: str) -> Iterator[Line]:
         """Try the arms in order, skipping those whose required member or constant is missing.
 
         If only one arm was tried its fault is reported, else the fault is the union's.

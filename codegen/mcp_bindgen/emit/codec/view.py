@@ -10,7 +10,7 @@ from mcp_bindgen.emit.codec.readers import Readers
 from mcp_bindgen.emit.codec.shapes import Shapes
 from mcp_bindgen.emit.codec.writers import Writers
 from mcp_bindgen.emit.text.layout import STEP, Group, call, lay, literal
-from mcp_bindgen.emit.text.packages import core_module, imports_of, titled, use_core
+from mcp_bindgen.emit.text.packages import core_module, imports_of, title_of, use_core
 from mcp_bindgen.ir.model import Ref, Struct
 
 __all__ = ["codec_view"]
@@ -42,7 +42,7 @@ def codec_view(shapes: Shapes, flavours: Collection[str]) -> dict[str, Any]:
     if takes.borrowed:
         models.add(core_module(schema, f"models_{flavour}"), takes.borrowed)
     return {
-        "title": titled(schema),
+        "title": title_of(schema),
         "imports": imports.lines,
         "models": models.indented(STEP),
         "core": core,

@@ -9,7 +9,7 @@ from mcp_bindgen.emit.codec.shapes import Shapes
 from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.emit.text.layout import Code, Group, after_head, call, literal
 from mcp_bindgen.ir.model import Arr, Field, Map, Prim, Ref, Struct, Type, Uni
-from mcp_bindgen.ir.walk import holds_struct, stripped
+from mcp_bindgen.ir.walk import holds_struct, strip_bounds
 
 __all__ = ["Writers"]
 
@@ -26,7 +26,7 @@ class Writers(Functions):
     def writer(self, type: Type) -> str | None:
         """The name of the function which writes `type`; None if its values are JSON already."""
         # _write_Icon
-        opened = stripped(self.schema, type)
+        opened = strip_bounds(self.schema, type)
         if isinstance(opened, Ref):
             return self.name_of("write", opened.name)
         return "write" if holds_struct(self.schema, opened) else None
@@ -92,7 +92,7 @@ class Writers(Functions):
         if field.const is not None:
             return literal(field.const)
         held = f"held[{literal(field.name)}]"
-        opened = stripped(self.schema, field.type)
+        opened = strip_bounds(self.schema, field.type)
         if self.writer(opened) == "write" and isinstance(opened, Uni):
             var = local(field.name)
             yield Line(0, f"{var} = {held}")
@@ -108,7 +108,7 @@ class Writers(Functions):
     def _write(self, type: Type, code: str) -> Code:
         # _write_Annotations(held["annotations"])
         # write_map(_write_ListRootsResult, held["requests"])
-        opened = stripped(self.schema, type)
+        opened = strip_bounds(self.schema, type)
         writer = self.writer(opened)
         if writer is None:
             return code

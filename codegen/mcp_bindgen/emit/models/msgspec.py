@@ -12,8 +12,8 @@ from mcp_bindgen.emit.models.rows import (
     member_text,
     module_rows,
     opening,
-    ordered,
     record_body,
+    sort_fields,
 )
 from mcp_bindgen.emit.text.annotate import Annotator, bound_arguments
 from mcp_bindgen.emit.text.imports import Imports
@@ -130,7 +130,7 @@ def _class(used: _Annotator, struct: Struct) -> Iterator[str]:
     base = used.shared("Model" if shapes.keeps(struct) else "Bare")
     yield from lay("", "", Group(f"class {struct.name}(", (base, *options), ")"), ":")
     body = [*opening(struct)]
-    for each in ordered(struct):
+    for each in sort_fields(struct):
         body += [*_member(used, each, each in fixed), *docstring(STEP, member_text(each))]
     yield from body_lines(body)
 
@@ -163,7 +163,7 @@ def _open_class(used: _Annotator, struct: Struct) -> Iterator[str]:
         yield f"{STEP}wire_ = None"
     wires = tuple(
         f"{literal(each.name)}: {literal(each.wire)}"
-        for each in ordered(struct)
+        for each in sort_fields(struct)
         if each.const is None
     )
     yield from lay(STEP, "wires_ = ", Group("{", wires, "}"))

@@ -10,7 +10,14 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from mcp_bindgen.emit.codec.shapes import Shapes
-from mcp_bindgen.emit.models.rows import Row, body_lines, member_text, module_rows, opening, ordered
+from mcp_bindgen.emit.models.rows import (
+    Row,
+    body_lines,
+    member_text,
+    module_rows,
+    opening,
+    sort_fields,
+)
 from mcp_bindgen.emit.text.annotate import Annotator
 from mcp_bindgen.emit.text.layout import (
     STEP,
@@ -233,7 +240,7 @@ def _class(used: _Annotator, shapes: Shapes, struct: Struct, later: set[str]) ->
     base = used.imports.use(".._pydantic", "KeyedModel") if struct.keyed else "Model"
     yield from lay("", "", Group(f"class {struct.name}(", (base, "frozen=True"), ")"), ":")
     body = [*opening(struct), *_config(used, shapes, struct, unknown)]
-    body += [line for field in ordered(struct) for line in _field(used, field, unknown)]
+    body += [line for field in sort_fields(struct) for line in _field(used, field, unknown)]
     yield from body_lines(body)
 
 
@@ -243,7 +250,7 @@ def _config(used: _Annotator, shapes: Shapes, struct: Struct, unknown: set[str])
         yield f"{STEP}model_config = {used.library('ConfigDict')}(extra={literal(extra)})"
     index = None if struct.keyed else struct.index
     if struct.keyed:
-        yield from _keyed(used, struct)
+        yield from _keyed_rows(used, struct)
     if extra == "allow" and index is not None and used.code(index) != "Any":
         value = _quote(Group("dict[", ("str", used.code(index)), "]"), unknown)
         init = call(used.library("Field"), "init=False")
@@ -257,7 +264,7 @@ def _config(used: _Annotator, shapes: Shapes, struct: Struct, unknown: set[str])
         yield from member(STEP, "const_", "ClassVar[Mapping[str, object]]", Group("{", pairs, "}"))
 
 
-def _keyed(used: _Annotator, struct: Struct) -> Iterator[str]:
+def _keyed_rows(used: _Annotator, struct: Struct) -> Iterator[str]:
     """The types of unknown members, by what their names match; the last of all others."""
     rows: list[Code] = []
     for keyed in struct.keyed:

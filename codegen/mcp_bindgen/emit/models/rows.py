@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Any, Final
 
-from mcp_bindgen.emit.text.annotate import Annotator, deprecation, described
+from mcp_bindgen.emit.text.annotate import Annotator, deprecation, doc_of
 from mcp_bindgen.emit.text.layout import STEP, Code, call, docstring, lay, literal, member
-from mcp_bindgen.emit.text.packages import titled
+from mcp_bindgen.emit.text.packages import title_of
 from mcp_bindgen.ir.model import (
     Alias,
     Bounded,
@@ -25,7 +25,15 @@ from mcp_bindgen.ir.model import (
 from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.walk import children
 
-__all__ = ["Row", "body_lines", "member_text", "module_rows", "opening", "ordered", "record_body"]
+__all__ = [
+    "Row",
+    "body_lines",
+    "member_text",
+    "module_rows",
+    "opening",
+    "record_body",
+    "sort_fields",
+]
 
 _FUNCTIONS: Final = (
     *("UNSET", "DecodeError", "EncodeError", "Unset"),
@@ -41,7 +49,7 @@ class Row:
     lines: tuple[str, ...]
 
 
-def ordered(struct: Struct) -> list[Field]:
+def sort_fields(struct: Struct) -> list[Field]:
     """The members of a struct, inherited ones included, required ones first."""
     return sorted(struct.fields, key=lambda field: not field.required)
 
@@ -56,7 +64,7 @@ def module_rows(
     consts = [Row(c.name, tuple(_const(c))) for c in schema.own if isinstance(c, Const)]
     return {
         "public": _public([*names, *(row.name for row in (*consts, *structs, *aliases))]),
-        "title": titled(schema),
+        "title": title_of(schema),
         "structs": structs,
         "aliases": aliases,
         "consts": consts,
@@ -65,14 +73,14 @@ def module_rows(
 
 def opening(struct: Struct) -> list[str]:
     """The lines of a class's docstring, and the blank line below."""
-    doc = docstring(STEP, described(struct))
+    doc = docstring(STEP, doc_of(struct))
     return [*doc, ""] if doc else []
 
 
 def record_body(used: Annotator, struct: Struct, late: bool, keeps: bool) -> Iterator[str]:
     """The body of a class of the dataclass kind; a `late` one holds the parsed object."""
     body = opening(struct)
-    for field in ordered(struct):
+    for field in sort_fields(struct):
         body += [*_record_member(used, field, late), *docstring(STEP, member_text(field))]
     if keeps:
         body += _extra(used, struct, late)
@@ -122,7 +130,7 @@ def _public(names: list[str]) -> list[str]:
 
 def _alias(used: Annotator, alias: Alias) -> Iterator[str]:
     yield from used.circular(alias) if alias.name in used.recursive else _plain(used, alias)
-    yield from docstring("", described(alias))
+    yield from docstring("", doc_of(alias))
 
 
 def _plain(used: Annotator, alias: Alias) -> Iterator[str]:

@@ -148,9 +148,9 @@ class Admits:
                 yield from _unless(STEP, both(absent, refusal, "or"))
             else:
                 yield from _unless(STEP, both(absent, refusal))
-        yield from self._unlisted(struct)
+        yield from self._unlisted_lines(struct)
 
-    def _unlisted(self, struct: Struct) -> Iterator[str]:
+    def _unlisted_lines(self, struct: Struct) -> Iterator[str]:
         """The lines which check members declared by an index signature only."""
         known = "".join(f"{literal(f.wire)}, " for f in struct.fields)
         conditions: list[Code] = []

@@ -33,8 +33,8 @@ __all__ = [
     "annotation",
     "bound_arguments",
     "deprecation",
-    "described",
-    "expected",
+    "doc_of",
+    "expected_text",
 ]
 
 _PRIMS: Final = {
@@ -183,7 +183,7 @@ def _map(value: Code) -> Code:
     return f"dict[str, {value}]" if isinstance(value, str) else Group("dict[", ("str", value), "]")
 
 
-def expected(schema: Schema, type: Type) -> str:
+def expected_text(schema: Schema, type: Type) -> str:
     """The expected text of a fault: JSON kinds, literals, and the names of a union's arms."""
     match type:
         case Prim() if type.name in JSON_PRIMS:
@@ -194,9 +194,9 @@ def expected(schema: Schema, type: Type) -> str:
             return json.dumps(type.value)
         case Ref():
             named = schema.types[type.name]
-            return "object" if isinstance(named, Struct) else expected(schema, named.type)
+            return "object" if isinstance(named, Struct) else expected_text(schema, named.type)
         case Bounded():
-            return expected(schema, type.of)
+            return expected_text(schema, type.of)
         case Uni(arms=()):
             return "nothing"
         case Uni():
@@ -206,10 +206,10 @@ def expected(schema: Schema, type: Type) -> str:
 
 
 def _arm(schema: Schema, arm: Type) -> str:
-    return arm.name if isinstance(arm, Ref) else expected(schema, arm)
+    return arm.name if isinstance(arm, Ref) else expected_text(schema, arm)
 
 
-def described(declaration: Struct | Alias) -> str:
+def doc_of(declaration: Struct | Alias) -> str:
     """The text of a docstring: the sentence, where the shape stands, and the deprecation."""
     placed = isinstance(declaration, Struct) and declaration.place
     place = f"Value of `{placed}`." if placed else ""

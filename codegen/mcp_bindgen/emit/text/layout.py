@@ -163,7 +163,7 @@ def literal(value: str | int | float | bool | None) -> str:
     """A Python literal; strings in the quotes with fewer escapes, double quotes on a tie."""
     if not isinstance(value, str):
         return repr(value)
-    body = _escaped(value)
+    body = _escape_text(value)
     quote = "'" if body.count('"') > body.count("'") else '"'
     return f"{quote}{body.replace(quote, chr(92) + quote)}{quote}"
 
@@ -171,7 +171,7 @@ def literal(value: str | int | float | bool | None) -> str:
 def docstring(indent: str, text: str) -> list[str]:
     """The lines of a docstring; none for no text."""
     inside = text.rstrip('"')
-    body = _escaped(inside).replace('"""', '\\"\\"\\"') + '\\"' * (len(text) - len(inside))
+    body = _escape_text(inside).replace('"""', '\\"\\"\\"') + '\\"' * (len(text) - len(inside))
     if not body.strip():
         return []
     line = f'{indent}"""{body}"""'
@@ -200,7 +200,7 @@ def _wrapped_words(indent: str, text: str) -> Iterator[str]:
 _ESCAPES: Final = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
-def _escaped(text: str) -> str:
+def _escape_text(text: str) -> str:
     """`text` with backslashes and unprintable characters escaped."""
     if text.isprintable() and "\\" not in text:
         return text

@@ -6,7 +6,7 @@ from mcp_bindgen.emit.text.imports import Imports
 from mcp_bindgen.errors import OutputError
 from mcp_bindgen.ir.model import Schema
 
-__all__ = ["core_module", "extension_package", "imports_of", "package", "titled", "use_core"]
+__all__ = ["core_module", "extension_package", "imports_of", "package", "title_of", "use_core"]
 
 
 def package(revision: str) -> str:
@@ -25,7 +25,7 @@ def extension_package(name: str) -> str:
     return f"ext.{package(extension)[1:]}.{package(version)}"
 
 
-def titled(schema: Schema) -> str:
+def title_of(schema: Schema) -> str:
     """The name of a schema in docstrings: `2025-11-25`, `extension tasks@draft-2026-08-21`."""
     return schema.revision if schema.extension is None else f"extension {schema.revision}"
 

@@ -237,12 +237,12 @@ def _idle_words(idle: list[Row], missing: list[str]) -> Iterator[str]:
         yield "\n".join(
             [
                 "So far nothing asks for these rows:",
-                *(f"line {r.line}: [[{r.kind}]] `{r.path}`{_resembled(r, paths)}" for r in idle),
+                *(f"line {r.line}: [[{r.kind}]] `{r.path}`{_suggest(r, paths)}" for r in idle),
             ]
         )
 
 
-def _resembled(row: Row, paths: list[str]) -> str:
+def _suggest(row: Row, paths: list[str]) -> str:
     path = row.path.partition(" ")[2] or row.path
     tail = [each for each in paths if each.rpartition(".")[2] == path.rpartition(".")[2]]
     near = tail or get_close_matches(path, paths, n=1)

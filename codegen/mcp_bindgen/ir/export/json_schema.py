@@ -29,7 +29,7 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.values.patterns import escaped, python_pattern
+from mcp_bindgen.ir.values.patterns import escape, python_pattern
 
 __all__ = ["DIALECT", "json_schema"]
 
@@ -79,26 +79,26 @@ def _struct(struct: Struct) -> dict[str, Any]:
         "type": "object",
         **({"properties": {f.wire: _member(f) for f in struct.fields}} if struct.fields else {}),
         **({"required": required} if required else {}),
-        **_keyed(struct),
+        **_keyed_members(struct),
         **({} if struct.index is None else {"additionalProperties": _type(struct.index)}),
     }
 
 
-def _keyed(struct: Struct) -> dict[str, Any]:
+def _keyed_members(struct: Struct) -> dict[str, Any]:
     """The types of unlisted members, by the pattern of their names."""
     if not struct.keyed:
         return {}
-    types = {_unlisted(keyed.pattern, struct): _type(keyed.type) for keyed in struct.keyed}
+    types = {_exclude_listed(keyed.pattern, struct): _type(keyed.type) for keyed in struct.keyed}
     most = [keyed.longest for keyed in struct.keyed if keyed.longest is not None]
     names = {"propertyNames": {"maxLength": min(most)}} if most else {}
     return {"patternProperties": types, **names}
 
 
-def _unlisted(pattern: str, struct: Struct) -> str:
+def _exclude_listed(pattern: str, struct: Struct) -> str:
     """`pattern`, which begins with `^`, changed to match no member listed in the struct."""
     expression = re.compile(python_pattern(pattern))
     names = (f.wire for f in struct.fields if expression.search(f.wire))
-    aside = "".join(f"(?!{escaped(name)}$)" for name in names)
+    aside = "".join(f"(?!{escape(name)}$)" for name in names)
     return f"^{aside}{pattern[1:]}"
 
 

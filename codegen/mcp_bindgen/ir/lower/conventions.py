@@ -25,7 +25,7 @@ from mcp_bindgen.ir.model import (
     Type,
     Uni,
 )
-from mcp_bindgen.ir.walk import stripped
+from mcp_bindgen.ir.walk import strip_bounds
 
 __all__ = ["conventions"]
 
@@ -115,7 +115,7 @@ def _body(method: Method, position: str) -> Type | None:
 
 def _structs(schema: Schema, type: Type | None) -> Iterator[Struct]:
     """The structs of a body."""
-    match None if type is None else stripped(schema, type):
+    match None if type is None else strip_bounds(schema, type):
         case Uni(arms):
             for arm in arms:
                 yield from _structs(schema, arm)

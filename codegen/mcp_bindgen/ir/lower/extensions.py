@@ -62,7 +62,7 @@ def load(
     values: Mapping[str, Any] = row.values if row else {}
     if row and core.revision not in values["core"]:
         raise DecisionError(
-            f"{_named(row)}: made for {', '.join(values['core'])}, not for {core.revision}",
+            f"{_row_name(row)}: made for {', '.join(values['core'])}, not for {core.revision}",
             remedy="Choose another core, or add it to the row.",
         )
     extension = Extension(
@@ -81,7 +81,7 @@ def load(
     return _import_core(schema, resolver)
 
 
-def _named(row: Row) -> str:
+def _row_name(row: Row) -> str:
     return f"[[{row.kind}]] `{row.path}` of {row.revision}"
 
 
@@ -194,7 +194,7 @@ def _method(schema: Schema, rows: Decisions, method: Method, place: str) -> Meth
     result = _types(schema, row, row.values["result"])
     if result == method.result:
         raise DecisionError(
-            f"{_named(row)} says what the rule finds: `{method.type}` has its result",
+            f"{_row_name(row)} says what the rule finds: `{method.type}` has its result",
             remedy="Take `result` out of the row.",
         )
     return replace(method, direction=row.values["direction"], capability="", result=result)
@@ -206,7 +206,7 @@ def _require_direction(schema: Schema, row: Row) -> None:
     ways = [f"{a}-to-{b}" for a in roles for b in roles if a != b]
     if roles and row.values.get("direction") not in ways:
         raise DecisionError(
-            f"{_named(row)}: direction = {row.values.get('direction')!r}",
+            f"{_row_name(row)}: direction = {row.values.get('direction')!r}",
             remedy=f"Directions between its roles: {', '.join(ways)}.",
         )
 
@@ -218,7 +218,7 @@ def _types(schema: Schema, row: Row, names: Sequence[str]) -> Type:
     unknown = [name for name in names if name not in known]
     if unknown or not names:
         raise DecisionError(
-            f"{_named(row)}: no type {', '.join(unknown) or 'is named'} in {schema.revision}",
+            f"{_row_name(row)}: no type {', '.join(unknown) or 'is named'} in {schema.revision}",
             remedy="Name types that the schema declares, or that its core has.",
         )
     named = tuple(Ref(name) for name in names)
@@ -239,7 +239,7 @@ def _widen(schema: Schema, rows: Decisions) -> Schema:
         method = core.get(row.path)
         if method is None or method.result is None:
             raise DecisionError(
-                f"{_named(row)}: {extension.core.revision} has no such request",
+                f"{_row_name(row)}: {extension.core.revision} has no such request",
                 remedy="Name a request of the core.",
             )
         names = tuple(row.values["result"])
@@ -304,7 +304,7 @@ def _steps(core: Schema, row: Row) -> tuple[str, ...]:
         struct = struct_of(core, step.type)
     if owner not in core.structs or not rest or (struct and struct.field(rest)):
         raise DecisionError(
-            f"{_named(row)}: {core.revision} has no such type, or has this member",
+            f"{_row_name(row)}: {core.revision} has no such type, or has this member",
             remedy="Name a type of the core, the members on the way, and the new one.",
         )
     return (*names, rest)

@@ -178,7 +178,7 @@ def _resolve(resolver: Resolver, declaration: syntax.Interface | syntax.Alias) -
     shape = resolver.object_shape(ref)
     body = {} if shape is None else _body(shape, "resolved", False)
     if isinstance(declaration, syntax.Alias):
-        return {"type": _type(resolver.opened(ref)), **body}
+        return {"type": _type(resolver.open_name(ref)), **body}
     return body
 
 

@@ -150,7 +150,7 @@ class _Lowering:
             if _is_map(shape) and struct.index is not None:
                 made = Alias(name, Map(struct.index), *_head(declaration))
         else:
-            opened = message_shape(self.resolver, declaration) or self.resolver.opened(ref)
+            opened = message_shape(self.resolver, declaration) or self.resolver.open_name(ref)
             opened = self.with_rest(opened, declaration)
             if isinstance(opened, syntax.Inline) and not _is_map(opened):
                 made = self.struct(name, opened, declaration, root=name)

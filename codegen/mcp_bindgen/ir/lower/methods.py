@@ -20,7 +20,7 @@ from mcp_bindgen.ir.unions import arms
 from mcp_bindgen.ir.walk import references, struct_of
 from mcp_bindgen.source import Source, syntax
 
-__all__ = ["answered_as", "methods"]
+__all__ = ["apply_method_rows", "methods"]
 
 _SIDES = {
     ("request", "client-to-server"): ("ServerCapabilities",),
@@ -75,7 +75,9 @@ def methods(
         )
 
 
-def answered_as(revision: str, schema: Schema, decisions: Decisions, *, older: bool) -> Schema:
+def apply_method_rows(
+    revision: str, schema: Schema, decisions: Decisions, *, older: bool
+) -> Schema:
     """`schema`, lowered by facts alone, with the rows of `revision` applied to its methods.
 
     With `older`, a row of the previous revision replaces a missing one.

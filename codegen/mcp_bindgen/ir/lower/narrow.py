@@ -9,9 +9,9 @@ from mcp_bindgen.errors import DecisionError
 from mcp_bindgen.ir.decisions.decisions import Decisions, Row
 from mcp_bindgen.ir.model import Declaration, Field, Lit, Schema
 from mcp_bindgen.ir.values.accepts import accepts
-from mcp_bindgen.ir.walk import unaliased
+from mcp_bindgen.ir.walk import resolve_aliases
 
-__all__ = ["narrow", "narrowed_as"]
+__all__ = ["apply_narrow_rows", "narrow"]
 
 
 def narrow(schema: Schema, decisions: Decisions | None) -> Schema:
@@ -26,7 +26,9 @@ def narrow(schema: Schema, decisions: Decisions | None) -> Schema:
     return schema
 
 
-def narrowed_as(revision: str, schema: Schema, decisions: Decisions, *, older: bool) -> Schema:
+def apply_narrow_rows(
+    revision: str, schema: Schema, decisions: Decisions, *, older: bool
+) -> Schema:
     """`schema`, lowered by facts alone, with the narrowed members of `revision`, as far as present.
 
     With `older`, a row of the previous revision replaces a missing one.
@@ -56,7 +58,7 @@ def _ask(schema: Schema, decisions: Decisions, path: str) -> Schema:
         if decisions.get("narrow", schema.revision, path) is not None:
             raise DecisionError(f"[[narrow]] `{path}`: {schema.revision} has no such member")
         return schema
-    subject = unaliased(schema, member.type)
+    subject = resolve_aliases(schema, member.type)
     question = f"{schema.path}: is `{path}` still narrower than it is declared?"
     row = decisions.ask("narrow", schema.revision, path, subject, question, {"type": ""})
     if row is None:

@@ -159,7 +159,7 @@ def _shape(resolver: Resolver, declaration: syntax.Declaration) -> syntax.Inline
             isinstance(written, syntax.Ref) and not written.args
         ):
             return None
-        opened = resolver.opened(syntax.Ref(declaration.name, (), declaration.at))
+        opened = resolver.open_name(syntax.Ref(declaration.name, (), declaration.at))
         if isinstance(opened, syntax.Ref) and isinstance(written, syntax.Indexed):
             return None
         return resolver.object_shape(resolver.bare(opened))
@@ -262,7 +262,7 @@ def _answer(resolver: Resolver, response: syntax.Declaration) -> syntax.Type:
             f"`{response.name}` has no member `result`, so nothing answers its request",
             "Give it one, or another name.",
         )
-    return resolver.joined(distinct(results), response.at)
+    return resolver.union_of(distinct(results), response.at)
 
 
 def _empty(listed: _Listed, ways: list[str], at: int) -> syntax.Type | None:

@@ -127,7 +127,7 @@ def _by_members(arm: syntax.Inline) -> str:
     return "".join(names.capitalize(member.name) for member in arm.members)
 
 
-def _by_required(arm: syntax.Inline) -> str:
+def _required_names(arm: syntax.Inline) -> str:
     """A name made of an arm's required members, for arms such as `{ a; b? } | { a?; b }`."""
     return "".join(names.capitalize(m.name) for m in arm.members if not m.optional)
 
@@ -186,7 +186,7 @@ _NAMINGS: Final[tuple[_Naming, ...]] = (
     _by_literal,
     _by_own_member,
     _each(_by_members),
-    _each(_by_required),
+    _each(_required_names),
     _each(_by_literals),
     _each(_by_types),
     _each(_in_full),

@@ -40,7 +40,7 @@ def intersect(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> synt
     for whole, its_arms in ((a, mine), (b, theirs)):
         if all_same(left, its_arms):
             return whole
-    return scope.joined(left, at) if left else None
+    return scope.union_of(left, at) if left else None
 
 
 def _intersect_one(scope: Resolving, a: syntax.Type, b: syntax.Type, at: int) -> syntax.Type | None:
@@ -80,10 +80,10 @@ def _alike(a: syntax.Inline, b: syntax.Inline) -> bool:
 
 
 def _merge(scope: Resolving, a: syntax.Inline, b: syntax.Inline, at: int) -> syntax.Inline | None:
-    members = {m.name: _typed(scope, m, b, at) for m in a.members}
+    members = {m.name: _intersect_member(scope, m, b, at) for m in a.members}
     for member in b.members:
         mine = members.get(member.name)
-        member = member if mine else _typed(scope, member, a, at)
+        member = member if mine else _intersect_member(scope, member, a, at)
         if mine is not None:
             optional = mine.optional and member.optional
             type = intersect(scope, mine.type, member.type, at)
@@ -92,10 +92,12 @@ def _merge(scope: Resolving, a: syntax.Inline, b: syntax.Inline, at: int) -> syn
             member = replace(member, type=type or syntax.Keyword("never", at), optional=optional)
         members[member.name] = member
     index = tuple(_merged_indexes(scope, a.index, b.index, at))
-    return scope.weighed(syntax.Inline(tuple(members.values()), index, at))
+    return scope.check_weight(syntax.Inline(tuple(members.values()), index, at))
 
 
-def _typed(scope: Resolving, member: syntax.Member, other: syntax.Inline, at: int) -> syntax.Member:
+def _intersect_member(
+    scope: Resolving, member: syntax.Member, other: syntax.Inline, at: int
+) -> syntax.Member:
     """A member of one shape, its type intersected with the other shape's signatures by template.
 
     It is unchanged if the other shape lists it, or if the intersection is empty. A signature by

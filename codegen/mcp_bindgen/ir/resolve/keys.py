@@ -15,14 +15,14 @@ from mcp_bindgen.source.text import printable
 
 __all__ = [
     "Keys",
-    "indexed",
+    "drop_undefined",
+    "index_type",
     "is_string",
     "keys_of",
-    "mapped",
+    "map_keys",
     "mapping",
     "signature",
     "unlisted",
-    "without_undefined",
 ]
 
 
@@ -80,7 +80,7 @@ def mapping(scope: Resolving, type: syntax.Type, value: syntax.Type, at: int) ->
     keys = Keys(scope, type, at)
     members = [syntax.Member(n, value, False, False, False, None, at) for n in keys.names]
     index = [syntax.Index("key", k, value, False, None, at, mapped=True) for k in keys.open]
-    return scope.weighed(syntax.Inline(tuple(members), tuple(index), at))
+    return scope.check_weight(syntax.Inline(tuple(members), tuple(index), at))
 
 
 def keys_of(scope: Resolving, type: syntax.Type, at: int) -> syntax.Type:
@@ -101,15 +101,17 @@ def keys_of(scope: Resolving, type: syntax.Type, at: int) -> syntax.Type:
         string, number = syntax.Keyword("string", at), syntax.Keyword("number", at)
         return string if whole.mapped else syntax.Union((string, number), at)
     names: list[syntax.Type] = [syntax.Literal(m.name, at) for m in shape.members]
-    return scope.joined([*names, *(each.key for each in shape.index)], at)
+    return scope.union_of([*names, *(each.key for each in shape.index)], at)
 
 
 # ---- T[K]
 
 
-def indexed(scope: Resolving, owner: syntax.Type, index: syntax.Type, at: int) -> syntax.Type:
+def index_type(scope: Resolving, owner: syntax.Type, index: syntax.Type, at: int) -> syntax.Type:
     """`owner[index]`, arm by arm."""
-    return scope.joined([t for arm in scope.arms(owner) for t in _pick(scope, arm, index, at)], at)
+    return scope.union_of(
+        [t for arm in scope.arms(owner) for t in _pick(scope, arm, index, at)], at
+    )
 
 
 def _pick(
@@ -173,7 +175,7 @@ def _item(element: syntax.Element) -> syntax.Type:
 # ---- mapped types
 
 
-def mapped(scope: Resolving, type: syntax.Mapped, env: Env) -> syntax.Type:
+def map_keys(scope: Resolving, type: syntax.Mapped, env: Env) -> syntax.Type:
     """`{ [K in keys]: of }`, with `of` resolved for each key.
 
     Over `keyof T` members keep their flags and doc comments from `T`.
@@ -190,8 +192,8 @@ def mapped(scope: Resolving, type: syntax.Mapped, env: Env) -> syntax.Type:
     for name in names:
         members.append(_member(scope, type, env, name, source.get(name)))
         if len(members).bit_count() == 1:  # so that too many nodes are refused early
-            scope.weighed(syntax.Inline(tuple(members), (), type.at))
-    return scope.weighed(syntax.Inline(tuple(members), tuple(index), type.at))
+            scope.check_weight(syntax.Inline(tuple(members), (), type.at))
+    return scope.check_weight(syntax.Inline(tuple(members), tuple(index), type.at))
 
 
 def _source(scope: Resolving, type: syntax.Mapped, env: Env) -> dict[str, syntax.Member]:
@@ -213,12 +215,12 @@ def _member(
         for flag, mine in zip(flags, (member.optional, member.readonly), strict=True)
     )
     if not optional and member.optional:
-        of = without_undefined(scope, of)
+        of = drop_undefined(scope, of)
     return replace(member, type=of, optional=optional, readonly=readonly)
 
 
-def without_undefined(scope: Resolving, type: syntax.Type) -> syntax.Type:
+def drop_undefined(scope: Resolving, type: syntax.Type) -> syntax.Type:
     """`type` without its arm `undefined`, as `-?` and `Required` leave it."""
     arms = scope.arms(type)
     defined = [arm for arm in arms if not is_keyword(arm, "undefined")]
-    return type if len(defined) == len(arms) else scope.joined(defined, type.at)
+    return type if len(defined) == len(arms) else scope.union_of(defined, type.at)

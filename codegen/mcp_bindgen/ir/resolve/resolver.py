@@ -12,10 +12,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaMeaningError, counted
+from mcp_bindgen.errors import LimitExceeded, SchemaError, SchemaMeaningError, count_of
 from mcp_bindgen.ir.resolve.equality import all_same, is_keyword, same
 from mcp_bindgen.ir.resolve.intersect import intersect
-from mcp_bindgen.ir.resolve.keys import indexed, keys_of, mapped
+from mcp_bindgen.ir.resolve.keys import index_type, keys_of, map_keys
 from mcp_bindgen.ir.resolve.scope import Env
 from mcp_bindgen.ir.resolve.signatures import is_same_key
 from mcp_bindgen.ir.resolve.templates import template
@@ -122,12 +122,12 @@ class Resolver:
                 return keys_of(self, self.resolve(type.of, env), type.at)
             case syntax.Indexed():
                 owner = self.resolve(type.object, env)
-                return indexed(self, owner, self.resolve(type.index, env), type.at)
+                return index_type(self, owner, self.resolve(type.index, env), type.at)
             case syntax.Template():
                 parts = (p if isinstance(p, str) else self.resolve(p, env) for p in type.parts)
                 return template(self, replace(type, parts=tuple(parts)))
             case syntax.Mapped():
-                return mapped(self, type, env)
+                return map_keys(self, type, env)
 
     def _places(self, type: syntax.Tuple, env: Env) -> Iterator[syntax.Element]:
         """The places of a tuple; `...T` of another tuple stands for the places of `T`."""
@@ -160,7 +160,7 @@ class Resolver:
                 return replace(self.resolve(of), at=type.at)
             case syntax.Enum():
                 members = tuple(_enum_member(declaration, name) for name, _ in declaration.members)
-                return self.weighed(syntax.Inline(members, (), type.at))
+                return self.check_weight(syntax.Inline(members, (), type.at))
             case _:
                 raise self.error(
                     type.at,
@@ -215,7 +215,7 @@ class Resolver:
     def _inline(self, type: syntax.Inline, env: Env) -> syntax.Inline:
         self._require_once(type.members)
         members = tuple(replace(m, type=self.resolve(m.type, env)) for m in type.members)
-        return self.weighed(syntax.Inline(members, self._indexes(type.index, env), type.at))
+        return self.check_weight(syntax.Inline(members, self._indexes(type.index, env), type.at))
 
     def _own(self, declaration: syntax.Interface, env: Env) -> syntax.Inline:
         """The members of the declarations of one name, without duplicates."""
@@ -232,7 +232,7 @@ class Resolver:
                     "Declare the member once.",
                 )
         index = self._indexes(declaration.index, env)
-        return self.weighed(syntax.Inline(tuple(members.values()), index, declaration.at))
+        return self.check_weight(syntax.Inline(tuple(members.values()), index, declaration.at))
 
     def _indexes(self, written: tuple[syntax.Index, ...], env: Env) -> tuple[syntax.Index, ...]:
         """The index signatures, one for each arm of their keys."""
@@ -250,7 +250,7 @@ class Resolver:
                 made.append(each)
         return tuple(made)
 
-    def weighed(self, shape: syntax.Inline) -> syntax.Inline:
+    def check_weight(self, shape: syntax.Inline) -> syntax.Inline:
         """Return `shape`; refuse it if it has more than MAX_WEIGHT nodes."""
         types = [m.type for m in shape.members] + [i.type for i in shape.index]
         weight = 1 + sum(self._weight(t) for t in types)
@@ -279,7 +279,7 @@ class Resolver:
 
     # ---- shapes
 
-    def opened(self, type: syntax.Type) -> syntax.Type:
+    def open_name(self, type: syntax.Type) -> syntax.Type:
         """Replace a reference to an alias or an enum by its definition, once."""
         if not isinstance(type, syntax.Ref):
             return type
@@ -289,14 +289,14 @@ class Resolver:
                 return self.resolve(declaration.type, self.env_of(declaration, type))
             case syntax.Enum(members=members, at=at):
                 arms: list[syntax.Type] = [syntax.Literal(value, at) for _, value in members]
-                return self.joined(arms, at)
+                return self.union_of(arms, at)
             case _:
                 return type
 
     def bare(self, type: syntax.Type) -> syntax.Type:
         """`type` with aliases and enums replaced until none is left."""
         for _ in range(MAX_DEPTH):
-            inner = self.opened(type)
+            inner = self.open_name(type)
             if inner is type:
                 return type
             type = inner
@@ -321,7 +321,7 @@ class Resolver:
                 raise self.source.error(LimitExceeded, type.at, message, "Shorten it.")
         return arms
 
-    def joined(self, arms: list[syntax.Type], at: int) -> syntax.Type:
+    def union_of(self, arms: list[syntax.Type], at: int) -> syntax.Type:
         """The union of arms; a single arm itself, or `never` for none."""
         if not arms:
             return syntax.Keyword("never", at)
@@ -382,7 +382,7 @@ class Resolver:
             if isinstance(declaration, syntax.Interface):
                 return self._interface(declaration, self.env_of(declaration, type))
             if isinstance(declaration, syntax.Alias):
-                return self.object_shape(self.opened(type))
+                return self.object_shape(self.open_name(type))
             return None
         finally:
             self._open.pop()
@@ -404,7 +404,7 @@ class Resolver:
                         f"the bases of `{declaration.name}` disagree about `{member.name}`",
                         "Declare that member in the interface itself.",
                     )
-        return self.weighed(syntax.Inline(tuple(members.values()), index, declaration.at))
+        return self.check_weight(syntax.Inline(tuple(members.values()), index, declaration.at))
 
     def env_of(self, declaration: syntax.Declaration, ref: syntax.Ref) -> Env:
         """The values of a declaration's type parameters in `ref`."""
@@ -413,7 +413,7 @@ class Resolver:
         )
         if len(ref.args) > len(params):
             raise self.error(
-                ref.at, f"`{ref.name}` takes {counted(len(params), 'argument')}", "Give it those."
+                ref.at, f"`{ref.name}` takes {count_of(len(params), 'argument')}", "Give it those."
             )
         env: dict[str, syntax.Type] = {}
         for number, param in enumerate(params):

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from mcp_bindgen.ir.resolve.scope import Resolving
 from mcp_bindgen.ir.values.pattern_cost import longest
-from mcp_bindgen.ir.values.patterns import ANY_NUMBER, ANY_TEXT, escaped
+from mcp_bindgen.ir.values.patterns import ANY_NUMBER, ANY_TEXT, escape
 from mcp_bindgen.limits import MAX_LITERALS
 from mcp_bindgen.source import syntax
 
@@ -45,7 +45,7 @@ def template(scope: Resolving, type: syntax.Template) -> syntax.Type:
         count *= len(texts)
     if len(lists) == len(choices) and count <= MAX_LITERALS:
         words = dict.fromkeys("".join(texts) for texts in product(*lists))
-        return scope.joined([syntax.Literal(word, type.at) for word in words], type.at)
+        return scope.union_of([syntax.Literal(word, type.at) for word in words], type.at)
     body = "".join(_pattern(scope, part, type.at) for part in type.parts)
     made = replace(type, parts=(body,))
     try:
@@ -71,7 +71,7 @@ def _text(value: syntax.LiteralValue) -> str:
 
 def _pattern(scope: Resolving, part: str | syntax.Type, at: int) -> str:
     if isinstance(part, str):
-        return escaped(part)
+        return escape(part)
     arms = [_arm(scope, arm, at) for arm in scope.arms(part)]
     return arms[0] if len(arms) == 1 else f"(?:{'|'.join(arms)})"
 
@@ -79,7 +79,7 @@ def _pattern(scope: Resolving, part: str | syntax.Type, at: int) -> str:
 def _arm(scope: Resolving, arm: syntax.Type, at: int) -> str:
     match arm:
         case syntax.Literal(value=value):
-            return escaped(_text(value))
+            return escape(_text(value))
         case syntax.Keyword(name=name) if name in _KEYWORDS:
             return _KEYWORDS[name]
         case syntax.Template(parts=(str() as body,)):

@@ -10,7 +10,7 @@ from mcp_bindgen.ir.resolve.scope import Resolving
 from mcp_bindgen.source import syntax
 from mcp_bindgen.source.text import did_you_mean, printable
 
-__all__ = ["undeclared"]
+__all__ = ["undeclared_error"]
 
 _MOST: Final = 10
 """How many are shown at once."""
@@ -18,7 +18,7 @@ _MOST: Final = 10
 _KEYWORDS: Final = ("boolean", "number", "object", "string", "unknown")
 
 
-def undeclared(
+def undeclared_error(
     scope: Resolving, ref: syntax.Ref, read: Collection[str], refused: Collection[str]
 ) -> SchemaError:
     """The error for `ref` and all other names which are neither declared nor TypeScript's.

@@ -8,20 +8,20 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from mcp_bindgen.errors import counted
+from mcp_bindgen.errors import count_of
 from mcp_bindgen.ir.resolve.equality import is_keyword, same
 from mcp_bindgen.ir.resolve.intersect import admits
 from mcp_bindgen.ir.resolve.keys import (
     Keys,
+    drop_undefined,
     is_string,
     mapping,
     signature,
     unlisted,
-    without_undefined,
 )
 from mcp_bindgen.ir.resolve.scope import Resolving
 from mcp_bindgen.ir.resolve.signatures import is_matched, is_same_key, matching
-from mcp_bindgen.ir.resolve.undeclared import undeclared
+from mcp_bindgen.ir.resolve.undeclared import undeclared_error
 from mcp_bindgen.limits import MAX_DEPTH
 from mcp_bindgen.source import syntax
 from mcp_bindgen.source.text import printable
@@ -46,12 +46,12 @@ def utility(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -
     if known is None:
         remedy = _REMEDIES.get(type.name)
         if remedy is None:
-            raise undeclared(scope, type, _UTILITIES, _REMEDIES)
+            raise undeclared_error(scope, type, _UTILITIES, _REMEDIES)
         what = "is not read here" if remedy == _WRITTEN_OUT else "has no JSON form"
         raise scope.error(type.at, f"`{printable(type.name)}` {what}", remedy)
     if len(args) != known.arity:
         raise scope.error(
-            type.at, f"`{type.name}` takes {counted(known.arity, 'argument')}", "Give it those."
+            type.at, f"`{type.name}` takes {count_of(known.arity, 'argument')}", "Give it those."
         )
     return known.apply(scope, type, args)
 
@@ -107,7 +107,9 @@ def _pick(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> 
             of = unlisted(scope, shape, key, type.at)
             members.append(syntax.Member(key, of, False, False, False, None, type.at))
     picked = [replace(signature(scope, shape, key, type.at), key=key) for key in keys.open]
-    return scope.weighed(replace(shape, members=tuple(members), index=tuple(picked), at=type.at))
+    return scope.check_weight(
+        replace(shape, members=tuple(members), index=tuple(picked), at=type.at)
+    )
 
 
 def _omit(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
@@ -131,25 +133,27 @@ def _omit(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> 
     index = tuple(
         each for each in shape.index if not (none or any(is_same_key(each, key) for key in taken))
     )
-    return scope.weighed(replace(shape, members=members, index=index, at=type.at))
+    return scope.check_weight(replace(shape, members=members, index=index, at=type.at))
 
 
 def _flagging(optional: bool | None = None, readonly: bool | None = None) -> _Apply:
     def apply(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
-        return scope.joined([flagged(scope, arm, type.at) for arm in scope.arms(args[0])], type.at)
+        return scope.union_of(
+            [set_flags(scope, arm, type.at) for arm in scope.arms(args[0])], type.at
+        )
 
-    def flagged(scope: Resolving, arm: syntax.Type, at: int) -> syntax.Type:
+    def set_flags(scope: Resolving, arm: syntax.Type, at: int) -> syntax.Type:
         shape = scope.shape(arm, at)
         members = tuple(
             replace(
                 m,
-                type=without_undefined(scope, m.type) if optional is False else m.type,
+                type=drop_undefined(scope, m.type) if optional is False else m.type,
                 optional=m.optional if optional is None else optional,
                 readonly=m.readonly if readonly is None else readonly,
             )
             for m in shape.members
         )
-        return scope.weighed(replace(shape, members=members, at=at))
+        return scope.check_weight(replace(shape, members=members, at=at))
 
     return apply
 
@@ -167,7 +171,7 @@ def _choosing(kept: bool) -> _Apply:
     def apply(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...]) -> syntax.Type:
         whole, part = args
         arms = [a for a in scope.arms(whole) if _assignable(scope, a, part) == kept]
-        return scope.joined(arms, type.at)
+        return scope.union_of(arms, type.at)
 
     return apply
 
@@ -178,9 +182,9 @@ def _non_null(scope: Resolving, type: syntax.Ref, args: tuple[syntax.Type, ...])
     for arm in scope.arms(args[0]):
         if is_keyword(arm, "unknown"):
             kinds = (syntax.Keyword(kind, type.at) for kind in _KINDS)
-            return scope.joined([*kinds, syntax.Array(arm, False, type.at)], type.at)
+            return scope.union_of([*kinds, syntax.Array(arm, False, type.at)], type.at)
         arms += [] if is_keyword(arm, "null", "undefined") else [arm]
-    return scope.joined(arms, type.at)
+    return scope.union_of(arms, type.at)
 
 
 def _assignable(scope: Resolving, a: syntax.Type, b: syntax.Type, depth: int = 0) -> bool:

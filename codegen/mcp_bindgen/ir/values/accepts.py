@@ -75,7 +75,7 @@ def faults(schema: Schema, type: Type, value: Any, path: Path = ()) -> Iterator[
                 yield Fault(path, type.name)
         case Lit():
             if not _equal(type.value, value):
-                yield Fault(path, _written(type.value))
+                yield Fault(path, _literal_text(type.value))
         case Ref():
             declared = schema.types[type.name]
             if isinstance(declared, Struct):
@@ -110,10 +110,12 @@ def _struct(schema: Schema, struct: Struct, value: Any, path: Path) -> Iterator[
         listed = {field.wire for field in struct.fields}
         for key, item in value.items():
             if key not in listed:
-                yield from _unlisted(schema, struct, key, item, path)
+                yield from _unlisted_faults(schema, struct, key, item, path)
 
 
-def _unlisted(schema: Schema, struct: Struct, key: str, item: Any, path: Path) -> Iterator[Fault]:
+def _unlisted_faults(
+    schema: Schema, struct: Struct, key: str, item: Any, path: Path
+) -> Iterator[Fault]:
     """The faults of a member to which only index signatures apply."""
     long = [k.longest for k in struct.keyed if k.longest is not None and len(key) > k.longest]
     if long:
@@ -172,7 +174,7 @@ def _equal(literal: Any, value: Any) -> bool:
     return bool(same_kind and literal == value)
 
 
-def _written(literal: Any) -> str:
+def _literal_text(literal: Any) -> str:
     return str(literal).lower() if isinstance(literal, bool) else repr(literal).replace("'", '"')
 
 

@@ -97,7 +97,7 @@ class Places:
     def sequence(self) -> _Part:
         whole = _Part()
         while self.at < len(self.pattern) and self.pattern[self.at] not in "|)":
-            part = self.repeated()
+            part = self.repeat()
             self.join(whole.last, part.first)
             first = whole.first + part.first if whole.empty else whole.first
             last = part.last + whole.last if part.empty else part.last
@@ -109,7 +109,7 @@ class Places:
             self.follow[place] += first
 
     # repeated = (unit | group | assertion) [quantifier]
-    def repeated(self) -> _Part:
+    def repeat(self) -> _Part:
         start = len(self.taken)
         part = self.once()
         quantifier = _QUANTIFIER.match(self.pattern, self.at)
@@ -150,8 +150,8 @@ class Places:
     def work(self) -> int:
         """The number of repeated places with two continuations; four other places count as one."""
         places = [place for place in range(len(self.taken)) if self.is_open(place)]
-        repeated = sum(any(place in loop for loop in self.loops) for place in places)
-        return repeated + (len(places) - repeated) // 4
+        repeat = sum(any(place in loop for loop in self.loops) for place in places)
+        return repeat + (len(places) - repeat) // 4
 
     def is_open(self, place: int) -> bool:
         pairs = [(a, b) for a, b in combinations(self.follow[place], 2) if self.intersect(a, b)]

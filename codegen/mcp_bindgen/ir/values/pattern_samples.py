@@ -29,7 +29,7 @@ def _read(places: Places) -> Iterator[str]:
     whole = places.choice()
     if whole.empty:
         yield ""
-    letters = [_preferred(characters) for characters in places.taken]
+    letters = [_prefer(characters) for characters in places.taken]
     waiting = deque((place, letters[place]) for place in whole.first)
     for _ in range(_STEPS):
         if not waiting:
@@ -40,6 +40,6 @@ def _read(places: Places) -> Iterator[str]:
         waiting.extend((after, text + letters[after]) for after in places.follow[place])
 
 
-def _preferred(characters: frozenset[str]) -> str:
+def _prefer(characters: frozenset[str]) -> str:
     """A preferred character of a place, or any; empty if it has none."""
     return next((c for c in _LIKED if c in characters), min(characters, default=""))

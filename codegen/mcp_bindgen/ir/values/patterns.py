@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["ANY_NUMBER", "ANY_TEXT", "escaped", "python_pattern"]
+__all__ = ["ANY_NUMBER", "ANY_TEXT", "escape", "python_pattern"]
 
 ANY_TEXT: Final = r"[\s\S]*"
 _DECIMAL: Final = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
@@ -40,7 +40,7 @@ _CLASSES: Final = {
 _SAME: Final = frozenset("bBnrtfv0123456789^$.*+?()[]{}|\\-/")
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """A regular expression which matches `text` alone."""
     return _SPECIAL.sub(r"\\\g<0>", text)
 
