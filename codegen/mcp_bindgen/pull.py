@@ -251,7 +251,10 @@ def _is_the_same(old: pins.Pin, new: pins.Pin) -> bool:
 
 
 def remove(revision: str, folder: Path) -> tuple[str, ...]:
-    """Take a revision out: its folder, its pin, its rows. Raises InputError or DecisionError."""
+    """Remove a revision: its folder, its row in PINS.toml, its rows in decisions.toml.
+
+    Return the paths of the changed files. Raises InputError or DecisionError.
+    """
     table, known = _table(folder, revision)
     if revision not in known:
         kind = "version" if "@" in revision else "revision"

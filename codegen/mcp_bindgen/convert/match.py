@@ -509,7 +509,9 @@ def _demand_lost(rows: Rows, old: Struct, new: Struct, member: Field) -> Decisio
 
 
 def _only_filled(rows: Rows, old: Struct, new: Struct) -> str:
-    """The first required member of `new` that a row fills with a constant; empty without one."""
+    """The first required member of `new` that `old` lacks and a row of decisions fills with a
+    constant; empty if there is none.
+    """
     for other in new.fields:
         if other.required and other.const is None and old.field(other.wire) is None:
             row = rows.peek(UP, paths_of(new, other), ("default",))

@@ -78,7 +78,7 @@ def _texts(texts: Iterable[str]) -> Code:
 
 
 def extension_view(schema: Schema) -> dict[str, Any]:
-    """The values for extension_methods.py.jinja; `schema` is without named results."""
+    """The values for extension_methods.py.jinja; methods of `schema` name no types of results."""
     extension = schema.extension
     assert extension is not None
     imports = imports_of(schema)

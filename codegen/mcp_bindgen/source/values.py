@@ -1,4 +1,4 @@
-"""Reads values: strings, numbers, and the arrays and objects of constants."""
+"""Reads literals of TypeScript: strings, numbers, and the arrays and objects of `const`."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def _is_among(value: Any, values: Iterable[Any]) -> bool:
 
 
 def kinds_of_literals(basics: Iterable[Node]) -> frozenset[str]:
-    """The kinds left by `enum` and `const`."""
+    """The JSON types that `enum` and `const` of all these schemas allow."""
     kinds = KINDS
     for node in basics:
         if "const" in node.members:

@@ -284,7 +284,7 @@ class ToolValue:
     """A result of a tool with its content and structured content apart."""
 
     def result(self) -> Any:
-        """Return the native result."""
+        """Return the value of a tool as a tool result of this runtime."""
         raise NotImplementedError
 
 

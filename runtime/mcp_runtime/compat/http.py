@@ -65,7 +65,10 @@ def run(
     *,
     path: str | None = None,
 ) -> None:
-    """Serve until the input ends, or a signal arrives. Raises ValueError for other transports."""
+    """Serve by "stdio", "sse" or "streamable-http", until the input ends or a signal arrives.
+
+    Raises ValueError for another transport.
+    """
     require_transport(transport)
     if transport == "stdio":
         native.run()

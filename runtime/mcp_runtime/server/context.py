@@ -161,7 +161,7 @@ class Context:
 
     @property
     def extensions(self) -> Mapping[str, Mapping[str, Any]]:
-        """The client's settings for each extension, of the extensions the server has, too."""
+        """The client's settings by extension, of the extensions that both sides have."""
         shared = self.called.terms.translation.extensions
         theirs = self.client_capabilities.get("extensions", {})
         return {one.identifier: theirs[one.identifier] for one in shared}

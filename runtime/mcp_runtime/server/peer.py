@@ -1,4 +1,4 @@
-"""Protocol of a connection to a client, as the context of a request uses it."""
+"""`Peer`: what the context of a request may ask of its connection, as a `typing.Protocol`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Stores in a SQLite file, shared by processes of one machine; it survives a restart."""
+"""The stores as tables of one SQLite file, which the processes of a machine share.
+
+What they hold survives a restart.
+"""
 
 from __future__ import annotations
 

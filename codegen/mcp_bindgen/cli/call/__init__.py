@@ -1,1 +1,1 @@
-"""The verb `call`."""
+"""`mcp-bindgen call`: calls a tool of a server, or lists its features."""

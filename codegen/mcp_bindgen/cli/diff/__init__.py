@@ -1,1 +1,1 @@
-"""The verb `diff`."""
+"""`mcp-bindgen diff`: reports the changes between two schemas, and whom they break."""

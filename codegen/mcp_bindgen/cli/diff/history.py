@@ -116,7 +116,7 @@ def _table(history: History, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _code(text: str) -> str:
-    """A name as code, in tables too; names contain no backticks."""
+    """A name as code of Markdown, with `|` escaped for tables."""
     return f"`{safe(text).replace('`', chr(39)).replace('|', chr(92) + '|')}`"
 
 

@@ -1,1 +1,1 @@
-"""The verb `generate`."""
+"""`mcp-bindgen generate`: writes the bindings of protocol revisions."""

@@ -1,1 +1,1 @@
-"""The verb `install`."""
+"""`mcp-bindgen install`: adds a server to a host's settings."""

@@ -1,1 +1,1 @@
-"""The verb `new`."""
+"""`mcp-bindgen new`: writes the project of a new server."""

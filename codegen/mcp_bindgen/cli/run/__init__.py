@@ -1,1 +1,1 @@
-"""The verb `run`."""
+"""`mcp-bindgen run`: serves a server that is written in Python."""

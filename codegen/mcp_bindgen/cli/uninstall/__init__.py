@@ -1,1 +1,1 @@
-"""The verb `uninstall`."""
+"""`mcp-bindgen uninstall`: removes a server from a host's settings."""

@@ -38,7 +38,7 @@ def routes(pairing: Pairing, more: Iterable[Route] = ()) -> dict[Owner, list[Rou
 
 
 def is_always(schema: Schema, type: Type, steps: tuple[str, ...]) -> bool:
-    """Return whether each value of a type has a place at the end of the steps."""
+    """Return whether each value of a type has the member to which the steps lead."""
     for step in steps:
         bare = strip_bounds(schema, type)
         member = schema.fields[bare.name].get(step) if isinstance(bare, Ref) else None

@@ -38,7 +38,7 @@ class Checks(Functions, ABC):
 
     @abstractmethod
     def tags(self, type: Uni, place: str) -> str | None:
-        """The table of readers by the tag of a union's structs."""
+        """The generated name of a dict from tag to reader, for a union whose structs have a tag."""
 
     def refuse(self, condition: Code, at: Code, wanted: str, refused: Code) -> Iterator[Line]:
         # if x.__class__ is not list:

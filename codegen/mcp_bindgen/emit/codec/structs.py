@@ -139,7 +139,7 @@ class StructReaders(UnionReaders):
                     yield Line(1, f"held[{literal(field.name)}] = {local(field.name)}")
 
     def _extras(self, struct: Struct) -> Iterator[Line]:
-        """Lines for an object with more members than the required ones."""
+        """Lines that keep or refuse undeclared members; an object without any skips them."""
         # if len(o) != len(held):
         #     held[EXTRA] = hold(extras(o, _Implementation_members, at))
         optional = any(not f.required for f in struct.fields)

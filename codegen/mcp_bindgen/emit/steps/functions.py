@@ -153,7 +153,7 @@ class Writer(Members):
             yield from self._try(function, objects)
 
     def _try(self, function: UnionStep, objects: list[Arm]) -> Iterator[str]:
-        """Arms in order; an arm is certain if no later one matches, otherwise it is tried."""
+        """Convert an object by its arm: at once if no later arm can match, else by `try`."""
         for number, arm in enumerate(objects):
             later = objects[number + 1 :]
             if not later:

@@ -92,7 +92,7 @@ def _refuse(cls: type[Struct], name: str) -> NoReturn:
 
 
 def defaults_of(cls: type[Struct]) -> dict[str, Any]:
-    """Return the defaults by member. Required members at the front of the class are missing."""
+    """Return the defaults by member, without the required members that the class begins with."""
     names, defaults = cls.__struct_fields__[::-1], cls.__struct_defaults__[::-1]
     return dict(zip(names, defaults, strict=False))
 

@@ -232,7 +232,7 @@ def _row_result(schema: Schema, row: Row | None) -> Type | None:
 
 
 def _capability(schema: Schema, pair: Pair) -> str | None:
-    """The capability's path by rule; None where the rule finds none."""
+    """The path of the capability that has the name of a method; None if none is declared."""
     first, _, rest = pair.method.removeprefix("notifications/").partition("/")
     for side in _SIDES.get((pair.kind, pair.direction), _BOTH):
         struct = schema.structs.get(side)

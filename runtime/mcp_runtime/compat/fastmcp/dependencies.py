@@ -1,4 +1,4 @@
-"""Dependencies of parameters."""
+"""Stand-in for `fastmcp.dependencies`: values of parameters, computed for each call."""
 
 from mcp_runtime.compat.fastmcp.server.dependencies import (
     CurrentAccessToken,

@@ -1,4 +1,4 @@
-"""The exceptions of `fastmcp`."""
+"""Stand-in for `fastmcp.exceptions`."""
 
 from mcp_runtime.compat.errors import (
     AuthorizationError,

@@ -181,7 +181,7 @@ class ClientOffer(Offer):
         return replace(self, capabilities=declared)
 
     def propose(self, spoken: str) -> dict[str, Any]:
-        """Return the params of `initialize` with the proposed revision."""
+        """Return the params of `initialize` that propose the revision `spoken`."""
         capabilities = _without_extensions(self.declared)
         if self.roots_change and declares(capabilities, "roots"):
             capabilities["roots"] = {"listChanged": True}

@@ -69,7 +69,9 @@ def join_parts(o: Json, wire: str, parts: tuple[Part, ...], at: At, trip: Trip) 
 def split_parts(
     o: Json, wire: str, parts: tuple[Part, ...], at: At, trip: Trip, why: str
 ) -> Json:
-    """Return `o` with the parts of the array `wire` in its place; the rest is lost.
+    """Return `o` with single members, taken from the items of the array `wire`, in its place.
+
+    Items that fit no part are told to `trip` as lost.
 
     Of parts that name the same member, the first one for which there is an item gives its value.
     """
@@ -130,7 +132,11 @@ def _first_of(part: Part, parts: tuple[Part, ...], numbers: list[int]) -> int:
     """Return the number of the first part of a member with an item."""
     if not part.wire:
         return parts.index(part)
-    return min(number for number in numbers if number != _NONE and parts[number].wire == part.wire)
+    return min(
+        number
+        for number in numbers
+        if number != _NONE and parts[number].wire == part.wire
+    )
 
 
 def _not_restored(parts: tuple[Part, ...], order: list[int], new: Json) -> list[str]:

@@ -1,4 +1,4 @@
-"""Shared by all steps: losses, contexts, refusals, and the conversion of arrays and objects."""
+"""Shared by all conversion steps: notes losses, refuses values, and converts arrays and objects."""
 
 from __future__ import annotations
 
@@ -155,7 +155,9 @@ class Trip:
         """Drop the losses inside a member: the way back takes it from the context as a whole."""
         place = self._first(at)
         self._noted = [note for note in self._noted if not _is_inside(note[0], place)]
-        self._lost = {at: lost for at, lost in self._lost.items() if not _is_inside(at, place)}
+        self._lost = {
+            at: lost for at, lost in self._lost.items() if not _is_inside(at, place)
+        }
 
     def _first(self, at: At) -> At:
         """Return a place as a place in the original message."""

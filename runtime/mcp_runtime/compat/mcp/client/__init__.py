@@ -1,1 +1,1 @@
-"""Clients of `mcp` 1.x."""
+"""Stand-in for `mcp.client` of `mcp` 1.x."""

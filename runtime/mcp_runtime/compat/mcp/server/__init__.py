@@ -1,4 +1,4 @@
-"""Servers of `mcp` 1.x."""
+"""Stand-in for `mcp.server` of `mcp` 1.x."""
 
 from mcp_runtime.compat.mcp.server.fastmcp.server import FastMCP
 from mcp_runtime.compat.mcp.server.lowlevel.server import NotificationOptions, Server

@@ -1,4 +1,4 @@
-"""Answers of users to forms and pages."""
+"""Stand-in for `mcp.server.elicitation`: the answers of users to forms and pages."""
 
 from mcp_runtime.compat.context import (
     AcceptedElicitation,

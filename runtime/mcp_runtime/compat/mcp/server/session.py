@@ -1,4 +1,4 @@
-"""The session of a request."""
+"""Stand-in for `mcp.server.session`: the session in which a server answers a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTTP+SSE inside an application of your own."""
+"""Stand-in for `mcp.server.sse`: the transport HTTP+SSE inside another ASGI application."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types of the Streamable HTTP transport in annotations."""
+"""Stand-in for `mcp.server.streamable_http`: its classes, for annotations alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streamable HTTP inside an application of your own."""
+"""Stand-in for `mcp.server.streamable_http_manager`: Streamable HTTP in an ASGI application."""
 
 from __future__ import annotations
 

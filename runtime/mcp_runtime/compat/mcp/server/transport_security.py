@@ -1,4 +1,4 @@
-"""The hosts and origins accepted by a server."""
+"""Stand-in for `mcp.server.transport_security`: the values of Host and Origin that are accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The description of a request."""
+"""Stand-in for `mcp.shared.context`: a request as its handler sees it."""
 
 from mcp_runtime.compat.context import RequestContext
 

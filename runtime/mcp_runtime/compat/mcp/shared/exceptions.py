@@ -1,4 +1,4 @@
-"""The exceptions of `mcp` 1.x."""
+"""Stand-in for `mcp.shared.exceptions` of `mcp` 1.x."""
 
 from mcp_runtime.compat.errors import McpError, UrlElicitationRequiredError
 

@@ -1,4 +1,4 @@
-"""A client connected to a server of the same process."""
+"""Stand-in for `mcp.shared.memory`: a client connected to a server in the same process."""
 
 from __future__ import annotations
 

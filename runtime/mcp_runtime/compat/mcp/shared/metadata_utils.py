@@ -1,4 +1,4 @@
-"""The name of a feature to show to people."""
+"""Stand-in for `mcp.shared.metadata_utils`: the name of a feature that people are shown."""
 
 from __future__ import annotations
 

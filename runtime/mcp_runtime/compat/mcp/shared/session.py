@@ -1,4 +1,4 @@
-"""The base of sessions in annotations."""
+"""Stand-in for `mcp.shared.session`: the base class of sessions, for annotations alone."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Authorization of servers."""
+"""Stand-in for `mcp.server.auth`: how a server checks the tokens of its clients."""

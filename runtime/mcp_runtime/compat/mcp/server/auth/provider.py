@@ -1,4 +1,4 @@
-"""Verifiers of tokens."""
+"""Stand-in for `mcp.server.auth.provider`: the protocol of token verifiers, and their answer."""
 
 from __future__ import annotations
 

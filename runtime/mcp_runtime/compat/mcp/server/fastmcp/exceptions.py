@@ -1,4 +1,4 @@
-"""The exceptions of `FastMCP`."""
+"""Stand-in for `mcp.server.fastmcp.exceptions`."""
 
 from mcp_runtime.compat.errors import (
     FastMCPError,
