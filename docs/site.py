@@ -255,6 +255,7 @@ def configuration() -> dict[str, Any]:
     options = {
         "show_source": False,
         "show_root_heading": True,
+        "show_root_full_path": False,
         "show_symbol_type_heading": True,
         "members_order": "source",
         "show_signature_annotations": True,
