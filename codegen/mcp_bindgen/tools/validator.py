@@ -4,6 +4,9 @@ A comparison of tools proves its findings by example values, made from the types
 leave keywords out (`pattern`, `not`, `patternProperties`, …), so the schema may still refuse such a
 value. Where the answer is uncertain, UndecidedError is raised: for a reference to another document,
 a pattern with unbounded cost, or a keyword such as `unevaluatedProperties`.
+
+Unlike jsonschema-rs, which is an extra, it comes with `diff --tools`, bounds the work for a
+stranger's schema, and says "undecided" where validators disagree.
 """
 
 from __future__ import annotations
