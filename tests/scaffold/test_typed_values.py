@@ -11,7 +11,7 @@ import jsonschema_rs
 import msgspec
 import pytest
 
-from mcp_bindgen.scaffold import fits
+from mcp_bindgen.scaffold import type_checks
 from mcp_bindgen.scaffold.tools import Tool, read
 from tests.support import tool_lists
 from tests.support.schema_values import values_near
@@ -86,7 +86,7 @@ def tool_of(schema: dict[str, Any]) -> Tool:
 
 
 def decoder(models: Any) -> Any:
-    module = fits.run(models)
+    module = type_checks.run(models)
     return msgspec.json.Decoder(getattr(module, models.name))
 
 

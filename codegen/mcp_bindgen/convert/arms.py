@@ -9,12 +9,12 @@ from mcp_bindgen.ir.model import Bounded, Field, Lit, Map, Prim, Ref, Schema, St
 from mcp_bindgen.ir.unions import literals, tag
 from mcp_bindgen.ir.walk import is_any, kinds, strip_bounds, struct_of
 
-__all__ = ["Likeness", "arm_name", "is_object", "value_of"]
+__all__ = ["ArmPairs", "arm_name", "is_object", "value_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
-    """Pairs the types of one revision with those of its neighbour by likeness."""
+class ArmPairs:
+    """Pairs the types of one revision with those of its neighbour by name, tag or shape."""
 
     source: Schema
     target: Schema
@@ -67,7 +67,7 @@ class Likeness:
             return not mine & theirs
         return not kinds(self.source, a) & kinds(self.target, b)
 
-    def takes_objects(self, t: Type) -> bool:
+    def target_takes_every_object(self, t: Type) -> bool:
         """Return whether `t` takes every object."""
         return t == Prim("object") or is_any(self.target, value_of(t) if isinstance(t, Map) else t)
 
@@ -77,7 +77,7 @@ class Likeness:
             return self.source.structs[s.name]
         return Struct(like.name, (), value_of(s))
 
-    def place_of(self, leaf: Type, place: str) -> int:
+    def offset_of(self, leaf: Type, place: str) -> int:
         """The byte offset of an arm's declaration, or of the surrounding member."""
         owner, _, wire = place.partition(".")
         if isinstance(leaf, Ref):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
-from mcp_bindgen.convert.arms import Likeness, arm_name, is_object, value_of
+from mcp_bindgen.convert.arms import ArmPairs, arm_name, is_object, value_of
 from mcp_bindgen.convert.compose import compositions, suggestion
 from mcp_bindgen.convert.model import (
     CARRY,
@@ -90,7 +90,7 @@ class Ways:
     """Where the member at a place is declared, if it is inherited."""
 
     def __post_init__(self) -> None:
-        self.likeness = Likeness(self.source, self.target)
+        self.arm_pairs = ArmPairs(self.source, self.target)
 
     @property
     def source(self) -> Schema:
@@ -155,8 +155,10 @@ class Ways:
             return None
         if isinstance(t, Ref):
             target = self.target.structs[t.name]
-            return self.struct(self.likeness.as_struct(s, target), target) if is_object(s) else None
-        if not self.likeness.takes_objects(t):
+            return (
+                self.struct(self.arm_pairs.as_struct(s, target), target) if is_object(s) else None
+            )
+        if not self.arm_pairs.target_takes_every_object(t):
             return None
         if self.name == DOWN and isinstance(s, Ref):
             struct = self.source.structs[s.name]
@@ -193,7 +195,7 @@ class Ways:
                 return None
             if way is None:
                 question = _arm_question((self.source, self.target), leaf, t)
-                where = self.source, self.likeness.place_of(leaf, places[0])
+                where = self.source, self.arm_pairs.offset_of(leaf, places[0])
                 way = self.rows.demand(self.name, paths, _ACTIONS[1:], question, where) or CARRY
             if isinstance(way, Decision):
                 self.rows.require_fit(way, _arm_fault((self.source, self.target), leaf, t, way))
@@ -214,17 +216,19 @@ class Ways:
         struct = struct_of(self.source, leaf)
         place = paths[0].rpartition(":")[0]
         if struct is None:
-            ways = (self.way(leaf, t, place) for t in targets if self.likeness.alike(leaf, t))
+            ways = (self.way(leaf, t, place) for t in targets if self.arm_pairs.alike(leaf, t))
             return next((way for way in ways if way is not None), None)
-        other = self.likeness.namesake(struct, leaves, targets)
+        other = self.arm_pairs.namesake(struct, leaves, targets)
         if other is not None:
             return self.struct(struct, other)
         if (decision := self.rows.find(self.name, paths, _ACTIONS[1:])) is not None:
             return decision
-        other = self.likeness.best_fit(struct, targets)
+        other = self.arm_pairs.best_fit(struct, targets)
         if other is not None:
             return self.struct(struct, other)
-        whole = any(self.likeness.takes_objects(strip_bounds(self.target, t)) for t in targets)
+        whole = any(
+            self.arm_pairs.target_takes_every_object(strip_bounds(self.target, t)) for t in targets
+        )
         return CARRY if whole else None
 
     # ---- structs

@@ -15,8 +15,8 @@ from mcp_bindgen.compare.judge.samples import UnmakeableError, smallest
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.ir.model import Type
 from mcp_bindgen.ir.names import snake
-from mcp_bindgen.scaffold.fits import check_types
 from mcp_bindgen.scaffold.structs import Class, Models
+from mcp_bindgen.scaffold.type_checks import check_types
 from mcp_bindgen.scaffold.typed import Untyped, typed
 from mcp_bindgen.tools.json_document import Node, steps
 from mcp_bindgen.tools.listing import listed

@@ -1,6 +1,6 @@
-"""Builds messages with a hole at the place of a change, valid for both sides everywhere else.
+"""Builds messages around a probe: the place of a change, with valid values everywhere else.
 
-Unless a step crosses a union, the message is valid iff the frame and the value at the hole are
+Unless a step crosses a union, the message is valid iff the frame and the value at the probe are
 valid, and the reader rejects it iff it rejects that value. So only the value needs to be judged,
 however large the message is.
 """
@@ -23,7 +23,7 @@ from mcp_bindgen.ir.values.accepts import Path, accepts
 from mcp_bindgen.ir.values.unlisted import takes
 from mcp_bindgen.ir.walk import resolve_aliases, strip_bounds
 
-__all__ = ["Hole", "Messages", "Pair"]
+__all__ = ["Messages", "Pair", "Probe"]
 
 _TRIES: Final = 200
 """Values tried in search of one acceptable to both sides, and items made for one array."""
@@ -42,7 +42,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Hole:
+class Probe:
     """A place in a message: `fill` makes the message with a value there.
 
     `sound`: the value can be judged alone, since the frame means the same to both sides.
@@ -53,12 +53,10 @@ class Hole:
     fill: Callable[[Any], Any]
     sound: bool
 
-    def below(self, pair: Pair, key: str | int, around: Callable[[Any], Any], sound: bool) -> Hole:
-        """The hole at `key` inside this one; `around` builds the value here from the value
-        there.
-        """
+    def below(self, pair: Pair, key: str | int, around: Callable[[Any], Any], sound: bool) -> Probe:
+        """Return the probe at `key`; `around` builds the value here from the value there."""
         outer = self.fill
-        return Hole(
+        return Probe(
             pair, (*self.path, key), lambda value: outer(around(value)), self.sound and sound
         )
 
@@ -79,59 +77,57 @@ class Messages:
     _shared: dict[Pair, tuple[Any]] = field(default_factory=dict[Pair, tuple[Any]])
     _open: set[tuple[str, str | None]] = field(default_factory=set[tuple[str, str | None]])
 
-    def whole(self, pair: Pair) -> Hole:
-        """The hole in place of the whole message."""
-        return Hole(pair, (), lambda value: value, True)
+    def whole(self, pair: Pair) -> Probe:
+        """Return the probe at the whole message."""
+        return Probe(pair, (), lambda value: value, True)
 
-    def along(self, hole: Hole, steps: tuple[Step, ...]) -> Hole:
-        """The place inside `hole` to which `steps` lead. Raises UnmakeableError if no value has the
-        steps.
-        """
+    def along(self, probe: Probe, steps: tuple[Step, ...]) -> Probe:
+        """Follow `steps` from `probe`. Raises UnmakeableError if no value has them."""
         if not steps:
-            return hole
+            return probe
         step, rest = steps[0], steps[1:]
         if isinstance(step, tuple):
             arms = Pair(step[self.side], step[1 - self.side])
-            return self.along(replace(hole, pair=arms, sound=False), rest)
-        of = strip_bounds(self.writer.schema, hole.pair.of)
+            return self.along(replace(probe, pair=arms, sound=False), rest)
+        of = strip_bounds(self.writer.schema, probe.pair.of)
         if isinstance(of, Uni):
-            return self._along_an_arm(hole, of, steps)
-        return self.along(self._step(hole, of, step), rest)
+            return self._along_an_arm(probe, of, steps)
+        return self.along(self._step(probe, of, step), rest)
 
-    def _step(self, hole: Hole, of: Type, step: str | int) -> Hole:
-        read = self._read(hole.pair)
+    def _step(self, probe: Probe, of: Type, step: str | int) -> Probe:
+        read = self._read(probe.pair)
         match of:
             case Arr() | Tup() if step == ITEM or isinstance(step, int):
-                return self._item(hole, of, read, 0 if isinstance(step, str) else step)
+                return self._item(probe, of, read, 0 if isinstance(step, str) else step)
             case Map() if step == VALUE:
                 inner = Pair(of.of, read.of if isinstance(read, Map) else None)
-                return hole.below(inner, _KEY, lambda value: {_KEY: value}, True)
+                return probe.below(inner, _KEY, lambda value: {_KEY: value}, True)
             case Ref() if isinstance(step, str):
-                return self._member(hole, of, read, step)
+                return self._member(probe, of, read, step)
             case _:
                 raise UnmakeableError
 
     def _read(self, pair: Pair) -> Type | None:
         return None if pair.read is None else strip_bounds(self.reader.schema, pair.read)
 
-    def _along_an_arm(self, hole: Hole, of: Uni, steps: tuple[Step, ...]) -> Hole:
-        """The hole at the end of `steps`, inside the first arm of `of` in which all steps exist."""
-        read = hole.pair.read
+    def _along_an_arm(self, probe: Probe, of: Uni, steps: tuple[Step, ...]) -> Probe:
+        """Follow `steps` inside the first arm of `of` in which all of them exist."""
+        read = probe.pair.read
         choices = leaves(self.reader.schema, read) if read is not None else ()
         for arm in leaves(self.writer.schema, of):
             for choice in (*choices, None):
                 try:
-                    return self.along(replace(hole, pair=Pair(arm, choice), sound=False), steps)
+                    return self.along(replace(probe, pair=Pair(arm, choice), sound=False), steps)
                 except UnmakeableError:
                     continue
         raise UnmakeableError
 
     # ---- arrays
 
-    def _item(self, hole: Hole, of: Arr | Tup, read: Type | None, number: int) -> Hole:
-        """The hole at item `number` of an array which is long enough for both sides."""
-        mine = limits_of(resolve_aliases(self.writer.schema, hole.pair.of))
-        theirs = limits_of(resolve_aliases(self.reader.schema, hole.pair.read or of))
+    def _item(self, probe: Probe, of: Arr | Tup, read: Type | None, number: int) -> Probe:
+        """The probe at item `number` of an array which is long enough for both sides."""
+        mine = limits_of(resolve_aliases(self.writer.schema, probe.pair.of))
+        theirs = limits_of(resolve_aliases(self.reader.schema, probe.pair.read or of))
         least = max(number + 1, mine.min_items or 0, theirs.min_items or 0, _needs(of))
         if least > _TRIES:
             raise UnmakeableError
@@ -141,44 +137,46 @@ class Messages:
             return [*items[:number], value, *items[number + 1 :]]
 
         sound = mine.max_items is None or least <= mine.max_items
-        return hole.below(_item_pair(of, read, number), number, around, sound)
+        return probe.below(_item_pair(of, read, number), number, around, sound)
 
     # ---- objects
 
-    def _member(self, hole: Hole, of: Ref, read: Type | None, step: str) -> Hole:
+    def _member(self, probe: Probe, of: Ref, read: Type | None, step: str) -> Probe:
         base, sound = self.base(of, read)
         own, known = self.fields(of, read)
         struct, other = self.writer.schema.structs[of.name], self._struct(read)
         rest = other.index if other else None
         if step in own:
             inner = Pair(own[step].type, known[step].type if step in known else rest)
-            return self._under(hole, inner, step, base, sound)
+            return self._under(probe, inner, step, base, sound)
         if step == VALUE and struct.index is not None:
             name = next(name for name in _names() if name not in own and name not in known)
-            return self._under(hole, Pair(struct.index, rest), name, base, sound)
+            return self._under(probe, Pair(struct.index, rest), name, base, sound)
         for keyed in struct.keyed:
             sample = sample_name(keyed)
             if step == value_of(keyed.key) and sample is not None:
                 twins = (k.type for k in (other.keyed if other else ()) if takes(k, sample))
                 inner = Pair(keyed.type, next(twins, rest))
-                return self._under(hole, inner, sample, base, sound)
+                return self._under(probe, inner, sample, base, sound)
         raise UnmakeableError
 
-    def _under(self, hole: Hole, inner: Pair, name: str, base: dict[str, Any], sound: bool) -> Hole:
-        return hole.below(inner, name, lambda value: {**base, name: value}, sound)
+    def _under(
+        self, probe: Probe, inner: Pair, name: str, base: dict[str, Any], sound: bool
+    ) -> Probe:
+        return probe.below(inner, name, lambda value: {**base, name: value}, sound)
 
-    def plain_object(self, hole: Hole) -> dict[str, Any] | None:
-        """The plainest object in the hole, where both sides have a shape for it and it can be
+    def plain_object(self, probe: Probe) -> dict[str, Any] | None:
+        """The plainest object in the probe, where both sides have a shape for it and it can be
         judged alone. Raises UnmakeableError."""
-        of, read = strip_bounds(self.writer.schema, hole.pair.of), self._read(hole.pair)
-        if not (hole.sound and isinstance(of, Ref) and isinstance(read, Ref)):
+        of, read = strip_bounds(self.writer.schema, probe.pair.of), self._read(probe.pair)
+        if not (probe.sound and isinstance(of, Ref) and isinstance(read, Ref)):
             return None
         base, sound = self.base(of, read)
         return base if sound else None
 
-    def members_at(self, hole: Hole, name: str) -> tuple[Field | None, Field | None]:
+    def members_at(self, probe: Probe, name: str) -> tuple[Field | None, Field | None]:
         """A member as the writer and the reader declare it."""
-        of, read = strip_bounds(self.writer.schema, hole.pair.of), self._read(hole.pair)
+        of, read = strip_bounds(self.writer.schema, probe.pair.of), self._read(probe.pair)
         assert isinstance(of, Ref)
         mine, theirs = self.fields(of, read)
         return mine.get(name), theirs.get(name)

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from mcp_bindgen.compare.changes.change import Change
 from mcp_bindgen.compare.changes.pairing import Pairing
-from mcp_bindgen.compare.judge.probes import Hole, Messages, Pair
+from mcp_bindgen.compare.judge.probes import Messages, Pair, Probe
 from mcp_bindgen.compare.judge.samples import Samples, UnmakeableError, weight
 from mcp_bindgen.compare.judge.wire import on_the_wire
 from mcp_bindgen.compare.messages.directions import Route, Way
@@ -248,16 +248,16 @@ def _tries(messages: Messages, pair: Pair, change: Change, route: Route) -> Iter
     if change.key[0] == "member":
         yield from _without_member(messages, pair, owner, change.steps)
     try:
-        hole = messages.along(owner, change.steps)
+        probe = messages.along(owner, change.steps)
     except UnmakeableError:
         return
-    for value in _values(messages, hole, change):
-        if hole.path or value != []:  # an empty batch is not a message
-            yield from _try_value(messages, pair, hole, value, hole.path)
+    for value in _values(messages, probe, change):
+        if probe.path or value != []:  # an empty batch is not a message
+            yield from _try_value(messages, pair, probe, value, probe.path)
 
 
 def _without_member(
-    messages: Messages, root: Pair, owner: Hole, steps: tuple[str, ...]
+    messages: Messages, root: Pair, owner: Probe, steps: tuple[str, ...]
 ) -> Iterator[_Try]:
     """The plainest message with every member but this one."""
     try:
@@ -284,17 +284,17 @@ def _without_member(
 
 
 def _try_value(
-    messages: Messages, root: Pair, hole: Hole, value: Any, place: Path
+    messages: Messages, root: Pair, probe: Probe, value: Any, place: Path
 ) -> Iterator[_Try]:
-    """The message with a value in the hole, if the writer may send it."""
+    """The message with a value in the probe, if the writer may send it."""
     writer, reader = messages.writer.schema, messages.reader.schema
-    if hole.sound:
-        if accepts(writer, hole.pair.of, value):
-            read = hole.pair.read
-            local = fault(reader, read, value, hole.path) if read is not None else None
-            yield _try(lambda: hole.fill(value), place, local)
+    if probe.sound:
+        if accepts(writer, probe.pair.of, value):
+            read = probe.pair.read
+            local = fault(reader, read, value, probe.path) if read is not None else None
+            yield _try(lambda: probe.fill(value), place, local)
         return
-    message = hole.fill(value)
+    message = probe.fill(value)
     if accepts(writer, root.of, message):
         assert root.read is not None
         at_place = (f for f in faults(reader, root.read, message) if _on_branch(f.path, place))
@@ -305,14 +305,14 @@ def _try(message: Callable[[], Any], place: Path, fault: Fault | None) -> _Try:
     return _Try(message, fault or Fault(place, "what its schema accepts"), taken=fault is None)
 
 
-def _values(messages: Messages, hole: Hole, change: Change) -> Iterator[Any]:
+def _values(messages: Messages, probe: Probe, change: Change) -> Iterator[Any]:
     """Values of the arm in question, then any values, then values at the reader's bounds."""
     own, other = (change.old, change.new)[:: 1 if messages.side == 0 else -1]
-    types = (own.type, hole.pair.of)
+    types = (own.type, probe.pair.of)
     for type in dict.fromkeys(type for type in types if type is not None):
         yield from messages.writer.variants(type)
     if isinstance(other.type, Bounded):
-        yield from messages.writer.edges(hole.pair.of, other.type.limits)
+        yield from messages.writer.edges(probe.pair.of, other.type.limits)
 
 
 def _on_branch(path: Path, place: Path) -> bool:
