@@ -98,8 +98,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture(autouse=True)
 def _unknown_servers() -> None:
     """No test knows what a server of another test spoke."""
-    if (eras := sys.modules.get("mcp_runtime.client.eras")) is not None:
-        eras.known.clear()
+    if (memory := sys.modules.get("mcp_runtime.client.server_memory")) is not None:
+        memory.OF_PROCESS.clear()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -26,7 +26,7 @@ the model what went wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any, Literal, cast
 
 
@@ -41,32 +41,6 @@ def printable(text: str) -> str:
 def counted(count: int, noun: str) -> str:
     """A number with its noun, in the plural unless it is one: "1 line", "2 lines"."""
     return f"{count} {noun if count == 1 else f'{noun}s'}"
-
-
-def texts(option: str, given: Iterable[str], among: Sequence[str] = ()) -> tuple[str, ...]:
-    """Raises ValueError for a text that is not `among` some, if there are any.
-
-    Also for one text instead of a list, whose letters would be read one by one.
-    """
-    if isinstance(given, str):
-        raise ValueError(f"{option} is a list: write [{given!r:.80}] instead of {given!r:.80}")
-    listed = tuple(given)
-    if among and (others := [text for text in listed if text not in among]):
-        raise ValueError(f"{option}: {others[0]!r:.80} is not one of {', '.join(among)}")
-    return listed
-
-
-def members(option: str, given: Any) -> dict[str, Any]:
-    """A copy of what an option was given. Raises TypeError for what has no members."""
-    if not isinstance(given, Mapping):
-        raise TypeError(f"{option}: {given!r:.80} is not a dict")
-    return dict(cast("Mapping[str, Any]", given))
-
-
-def require_seconds(option: str, value: object) -> None:
-    """Raises ValueError if what an option was given is not a number of seconds."""
-    if not isinstance(value, int | float) or value != value:
-        raise ValueError(f"{option} is {value!r}: give a number of seconds")
 
 
 def _escape(character: str) -> str:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar, Unpack
 
+from mcp_runtime.arguments import members, texts
 from mcp_runtime.client.cache import Cache
 from mcp_runtime.client.callbacks import (
     OPTIONS,
@@ -49,7 +50,7 @@ from mcp_runtime.core.terms.extension import Extension, Extensions
 from mcp_runtime.core.terms.negotiation import ClientOffer
 from mcp_runtime.core.terms.tolerances import Problem, strictness
 from mcp_runtime.core.terms.translation import Terms
-from mcp_runtime.errors import NotApproved, NotOffered, RemoteError, members, texts
+from mcp_runtime.errors import NotApproved, NotOffered, RemoteError
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import ALL, HANDLERS, Method, latest_calls, revision
 from mcp_runtime.revisions import latest as t

@@ -6,11 +6,12 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypedDict
 
+from mcp_runtime.arguments import require_seconds, texts
 from mcp_runtime.client.callbacks import Approve, ClientCallbacks, OnElicit, OnSample, Roots
+from mcp_runtime.client.server_memory import OF_PROCESS, ServerMemory
 from mcp_runtime.core.terms.extension import Extension
 from mcp_runtime.core.terms.log_levels import require_level
 from mcp_runtime.core.terms.negotiation import ClientOffer
-from mcp_runtime.errors import require_seconds, texts
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.connection import OnProgress, Trace
@@ -76,6 +77,7 @@ class ClientSettings:
     ping_every: float | None
     restarts: int
     trace: Trace | None
+    memory: ServerMemory = OF_PROCESS
 
     def __post_init__(self) -> None:
         texts("era", [self.era], ("auto", "handshake"))

@@ -10,7 +10,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from mcp_runtime.client import eras
 from mcp_runtime.client.connection import ClientConnection
 from mcp_runtime.client.options import ClientSettings
 from mcp_runtime.client.subscription import Subscription
@@ -114,16 +113,16 @@ class Reconnector:
                 raise
             other = "server/discover" if handshake else "initialize"
             log.info("%s; starting the server once more, with %s", error, other)
-            eras.remember(connection.server_key, None)
+            self.settings.memory.remember(connection.server_key, None)
             await self._stack.aclose()
             connection = await self._start(connection.session.log_level)
             await connection.open(handshake=not handshake, timeout=timeout)
         spoken = connection.terms.translation.revision.era
         if spoken == "per-request" or self.settings.finds_out:
-            eras.remember(connection.server_key, spoken)
+            self.settings.memory.remember(connection.server_key, spoken)
 
     def _recalls_handshake(self, connection: ClientConnection) -> bool:
-        mode = eras.recall(connection.server_key)
+        mode = self.settings.memory.recall(connection.server_key)
         return mode == "handshake" and bool(self.settings.offer.handshake)
 
     def _may_begin_otherwise(self, connection: ClientConnection, error: SessionError) -> bool:

@@ -10,11 +10,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypedDict, TypeVar, Unpack, cast, overload
 
+from mcp_runtime.arguments import texts
 from mcp_runtime.core.http.param_headers import ParamHeaders
 from mcp_runtime.core.session.server_session import ANSWERED_AT_ONCE
 from mcp_runtime.core.session.subscriptions import SERVED_MEMBERS
 from mcp_runtime.core.terms.meta_names import require_meta
-from mcp_runtime.errors import texts
 from mcp_runtime.json_schema.client_rules import objections
 from mcp_runtime.json_schema.header_annotations import BadParamHeader, param_headers
 from mcp_runtime.json_schema.type_adapter import is_path

@@ -28,6 +28,7 @@ from functools import partial
 from socket import socket
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from mcp_runtime.arguments import texts
 from mcp_runtime.core.http.param_headers import ParamHeaders
 from mcp_runtime.core.session.request_state import KeyRing, StateSealer
 from mcp_runtime.core.session.subscriptions import Change, Notice
@@ -36,7 +37,7 @@ from mcp_runtime.core.terms.extension import Extension, Extensions
 from mcp_runtime.core.terms.negotiation import ServerOffer
 from mcp_runtime.core.terms.tolerances import OF_ARGUMENTS, strictness
 from mcp_runtime.core.wire import rpc_errors
-from mcp_runtime.errors import NotOffered, texts
+from mcp_runtime.errors import NotOffered
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import ALL, HANDLERS, UNSET, parse, revision
 from mcp_runtime.revisions import latest as t

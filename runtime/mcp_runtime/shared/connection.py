@@ -26,7 +26,7 @@ from mcp_runtime.core.session.events import (
     Progressed,
     Write,
 )
-from mcp_runtime.core.session.pending import Sent, Timeout
+from mcp_runtime.core.session.pending import PendingRequest, Timeout
 from mcp_runtime.core.session.session import Session
 from mcp_runtime.core.terms.tolerances import ITEM
 from mcp_runtime.core.wire import error_codes, rpc_errors
@@ -186,7 +186,7 @@ class Connection(ABC):
             log.info("request %r is cancelled: %s", event.sent.id, event.error)
         self._settle(event.sent, lambda waiting: waiting.set_exception(event.error))
 
-    def _settle(self, sent: Sent, settle: Callable[[asyncio.Future[Any]], None]) -> None:
+    def _settle(self, sent: PendingRequest, settle: Callable[[asyncio.Future[Any]], None]) -> None:
         if sent.waiter is not None and not sent.waiter.done():
             settle(sent.waiter)
 
@@ -342,7 +342,7 @@ class Connection(ABC):
         self.send(self.session.notify(method, params))
         await self.drain()
 
-    def _wait(self, sent: Sent) -> asyncio.Future[Any]:
+    def _wait(self, sent: PendingRequest) -> asyncio.Future[Any]:
         waiter: asyncio.Future[Any] = self.loop.create_future()
         sent.waiter = waiter
         self._wake_at(sent.due)

@@ -67,6 +67,9 @@ BOUNDED: Final = {
         stores/memory.py:MemorySessions._kept
         stores/memory.py:MemorySessions._unused
     """,
+    "REMEMBERED_SERVERS, and then the oldest is forgotten": """
+        client/server_memory.py:ServerMemory._modes
+    """,
     "twice the tasks that are kept, and no bytes of theirs": """
         stores/memory.py:MemoryTasks._ends
     """,

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime import Client
-from mcp_runtime.client import eras
+from mcp_runtime.client.server_memory import OF_PROCESS, ServerMemory
 from mcp_runtime.errors import (
     BadAnswer,
     Disconnected,
@@ -188,7 +188,7 @@ async def test_a_command_with_which_a_client_shook_hands_unasked_is_asked_by_the
 async def test_what_is_remembered_wrongly_is_found_out_again(tmp_path: Path) -> None:
     script = tmp_path / "server.py"
     command = [sys.executable, str(script)]
-    eras.remember(("command", *command, None), "handshake")
+    OF_PROCESS.remember(("command", *command, None), "handshake")
     script.write_text(
         "import json, os, sys\n"
         "if json.loads(sys.stdin.readline())['method'] == 'initialize': os._exit(1)\n"
@@ -202,11 +202,12 @@ async def test_what_is_remembered_wrongly_is_found_out_again(tmp_path: Path) -> 
 
 
 def test_no_more_servers_are_remembered_than_the_limit() -> None:
+    memory = ServerMemory()
     for number in range(REMEMBERED_SERVERS + 5):
-        eras.remember(number, "handshake")
-    assert [eras.recall(0), eras.recall(4), eras.recall(5)] == [None, None, "handshake"]
-    eras.remember(5, None)
-    assert eras.recall(5) is None
+        memory.remember(number, "handshake")
+    assert [memory.recall(0), memory.recall(4), memory.recall(5)] == [None, None, "handshake"]
+    memory.remember(5, None)
+    assert memory.recall(5) is None
 
 
 async def test_with_the_handshake_era_no_server_is_probed(tmp_path: Path) -> None:

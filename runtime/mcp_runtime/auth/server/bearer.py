@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from mcp_runtime.arguments import texts
 from mcp_runtime.auth.addresses import origin, require_secure
 from mcp_runtime.auth.challenge import write_challenge
 from mcp_runtime.auth.server.verifier import (
@@ -31,7 +32,6 @@ from mcp_runtime.auth.server.verifier import (
     TokenVerifier,
     VerifiedToken,
 )
-from mcp_runtime.errors import texts
 from mcp_runtime.limits import DEFAULT, Limits
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from hmac import compare_digest
 from typing import Any, Final, Generic, Protocol, TextIO, TypeVar, runtime_checkable
 
-from mcp_runtime.errors import texts
+from mcp_runtime.arguments import texts
 from mcp_runtime.limits import DEFAULT, Limits
 
 PROOF_AGE: Final = 300.0

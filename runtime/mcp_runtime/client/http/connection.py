@@ -12,7 +12,6 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
-from mcp_runtime.client import eras
 from mcp_runtime.client.connection import ConnectionOwner
 from mcp_runtime.client.http.backoff import Backoff
 from mcp_runtime.client.http.event_stream import EventStream, may_pass
@@ -20,6 +19,7 @@ from mcp_runtime.client.http.exchange import Exchanges
 from mcp_runtime.client.http.http import HttpSender
 from mcp_runtime.client.http.legacy_sse import LegacySse
 from mcp_runtime.client.http.server_facts import ServerFacts
+from mcp_runtime.client.server_memory import Mode
 from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.core.session.events import Opened
 from mcp_runtime.core.wire import error_codes
@@ -60,7 +60,7 @@ class HttpConnection(Exchanges):
 
     async def open(self, *, handshake: bool = False, timeout: float | None = None) -> None:
         if self._facts.mode is None:
-            self._facts.mode = eras.recall(self.remembered_by)
+            self._facts.mode = self.settings.memory.recall(self.remembered_by)
         until = self.clock + (self.open_timeout if timeout is None else timeout)
         if self._facts.mode is None or handshake:
             await self._begin(until, handshake=handshake)
@@ -85,10 +85,10 @@ class HttpConnection(Exchanges):
             self.session.resume_probe(self.loop.time())
             self._watch_pending()
 
-    def _set_mode(self, mode: eras.Mode | None) -> None:
+    def _set_mode(self, mode: Mode | None) -> None:
         self._facts.mode = mode
         if mode != "handshake" or self.settings.finds_out:
-            eras.remember(self.remembered_by, mode)
+            self.settings.memory.remember(self.remembered_by, mode)
 
     async def _begin(self, until: float, *, handshake: bool) -> None:
         """Open a session by a time of `clock`. Raises as `open` does."""

@@ -22,7 +22,7 @@ from mcp_runtime.client.http.server_facts import ServerFacts
 from mcp_runtime.core.http.http_rules import EVENT_STREAM, JSON
 from mcp_runtime.core.http.param_headers import request_headers
 from mcp_runtime.core.session.lifecycle import State
-from mcp_runtime.core.session.pending import Sent
+from mcp_runtime.core.session.pending import PendingRequest
 from mcp_runtime.core.wire import error_codes, jsonrpc, peek
 from mcp_runtime.core.wire.jsonrpc import ErrorResponse, Frame, Id, Notification, Request
 from mcp_runtime.core.wire.lines import TooLong
@@ -177,7 +177,7 @@ class Exchanges(ClientConnection):
 
     # ---- receiving
 
-    def _settle(self, sent: Sent, settle: Callable[[asyncio.Future[Any]], None]) -> None:
+    def _settle(self, sent: PendingRequest, settle: Callable[[asyncio.Future[Any]], None]) -> None:
         """Settle a request; its answer may come on another stream, so its own stream soon ends."""
         super()._settle(sent, settle)
         exchange = self._exchanges.get(sent.id)

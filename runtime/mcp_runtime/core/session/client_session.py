@@ -18,7 +18,7 @@ from msgspec import UNSET
 
 from mcp_runtime.core.session.events import Called, Event, Failed, Ignored, Opened, Write
 from mcp_runtime.core.session.lifecycle import State
-from mcp_runtime.core.session.pending import Sent, Timeout
+from mcp_runtime.core.session.pending import PendingRequest, Timeout
 from mcp_runtime.core.session.session import Session
 from mcp_runtime.core.terms.capabilities import declares, needed
 from mcp_runtime.core.terms.negotiation import ClientOffer, common_revision, initialize_result
@@ -67,7 +67,7 @@ class ClientSession(Session):
         self._was_unread = False
         self._open_timeout = limits.deadline
         self._proposed: list[str] = []
-        self._opening: Final[dict[str, Callable[[Sent, bytes, float], list[Event]]]] = {
+        self._opening: Final[dict[str, Callable[[PendingRequest, bytes, float], list[Event]]]] = {
             "server/discover": self._handle_discovery,
             "initialize": self._handle_initialize_result,
         }
@@ -112,7 +112,7 @@ class ClientSession(Session):
         for sent in self._probes():
             sent.extend(now)
 
-    def _probes(self) -> list[Sent]:
+    def _probes(self) -> list[PendingRequest]:
         return self.pending.of("server/discover")
 
     @property
@@ -130,7 +130,7 @@ class ClientSession(Session):
         left = self._remaining_seconds(now, last)
         return self._send("initialize", body, now=now, timeout=Timeout(left, left))[1]
 
-    def _handle_answer(self, sent: Sent, result: bytes, now: float) -> list[Event]:
+    def _handle_answer(self, sent: PendingRequest, result: bytes, now: float) -> list[Event]:
         if not self._opens(sent):
             return super()._handle_answer(sent, result, now)
         try:
@@ -140,14 +140,14 @@ class ClientSession(Session):
         except (DecodeError, StepError, *UNREADABLE) as error:
             return self._bad_answer(sent, error, now)
 
-    def _bad_answer(self, sent: Sent, why: object, now: float) -> list[Event]:
+    def _bad_answer(self, sent: PendingRequest, why: object, now: float) -> list[Event]:
         if sent.method not in self._opening or self.state is State.OPEN:
             return super()._bad_answer(sent, why, now)
         if sent.method == "server/discover":
             return self._fall_back(sent, why, now)
         return self._give_up(sent, BadAnswer(f"{sent.method}: {why}"))
 
-    def _handle_discovery(self, sent: Sent, result: bytes, now: float) -> list[Event]:
+    def _handle_discovery(self, sent: PendingRequest, result: bytes, now: float) -> list[Event]:
         """Choose a revision from the server's list.
 
         Source: 2026-07-28 server/discover, "Response".
@@ -169,7 +169,9 @@ class ClientSession(Session):
             body.get("instructions"),
         )
 
-    def _handle_initialize_result(self, sent: Sent, result: bytes, now: float) -> list[Event]:
+    def _handle_initialize_result(
+        self, sent: PendingRequest, result: bytes, now: float
+    ) -> list[Event]:
         version = peek.protocol_version(result)
         if version not in self.offer.handshake:
             raise NoCommonRevision(self.offer.newest_first, [version])
@@ -200,7 +202,7 @@ class ClientSession(Session):
         spoken_with = translation(spoken, Context(), self.tolerances, extensions, capabilities)
         return Terms(spoken_with, info, capabilities)
 
-    def _handle_error(self, sent: Sent, frame: ErrorResponse, now: float) -> list[Event]:
+    def _handle_error(self, sent: PendingRequest, frame: ErrorResponse, now: float) -> list[Event]:
         if not self._opens(sent):
             return super()._handle_error(sent, frame, now)
         supported = peek.supported_versions(frame.data)
@@ -212,7 +214,7 @@ class ClientSession(Session):
             return self._fall_back(sent, f"{frame.message} ({frame.code})", now)
         return self._try_again(sent, supported, now)
 
-    def _try_again(self, sent: Sent, supported: list[str], now: float) -> list[Event]:
+    def _try_again(self, sent: PendingRequest, supported: list[str], now: float) -> list[Event]:
         """Propose one of the revisions named by the server."""
         chosen = common_revision(self.offer, supported)
         if chosen is None or len(self._proposed) >= _MAX_ATTEMPTS:
@@ -227,7 +229,7 @@ class ClientSession(Session):
             return self._handle_error(sent, frame, now)
         return super()._on_error_response(frame, now)
 
-    def _fall_back(self, sent: Sent, why: object, now: float) -> list[Event]:
+    def _fall_back(self, sent: PendingRequest, why: object, now: float) -> list[Event]:
         """Continue with a handshake: the answer is not that of a per-request server."""
         if self.state is not State.ASKED:
             return [Ignored(f"server/discover: {why}")]
@@ -256,10 +258,10 @@ class ClientSession(Session):
             return self._fall_back(sent, error, now)
         return self._give_up(sent, error)
 
-    def _opens(self, sent: Sent) -> bool:
+    def _opens(self, sent: PendingRequest) -> bool:
         return sent.method in self._opening and self.state is not State.OPEN
 
-    def _late(self, sent: Sent, now: float) -> list[Event]:
+    def _late(self, sent: PendingRequest, now: float) -> list[Event]:
         if not self._opens(sent):
             return super()._late(sent, now)
         # A late probe has three meanings. The server has not read it: wait on. It read the probe
@@ -338,7 +340,7 @@ class ClientSession(Session):
         failed = self.pending.drain() if answers is None else map(self.pending.pop, answers)
         return [each for sent in failed if sent for each in self._give_up(sent, error)]
 
-    def _give_up(self, sent: Sent, error: SessionError) -> list[Event]:
+    def _give_up(self, sent: PendingRequest, error: SessionError) -> list[Event]:
         """Fail a request; close the session if it was the opening request."""
         if self._opens(sent):
             self.state, self.failure = State.CLOSED, error

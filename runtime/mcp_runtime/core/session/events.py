@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from mcp_runtime.core.session.pending import Sent
+from mcp_runtime.core.session.pending import PendingRequest
 from mcp_runtime.core.terms.translation import Terms
 from mcp_runtime.core.wire.jsonrpc import Id
 from mcp_runtime.errors import SessionError
@@ -54,21 +54,21 @@ class Cancelled(Struct, frozen=True):
 class Answered(Struct, frozen=True):
     """A request of ours was answered; `result` is a model."""
 
-    sent: Sent
+    sent: PendingRequest
     result: Any
 
 
 class Failed(Struct, frozen=True):
     """A request of ours has failed."""
 
-    sent: Sent
+    sent: PendingRequest
     error: SessionError
 
 
 class Progressed(Struct, frozen=True):
     """A request of ours has made progress; `params` is a model."""
 
-    sent: Sent
+    sent: PendingRequest
     params: Any
 
 

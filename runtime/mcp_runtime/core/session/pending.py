@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+from mcp_runtime.arguments import require_seconds
 from mcp_runtime.core.wire.jsonrpc import Id
-from mcp_runtime.errors import require_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Timeout:
 
 
 @dataclass(slots=True)
-class Sent:
+class PendingRequest:
     """A pending request of ours: its deadlines, and the last progress reported."""
 
     id: Id
@@ -59,8 +59,8 @@ class Pending:
     __slots__ = ("_sent", "_tokens")
 
     def __init__(self) -> None:
-        self._sent: dict[Id, Sent] = {}
-        self._tokens: dict[Id, Sent] = {}
+        self._sent: dict[Id, PendingRequest] = {}
+        self._tokens: dict[Id, PendingRequest] = {}
 
     def __len__(self) -> int:
         return len(self._sent)
@@ -70,25 +70,25 @@ class Pending:
 
     def add(
         self, id: Id, method: str, timeout: Timeout, now: float, token: Id | None = None
-    ) -> Sent:
+    ) -> PendingRequest:
         """Add a request. Raises ValueError if another pending request has its progress token."""
         if token in self._tokens:
             raise ValueError(f"the progress token {token!r} is that of another open request")
         last = now + timeout.total
-        sent = Sent(id, method, timeout, now, last, min(now + timeout.each, last), token)
+        sent = PendingRequest(id, method, timeout, now, last, min(now + timeout.each, last), token)
         self._sent[id] = sent
         if token is not None:
             self._tokens[token] = sent
         return sent
 
-    def pop(self, id: Id) -> Sent | None:
+    def pop(self, id: Id) -> PendingRequest | None:
         """Remove and return the request with this id; None if no such request is pending."""
         sent = self._sent.pop(id, None)
         if sent is not None and sent.token is not None:
             del self._tokens[sent.token]
         return sent
 
-    def record_progress(self, token: Id, progress: float, now: float) -> Sent | None:
+    def record_progress(self, token: Id, progress: float, now: float) -> PendingRequest | None:
         """Record progress and return its request.
 
         None for an unknown token, and if `progress` is not above the last value.
@@ -106,16 +106,16 @@ class Pending:
         """The earliest deadline; None if no request is pending."""
         return min((sent.due for sent in self._sent.values()), default=None)
 
-    def late(self, now: float) -> list[Sent]:
+    def late(self, now: float) -> list[PendingRequest]:
         """Return the requests whose deadline has passed."""
         return [sent for sent in self._sent.values() if sent.due <= now]
 
     @property
-    def with_caller(self) -> list[Sent]:
+    def with_caller(self) -> list[PendingRequest]:
         """The requests with a waiting caller."""
         return [sent for sent in self._sent.values() if sent.waiter is not None]
 
-    def of(self, method: str) -> list[Sent]:
+    def of(self, method: str) -> list[PendingRequest]:
         """Return the pending requests of a method."""
         return [sent for sent in self._sent.values() if sent.method == method]
 
@@ -125,7 +125,7 @@ class Pending:
             sent.last += seconds
             sent.due += seconds
 
-    def drain(self) -> Iterator[Sent]:
+    def drain(self) -> Iterator[PendingRequest]:
         """Remove and yield all requests."""
         for id in list(self._sent):
             if (sent := self.pop(id)) is not None:

@@ -57,7 +57,7 @@ class Cancellable(Protocol):
     is_cancelled: bool
 
 
-class Running(Struct):
+class RunningRequest(Struct):
     """A request of the peer without a response yet."""
 
     method: str

@@ -21,7 +21,7 @@ from mcp_runtime.core.session.events import Called, Event, Ignored, Opened, Writ
 from mcp_runtime.core.session.held import PARSED, HeldBytes
 from mcp_runtime.core.session.lifecycle import State
 from mcp_runtime.core.session.pending import Pending
-from mcp_runtime.core.session.running_requests import Running
+from mcp_runtime.core.session.running_requests import RunningRequest
 from mcp_runtime.core.session.session import Session
 from mcp_runtime.core.session.subscriptions import (
     LISTS,
@@ -298,7 +298,7 @@ class ServerSession(Session):
         )
         return [Write(self.notify("notifications/subscriptions/acknowledged", acknowledged, terms))]
 
-    def _result(self, running: Running, result: Any) -> bytes:
+    def _result(self, running: RunningRequest, result: Any) -> bytes:
         """Return the result as JSON; in the per-request era with its type and the server's name.
 
         Source: 2026-07-28 basic/index, "_meta" and "Result Types".

@@ -27,8 +27,8 @@ from mcp_runtime.core.session.events import (
 )
 from mcp_runtime.core.session.held import OF_PROCESS, REQUEST_BYTES, SMALL, HeldBytes, Hold
 from mcp_runtime.core.session.lifecycle import State, after
-from mcp_runtime.core.session.pending import Pending, Sent, Timeout
-from mcp_runtime.core.session.running_requests import BatchResponses, Cancellable, Running
+from mcp_runtime.core.session.pending import Pending, PendingRequest, Timeout
+from mcp_runtime.core.session.running_requests import BatchResponses, Cancellable, RunningRequest
 from mcp_runtime.core.terms.role import Role
 from mcp_runtime.core.terms.tolerances import NULL, Tolerances
 from mcp_runtime.core.terms.translation import Terms
@@ -94,7 +94,7 @@ class Session(ABC):
         self.tolerances = Tolerances(self.role) if tolerances is None else tolerances
         self.limits = limits
         self.pending = Pending() if pending is None else pending
-        self.running: dict[Id, Running] = {}
+        self.running: dict[Id, RunningRequest] = {}
         self.held = HeldBytes() if held is None else held
         self._next_id = next_id
 
@@ -247,14 +247,14 @@ class Session(ABC):
             return [Ignored(f"an answer to {frame.id!r}, which is not open")]
         return self._handle_answer(sent, frame.result, now)
 
-    def _handle_answer(self, sent: Sent, result: bytes, now: float) -> list[Event]:
+    def _handle_answer(self, sent: PendingRequest, result: bytes, now: float) -> list[Event]:
         assert self.agreed is not None
         try:
             return [Answered(sent, self.agreed.translation.read("result", sent.method, result))]
         except (DecodeError, StepError) as error:
             return self._bad_answer(sent, error, now)
 
-    def _bad_answer(self, sent: Sent, why: object, now: float) -> list[Event]:
+    def _bad_answer(self, sent: PendingRequest, why: object, now: float) -> list[Event]:
         """Fail a request of ours whose answer cannot be used."""
         return [Failed(sent, BadAnswer(f"{sent.method}: {why}"))]
 
@@ -264,7 +264,9 @@ class Session(ABC):
             return [Ignored(f"an error for {frame.id!r}: {frame.message[:200]} ({frame.code})")]
         return self._handle_error(sent, frame, now)
 
-    def _handle_error(self, sent: Sent, frame: jsonrpc.ErrorResponse, now: float) -> list[Event]:
+    def _handle_error(
+        self, sent: PendingRequest, frame: jsonrpc.ErrorResponse, now: float
+    ) -> list[Event]:
         try:
             data = parse(frame.data) if frame.data else None
         except DecodeError as error:
@@ -337,7 +339,7 @@ class Session(ABC):
         now: float,
         timeout: Timeout | None = None,
         token: Id | None = None,
-    ) -> tuple[Sent, bytes]:
+    ) -> tuple[PendingRequest, bytes]:
         """Open a request of ours; return its entry and the bytes to send.
 
         `params` is a model of `latest`, UNSET for none. Raises NotOpen, NotOffered, TooMuch,
@@ -354,7 +356,7 @@ class Session(ABC):
 
     def _send(
         self, method: str, body: bytes, now: float, timeout: Timeout | None, token: Id | None = None
-    ) -> tuple[Sent, bytes]:
+    ) -> tuple[PendingRequest, bytes]:
         id = self._next_id()
         timeout = timeout or Timeout(self.limits.deadline, self.limits.total)
         sent = self.pending.add(id, method, timeout, now, token)
@@ -382,7 +384,7 @@ class Session(ABC):
             return b""
         return self._finish(id, jsonrpc.response(id, self._result(running, result)))
 
-    def _result(self, running: Running, result: Any) -> bytes:
+    def _result(self, running: RunningRequest, result: Any) -> bytes:
         return running.terms.translation.write("result", running.method, result)
 
     def refuse(self, id: Id, code: int, message: str, data: Any = None) -> bytes:
@@ -445,7 +447,7 @@ class Session(ABC):
         """Fail each request of ours whose deadline has passed."""
         return [event for sent in self.pending.late(now) for event in self._late(sent, now)]
 
-    def _late(self, sent: Sent, now: float) -> list[Event]:
+    def _late(self, sent: PendingRequest, now: float) -> list[Event]:
         seconds = round(now - sent.started, 2)
         failed = Failed(sent, TimedOut(sent.method, seconds))
         data = self.cancel(sent.id, f"no answer within {seconds:g} s")
@@ -497,9 +499,9 @@ class Session(ABC):
         held.count += size  # the same as `change`, in line: this runs for each request
         held.share.count += size
         OF_PROCESS.count += size
-        self.running[frame.id] = Running(frame.method, terms, size, called)
+        self.running[frame.id] = RunningRequest(frame.method, terms, size, called)
 
-    def release(self, id: Id) -> Running:
+    def release(self, id: Id) -> RunningRequest:
         """Unregister a running request of the peer and return its entry."""
         running, held = self.running.pop(id), self.held
         size = running.size

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from mcp_runtime.core.session.held import SMALL, UNREAD, HeldBytes, Hold
 from mcp_runtime.core.wire import error_codes, jsonrpc
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.shared.first_step import Waiting, begin
+from mcp_runtime.shared.eager import Waiting, begin
 from mcp_runtime.shared.threads import running_loop
 
 Scope: TypeAlias = Mapping[str, Any]

@@ -36,7 +36,7 @@ from mcp_runtime.server.http.asgi.request import (
 from mcp_runtime.server.http.asgi.service import AT_ONCE, HttpService
 from mcp_runtime.server.http.asgi.single_answer import single_answer, stream_needed, takes_streams
 from mcp_runtime.server.http.asgi.streaming import StreamingConnection, bad_body_error
-from mcp_runtime.shared.first_step import Waiting, begin
+from mcp_runtime.shared.eager import Waiting, begin
 
 _LAST_RESPONSE: Final = 1.0
 """Seconds for a response to end after its handler was cancelled."""

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from mcp_runtime.shared.first_step import Waiting, begin
+from mcp_runtime.shared.eager import Waiting, begin
 from tests.support.virtual_time import elapse
 
 
