@@ -178,7 +178,8 @@ def test_pull_gets_the_origin_and_the_imports_and_tells_what_it_says(root: Path)
     (args,) = played.asked
     assert args == ("mcp_bindgen", "pull", NAME, "--from", "x.ts", "--import", "./a.js=a.ts")
     assert (played.work / "pull.txt").read_text("utf-8") == said
-    refused = replace(played, answer=lambda _: (2, "", "no file stands for the import"))
+    refusal: Answer = lambda _: (2, "", "no file stands for the import")  # noqa: E731
+    refused = replace(played, answer=refusal)
     with pytest.raises(day.Stop, match="no file stands"):
         day.pull(refused)
 

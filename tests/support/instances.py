@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil, floor
 from typing import Any
 
 from hypothesis import strategies as st
@@ -13,7 +14,16 @@ from mcp_bindgen.ir import unions
 from mcp_bindgen.ir.model import Arr, Limits, Lit, Schema, Type
 from mcp_bindgen.ir.walk import strip_bounds
 from tests.support.reach import ANOTHER_TAG, Reach, faults, limits_of
-from tests.support.sample_values import JSON, PLAIN, WRONG, long_text
+from tests.support.sample_values import (
+    FLOATS,
+    INTS,
+    JSON,
+    PLAIN,
+    WRONG,
+    long_text,
+    numbers_within,
+    outside,
+)
 from tests.support.valid_instances import Drawn, Hand, Made, Path, Seeded, Site, ValidInstances
 
 __all__ = [
@@ -100,9 +110,24 @@ class Generator(ValidInstances):
                 near += [value + 1, value - 1, -value, value + 0.5, 0]
         return [value for value in near if value not in known]
 
+    def broken_numbers(self, limits: Limits) -> list[JSON]:
+        """Numbers within all limits but that they are not whole."""
+        whole = numbers_within(replace(limits, integer=True, multiple_of=None), (*INTS, *FLOATS))
+        free = replace(limits, integer=False, multiple_of=None)
+        near = (value + by for value in whole if abs(value) < 2**50 for by in (0.5, -0.5))
+        return [value for value in near if not outside(value, free)]
+
     def beyond(self, site: Site, limits: Limits, name: str) -> JSON:
         edge = getattr(limits, name)
         match name:
+            case "minimum" if limits.integer:
+                return self.one((ceil(edge) - 1, -(10**30)))
+            case "maximum" if limits.integer:
+                return self.one((floor(edge) + 1, 10**30))
+            case "exclusive_minimum" | "exclusive_maximum":
+                return self.one((edge,))
+            case "integer":
+                return self.one(self.broken_numbers(limits))
             case "minimum":
                 return self.one((edge - 1, edge - 5e-324 if edge == 0 else edge - 0.5, -(10**30)))
             case "maximum":

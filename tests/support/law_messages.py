@@ -185,9 +185,18 @@ def context(hand: Hand) -> Context:
         client_info=some("Implementation"),
         client_capabilities=draw.valid("ClientCapabilities").value,
         server_info=some("Implementation"),
-        log_level=some("LoggingLevel"),
+        log_level=_log_level(hand, draw.odds(2, 3)),
         result_types=frozenset(("", "x")),
     )
+
+
+def _log_level(hand: Hand, is_told: bool) -> Any:
+    """A level of the newest revision that has levels, since a newer one may lack logging."""
+    schemas = (schema_of(revision) for revision in reversed(REVISIONS))
+    with_levels = next((schema for schema in schemas if "LoggingLevel" in schema.types), None)
+    if with_levels is None or not is_told:
+        return None
+    return Generator(with_levels, hand).valid("LoggingLevel").value
 
 
 def wrong(message: Message) -> str | None:

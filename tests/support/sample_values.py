@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from math import floor
 from typing import Any, Final, TypeAlias
 
 from mcp_bindgen.ir.model import Limits
+from mcp_bindgen.ir.values.pattern_samples import words
 
-__all__ = ["FLOATS", "INTS", "JSON", "KEYS", "MATCHING", "ODD", "PLAIN", "WRONG", "long_text"]
+__all__ = [
+    "FLOATS",
+    "INTS",
+    "JSON",
+    "KEYS",
+    "ODD",
+    "PLAIN",
+    "WRONG",
+    "long_text",
+    "matching",
+    "numbers_within",
+    "outside",
+]
 
 JSON: TypeAlias = Any
 
@@ -42,13 +57,49 @@ MATCHING: Final[Mapping[str, tuple[str, ...]]] = {
         *("http://a", "https://example.com/mcp", "{host}", "{_a1}/mcp?é"),
     ),
 }
-"""Texts that match each pattern of the schemas, the shortest first."""
+"""Texts that match patterns of the schemas, the shortest first; those of others are made."""
+
+
+def matching(pattern: str) -> tuple[str, ...]:
+    """Texts that match a pattern, the shortest first. Raises LookupError if none is found."""
+    texts = MATCHING.get(pattern) or tuple(islice(words(pattern), 4))
+    if not texts:
+        raise LookupError(f"no text is known to match {pattern!r}: give one to MATCHING")
+    return texts
 
 
 def long_text(limits: Limits, length: int) -> str:
     """A text of this length, which matches the pattern unless it is too short for that."""
-    start = MATCHING[limits.pattern][0] if limits.pattern else ""
+    start = matching(limits.pattern)[0] if limits.pattern else ""
     return start[:length] + "a" * (length - len(start))
+
+
+def numbers_within(limits: Limits, values: Iterable[int | float]) -> list[int | float]:
+    """The values within the limits; if none is, whole steps from its edges which are."""
+    within = [value for value in values if not outside(value, limits)]
+    edges = (limits.minimum, limits.exclusive_minimum, limits.maximum, limits.exclusive_maximum)
+    step = limits.multiple_of or 1
+    near = (floor(edge / step) * step for edge in edges if edge is not None)
+    made = (value + by * step for value in near for by in (0, 0.5, -0.5, 1, -1, 2, -2))
+    return within or [value for value in made if not outside(value, limits)]
+
+
+def _is_multiple(value: int | float, step: int | float) -> bool:
+    return abs(value) < 10**300 and value % step == 0
+
+
+def outside(value: int | float, limits: Limits) -> bool:
+    """Return whether a number violates one of the limits."""
+    low, high = limits.minimum, limits.maximum
+    above, below = limits.exclusive_minimum, limits.exclusive_maximum
+    return (
+        (low is not None and value < low)
+        or (high is not None and value > high)
+        or (above is not None and value <= above)
+        or (below is not None and value >= below)
+        or (limits.integer and value != floor(value))
+        or (limits.multiple_of is not None and not _is_multiple(value, limits.multiple_of))
+    )
 
 
 WRONG: Final[Mapping[str, tuple[JSON, ...]]] = {

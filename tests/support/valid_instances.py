@@ -39,10 +39,11 @@ from tests.support.sample_values import (
     INTS,
     JSON,
     KEYS,
-    MATCHING,
     ODD,
     PLAIN,
     long_text,
+    matching,
+    numbers_within,
 )
 
 __all__ = ["Drawn", "Hand", "Made", "Path", "Seeded", "Site", "ValidInstances"]
@@ -369,9 +370,8 @@ class ValidInstances:
         if shape.startswith("at "):
             edge = low if shape == "at minimum" else high
             assert edge is not None
-            return self.one((int(edge), float(edge)))
-        allowed = [n for n in (INTS if shape == "int" else FLOATS) if not _outside(n, limits)]
-        return self.one(allowed)
+            return self.one(numbers_within(limits, (int(edge), float(edge))))
+        return self.one(numbers_within(limits, INTS if shape == "int" else FLOATS))
 
     def text(self, limits: Limits, spot: str, own: bool) -> JSON:
         ends = [f"at {n}" for n in ("min_length", "max_length") if getattr(limits, n) is not None]
@@ -379,7 +379,7 @@ class ValidInstances:
         shape = self.choose(spot, [*shapes, *ends], own)
         if shape.startswith("at "):
             return long_text(limits, getattr(limits, shape[3:]))
-        texts = MATCHING[limits.pattern] if limits.pattern else PLAIN if shape == "plain" else ODD
+        texts = matching(limits.pattern) if limits.pattern else PLAIN if shape == "plain" else ODD
         low, high = limits.min_length or 0, limits.max_length
         return self.one([t for t in texts if low <= len(t) <= (high or len(t))])
 
@@ -391,8 +391,3 @@ def _constant(schema: Schema, arm: Type, tag: str) -> str:
     assert field is not None
     assert isinstance(field.const, str)
     return field.const
-
-
-def _outside(value: int | float, limits: Limits) -> bool:
-    low, high = limits.minimum, limits.maximum
-    return (low is not None and value < low) or (high is not None and value > high)
