@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from mcp_bindgen.ir.lower.lower import load
-from mcp_bindgen.ir.model import Ref
+from mcp_bindgen.ir.model import Ref, Schema
 from mcp_bindgen.ir.values.accepts import accepts
 from tests.support import law_messages
 from tests.support.instances import Generator, Seeded, cases
@@ -74,10 +74,12 @@ def test_a_context_is_made_though_the_newest_revision_has_no_logging(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     older = law_messages.schema_of
+
+    def schema_of(revision: str) -> Schema:
+        return SCHEMA if revision == "9999-01-01" else older(revision)
+
     monkeypatch.setattr(law_messages, "REVISIONS", [*law_messages.REVISIONS, "9999-01-01"])
-    monkeypatch.setattr(
-        law_messages, "schema_of", lambda name: SCHEMA if name == "9999-01-01" else older(name)
-    )
+    monkeypatch.setattr(law_messages, "schema_of", schema_of)
     contexts = [law_messages.context(Seeded(seed)) for seed in range(20)]
     levels = {context.log_level for context in contexts}
     assert None in levels

@@ -90,6 +90,12 @@ def canonical(value: JSON) -> str:
     return json.dumps(value, sort_keys=True)
 
 
+def _quoted(step: str) -> str:
+    """A step in quotes: letters as they are, lone surrogates as escapes."""
+    whole = not any("\ud800" <= character <= "\udfff" for character in step)
+    return json.dumps(step, ensure_ascii=not whole)
+
+
 def json_path(at: tuple[str | int, ...]) -> str:
     """`$.content[0].text`, with `["odd key"]` for what is no identifier."""
     steps = ["$"]
@@ -97,7 +103,7 @@ def json_path(at: tuple[str | int, ...]) -> str:
         if isinstance(step, int):
             steps.append(f"[{step}]")
         else:
-            steps.append(f".{step}" if _IDENTIFIER.match(step) else f"[{json.dumps(step)}]")
+            steps.append(f".{step}" if _IDENTIFIER.match(step) else f"[{_quoted(step)}]")
     return "".join(steps)
 
 
