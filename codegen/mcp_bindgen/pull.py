@@ -77,9 +77,10 @@ class Pulled:
 
 
 def extend_pins(extension: str, version: str, folder: Path) -> tuple[str, pins.Pin]:
-    """The `name@version` to pull, and a pin with the extension's repository, core and imports.
+    """The `name@version` of an extension to pull, and its pin: of a new version, made from the
+    extension's pin in `folder`. Nothing is written.
 
-    The version may be omitted if only one is pinned. Raises InputError.
+    `version` may be empty if one version of the extension is pinned. Raises InputError.
     """
     if not version:
         name = pins.find_extension(extension, folder)

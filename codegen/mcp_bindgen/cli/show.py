@@ -80,10 +80,9 @@ def warn(text: str) -> None:
 
 
 def _escape(text: str) -> str:
-    """`text` with control characters as escapes, except our own colours, if wanted.
+    """`text` with control characters as escapes; colours stay, unless NO_COLOR is set.
 
-    Escape the words of a peer before adding them to ours: their colours and line ends cannot be
-    told apart here.
+    Pass the words of a peer through `safe` first: their colours and line ends would stay too.
     """
     if text.isprintable():
         return text

@@ -1,1 +1,1 @@
-"""The settings of hosts, the programs that a user talks to: their place and their form."""
+"""Where each host (Claude Code, Cursor, VS Code …) keeps its list of servers, and in which form."""

@@ -136,7 +136,7 @@ def _member_lines(each: Member) -> list[str]:
 
 
 def _assignment(each: Member) -> Code:
-    """The default of a member; empty for a required member under its own name."""
+    """The code of a member behind its type: its default, its name on the wire, or nothing."""
     words: list[Code] = [f"name={literal(each.wire)}"] if each.wire != each.name else []
     match each.default:
         case Group() as made:

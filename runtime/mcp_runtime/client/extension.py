@@ -1,5 +1,5 @@
-"""The client side of an extension: it finishes results of its types, and handles its
-notifications.
+"""The client side of an extension: turns result types that the extension adds into the final
+result, for example by polling a task, and handles the extension's notifications.
 """
 
 from __future__ import annotations

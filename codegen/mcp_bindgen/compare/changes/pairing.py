@@ -139,7 +139,9 @@ def _plain(schema: Schema, type: Type, around: frozenset[Type] = frozenset()) ->
 
 
 def pair(old: Schema, new: Schema) -> Pairing:
-    """Pairs by name, then by use until nothing is added, then by structure alone."""
+    """Match the declarations of two schemas: first those of the same name, then, as long as it
+    finds more, those used in the same place of matched ones, last those of the same structure.
+    """
     names = {name: name for name in old.types if name in new.types}
     pairing = Pairing(old, new, names)
     while _by_use(pairing) or _by_structure(pairing) or _by_role(pairing):

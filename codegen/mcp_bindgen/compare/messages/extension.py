@@ -141,7 +141,9 @@ def _widening(schema: Schema, rows: Rows, core: Schema) -> Iterator[Carried]:
 
 
 def _members(schema: Schema, rows: Rows, core: Schema) -> Iterator[Carried]:
-    """The types of the members added to a core type; of a nested member, the outer type."""
+    """The types of the members that the extension adds to core types. For a member inside an
+    object, the type that holds the object.
+    """
     for path, row in rows.of("member").items():
         owner, name = path.partition(".")[0], str(row["type"]).partition(".")[0]
         if owner in core.types and name in schema.types:

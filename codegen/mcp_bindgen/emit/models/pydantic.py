@@ -74,7 +74,7 @@ _EXTRA: Final = {"keep": "allow", "drop": "ignore", "reject": "forbid"}
 
 class _Annotator(Annotator):
     def types(self, name: str) -> str:
-        """A name of the flavours' module of types."""
+        """The code for a name of `_types_pydantic`, which the generated module then imports."""
         return self.imports.use(".._types_pydantic", name)
 
     def library(self, name: str) -> str:

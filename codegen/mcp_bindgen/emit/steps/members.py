@@ -66,8 +66,10 @@ class Members(Parts):
                 yield from self._refuse(member, wire)
 
     def _refuse(self, member: Lost, wire: str) -> Iterator[str]:
-        """Remove a value filled in by the way back, drop one the context allows, and refuse the
-        rest.
+        """Lines for a member that the other revision lacks.
+
+        They drop a value that the way back would fill in again, lose one that the context allows,
+        and refuse any other.
         """
         decision = member.decision
         at, value = f"(at, {wire})", f"o[{wire}]"

@@ -1,1 +1,1 @@
-"""Modules that are copied into every generated package, where they stand as they stand here."""
+"""Modules that are copied unchanged into every generated package, at the same relative paths."""

@@ -1,7 +1,8 @@
-"""The bases of the msgspec models, which msgspec's decoder reads first, and the codec after it.
+"""Base classes of the msgspec models, and the codec behind msgspec's own decoder.
 
-msgspec reads and writes types with declared members alone. The codec reads the rest (unions without
-a tag, open objects), and any message which msgspec has refused, to accept it or to say the place.
+msgspec reads and writes types that have declared members alone. The codec reads all other types
+(unions without a tag, open objects). It reads again a message that msgspec has refused, and then
+accepts it or names the place of the fault.
 docs/BINDINGS.md has an example of each name here.
 """
 

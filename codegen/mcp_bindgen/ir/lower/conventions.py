@@ -1,8 +1,8 @@
-"""Applies the `[[http]]` and `[[tolerance]]` rows of decisions.toml: facts which the schema lacks.
+"""Adds facts of decisions.toml to the IR that the schema lacks: `[[http]]` and `[[tolerance]]`.
 
-The rows describe how peers of a revision behave. Each revision must answer the questions of
-_HTTP_FACTS. A tolerance of an older revision must be confirmed for every newer one whose bodies
-still have the member.
+An `[[http]]` row says how a revision uses HTTP, with a value for each key of _HTTP_FACTS. A
+`[[tolerance]]` row names a member that real peers send wrongly and the runtime accepts; it must be
+confirmed for every newer revision whose messages still have the member.
 """
 
 from __future__ import annotations

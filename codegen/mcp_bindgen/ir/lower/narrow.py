@@ -1,4 +1,7 @@
-"""`[[narrow]]` rows: where the protocol's pages admit less than the declaration."""
+"""Applies the `[[narrow]]` rows of decisions.toml, which give a member a literal type.
+
+The specification's pages allow these members fewer values than schema.ts declares.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,10 @@ __all__ = ["apply_narrow_rows", "narrow"]
 
 
 def narrow(schema: Schema, decisions: Decisions | None) -> Schema:
-    """`schema` with each narrowed member given its literal type. The row's `type` is JSON.
+    """Return `schema` with the literal types of the `[[narrow]]` rows; a row's `type` is JSON.
 
-    A row of the previous revision is demanded again if the member still exists. Raises
-    DecisionError for a row without a member or a literal.
+    A row of the previous revision must stand again for this one if its member still exists. Raises
+    DecisionError for such a row, and for a row whose member or literal does not exist.
     """
     for path in [] if decisions is None else decisions.paths("narrow", schema.revision):
         assert decisions is not None

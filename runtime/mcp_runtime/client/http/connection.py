@@ -248,7 +248,10 @@ class HttpConnection(Exchanges):
     # ---- subscriptions
 
     def _stream_ended(self, done: asyncio.Future[Any], subscription: Subscription) -> None:
-        """End or renew a subscription. Source: 2026-07-28 basic/patterns/subscriptions."""
+        """Renew a subscription whose stream broke off; end it if the server ended it.
+
+        Source: 2026-07-28 basic/patterns/subscriptions.
+        """
         error = None if done.cancelled() else done.exception()
         is_wanted = subscription in self.subscriptions and subscription.acknowledged.is_set()
         if is_wanted and may_pass(error) and not self._is_closed:

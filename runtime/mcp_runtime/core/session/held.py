@@ -171,7 +171,7 @@ class Hold:
             self._held.share.add(rank, self)
 
     def keep(self) -> None:
-        """Withdraw the offer."""
+        """Withdraw the offer to be freed."""
         if self._rank is not None:
             self._held.share.remove(self._rank, self)
             self._rank = None

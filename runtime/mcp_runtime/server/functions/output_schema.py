@@ -130,7 +130,7 @@ def _refuse_buried(info: FunctionInfo, annotation: Any) -> None:
 
 
 def refuse_bytes(info: FunctionInfo) -> None:
-    """Raise TypeError if the annotation has bytes where content stands, or never ends."""
+    """Raise TypeError if the return annotation has bytes as a result, or refers to itself."""
     try:
         has_bytes = _has_bytes(info.returns)
     except RecursionError:

@@ -1,4 +1,4 @@
-"""Clients of `fastmcp`."""
+"""Stand-in for `fastmcp.client`: clients."""
 
 from mcp_runtime.compat.fastmcp.client.client import Client
 from mcp_runtime.compat.fastmcp.client.transports import (

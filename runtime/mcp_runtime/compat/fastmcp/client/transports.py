@@ -1,4 +1,4 @@
-"""Transports of clients."""
+"""Stand-in for `fastmcp.client.transports`: transports of clients."""
 
 from __future__ import annotations
 

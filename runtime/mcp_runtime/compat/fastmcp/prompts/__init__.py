@@ -1,4 +1,4 @@
-"""Prompts of `fastmcp`."""
+"""Stand-in for `fastmcp.prompts`."""
 
 from mcp_runtime.compat.fastmcp.server.features import Message, Prompt, PromptResult
 from mcp_runtime.compat.models import model

@@ -1,4 +1,4 @@
-"""Prompts of `fastmcp`."""
+"""Stand-in for `fastmcp.prompts.function_prompt`: prompts."""
 
 from mcp_runtime.compat.fastmcp.prompts import (
     FunctionPrompt,

@@ -1,4 +1,4 @@
-"""Resources of `fastmcp`."""
+"""Stand-in for `fastmcp.resources`."""
 
 from __future__ import annotations
 

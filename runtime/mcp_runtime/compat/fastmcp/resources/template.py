@@ -1,4 +1,4 @@
-"""Resources of `fastmcp`."""
+"""Stand-in for `fastmcp.resources.template`: resources."""
 
 from mcp_runtime.compat.fastmcp.resources import (
     FileResource,

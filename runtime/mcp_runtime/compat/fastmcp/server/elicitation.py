@@ -1,4 +1,4 @@
-"""Answers of users."""
+"""Stand-in for `fastmcp.server.elicitation`: answers of users."""
 
 from mcp_runtime.compat.context import (
     AcceptedElicitation,

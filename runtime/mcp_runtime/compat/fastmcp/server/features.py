@@ -1,4 +1,4 @@
-"""Tools, resources and prompts of `fastmcp`."""
+"""The tools, resources and prompts that a `fastmcp` server has registered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools of `fastmcp`."""
+"""Stand-in for `fastmcp.tools`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Helpers of `fastmcp`."""
+"""Stand-in for `fastmcp.utilities`: helpers."""

@@ -1,4 +1,4 @@
-"""Loggers of servers."""
+"""Stand-in for `fastmcp.utilities.logging`: loggers."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class StreamingConnection(ServerConnection):
         """Close the connection: cancel running requests, end streams."""
 
     def disconnect(self, why: str) -> None:
-        """Cancel running requests, and notify the client of no more changes."""
+        """Cancel running requests with the reason `why`, and end all subscriptions."""
         self.server.connections.discard(self)
         self.end(why)
 

@@ -1,4 +1,4 @@
-"""Middleware of `fastmcp`."""
+"""Stand-in for `fastmcp.server.middleware`."""
 
 from mcp_runtime.compat.fastmcp.server.middleware.middleware import (
     CallNext,

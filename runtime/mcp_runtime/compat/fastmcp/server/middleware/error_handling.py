@@ -1,4 +1,4 @@
-"""Middleware for a log and a count of failures."""
+"""Stand-in for `fastmcp.server.middleware.error_handling`."""
 
 from __future__ import annotations
 

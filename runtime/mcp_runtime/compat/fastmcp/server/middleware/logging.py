@@ -1,4 +1,4 @@
-"""Middleware for a log of each message."""
+"""Stand-in for `fastmcp.server.middleware.logging`: middleware for a log of each message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Middleware for the time of each message."""
+"""Stand-in for `fastmcp.server.middleware.timing`: middleware for the time of each message."""
 
 from __future__ import annotations
 

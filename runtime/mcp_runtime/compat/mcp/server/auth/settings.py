@@ -1,4 +1,4 @@
-"""Settings of a server whose clients need a token."""
+"""Stand-in for `mcp.server.auth.settings`: settings of a server whose clients need a token."""
 
 from __future__ import annotations
 

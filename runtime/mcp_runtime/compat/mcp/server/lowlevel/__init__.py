@@ -1,4 +1,4 @@
-"""The low-level server of `mcp` 1.x."""
+"""Stand-in for `mcp.server.lowlevel`: low-level server."""
 
 from mcp_runtime.compat.mcp.server.lowlevel.server import NotificationOptions, Server
 

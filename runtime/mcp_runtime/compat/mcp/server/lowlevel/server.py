@@ -243,7 +243,7 @@ class Server(Subscriptable):
         return self._plain("GetPromptRequest", lambda params: (params.name, params.arguments))
 
     def set_logging_level(self) -> Callable[[_F], _F]:
-        """Register a function of the level. Messages are filtered by it in any case."""
+        """Register the handler of `logging/setLevel`. Log messages are filtered without it, too."""
         return self._plain("SetLevelRequest", lambda params: (params.level,))
 
     def subscribe_resource(self) -> Callable[[_F], _F]:

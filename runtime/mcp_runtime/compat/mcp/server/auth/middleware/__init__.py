@@ -1,1 +1,1 @@
-"""The token of the running request."""
+"""Stand-in for `mcp.server.auth.middleware`: token of the running request."""

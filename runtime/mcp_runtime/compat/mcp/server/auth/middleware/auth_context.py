@@ -1,4 +1,4 @@
-"""The token of the running request."""
+"""Stand-in for `mcp.server.auth.middleware.auth_context`: token of the running request."""
 
 from mcp_runtime.compat.auth import AccessToken
 from mcp_runtime.compat.auth import access_token as get_access_token

@@ -1,4 +1,4 @@
-"""Prompts of `FastMCP`."""
+"""Stand-in for `mcp.server.fastmcp.prompts`."""
 
 from mcp_runtime.compat.mcp.server.fastmcp.features import Manager as PromptManager
 from mcp_runtime.compat.mcp.server.fastmcp.features import Prompt

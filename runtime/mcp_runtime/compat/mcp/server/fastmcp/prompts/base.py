@@ -1,4 +1,4 @@
-"""Messages of prompts."""
+"""Stand-in for `mcp.server.fastmcp.prompts.base`: messages of prompts."""
 
 from mcp_runtime.compat.mcp.server.fastmcp.features import (
     AssistantMessage,

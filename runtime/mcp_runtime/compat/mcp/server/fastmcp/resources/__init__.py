@@ -1,4 +1,4 @@
-"""Resources of `FastMCP`."""
+"""Stand-in for `mcp.server.fastmcp.resources`."""
 
 from __future__ import annotations
 

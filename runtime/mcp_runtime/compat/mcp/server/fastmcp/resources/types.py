@@ -1,4 +1,4 @@
-"""Resources of a text or a file."""
+"""Stand-in for `mcp.server.fastmcp.resources.types`: resources of a text or a file."""
 
 from mcp_runtime.compat.mcp.server.fastmcp.resources import (
     FileResource,

@@ -1,4 +1,4 @@
-"""Tools of `FastMCP`."""
+"""Stand-in for `mcp.server.fastmcp.tools`."""
 
 from mcp_runtime.compat.mcp.server.fastmcp.features import Manager as ToolManager
 from mcp_runtime.compat.mcp.server.fastmcp.features import Tool

@@ -1,4 +1,4 @@
-"""Tools of `FastMCP`."""
+"""Stand-in for `mcp.server.fastmcp.tools.base`: tools."""
 
 from mcp_runtime.compat.mcp.server.fastmcp.features import Tool
 

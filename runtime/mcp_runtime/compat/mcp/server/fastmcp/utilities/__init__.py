@@ -1,1 +1,1 @@
-"""Helpers of `FastMCP`."""
+"""Stand-in for `mcp.server.fastmcp.utilities`: helpers."""

@@ -1,4 +1,4 @@
-"""Loggers of servers."""
+"""Stand-in for `mcp.server.fastmcp.utilities.logging`: loggers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images and audio."""
+"""Stand-in for `mcp.server.fastmcp.utilities.types`: images and audio."""
 
 from mcp_runtime.compat.media import Audio, Image
 
