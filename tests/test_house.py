@@ -66,7 +66,7 @@ INNER_RANKS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "cli": (
         ("uninstall", "update"),
         ("install", "new"),
-        ("call", "diff", "generate", "run"),
+        ("adopt", "call", "diff", "generate", "run"),
         ("",),
     ),
     "compare": (("report",), ("judge",), ("messages",), ("changes",), ("",)),

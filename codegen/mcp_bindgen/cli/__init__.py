@@ -29,6 +29,7 @@ CLOSED: Final = 141
 """Our output was closed by its reader; shells use this status too."""
 
 VERBS: Final[Mapping[str, str]] = {
+    "adopt": "Move a server written for mcp 1.x or fastmcp to this runtime.",
     "call": "Call a tool of a server, or list what the server has.",
     "convert": "Convert a message from one revision to another, and report what is lost.",
     "diff": "Report what changed between two schemas, and whom it breaks.",

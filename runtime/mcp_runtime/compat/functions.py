@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import NoneType
-from typing import Any, Final, cast
+from typing import Annotated, Any, Final, cast
 
 from mcp_runtime.compat import models
 from mcp_runtime.compat.content import is_block, plain_json
@@ -28,7 +28,12 @@ from mcp_runtime.server.functions.input_schema import (
     arguments_reader,
 )
 from mcp_runtime.server.functions.output_schema import StructuredOutput, structured_output
-from mcp_runtime.server.functions.parameters import ContextTypes, FunctionInfo, inspect_function
+from mcp_runtime.server.functions.parameters import (
+    ContextTypes,
+    FunctionInfo,
+    Parameter,
+    inspect_function,
+)
 from mcp_runtime.server.functions.signature import Signature
 from mcp_runtime.server.registry import Tool
 
@@ -187,7 +192,31 @@ def native_info(info: FunctionInfo) -> FunctionInfo:
 
 
 def reader_of(called: Callee) -> ArgumentsReader:
-    return arguments_reader(replace(called.info, context=None, returns=None), strict=False)
+    info = replace(called.info, context=None, returns=None)
+    try:
+        return arguments_reader(info, strict=False)
+    except TypeError:
+        kept = tuple(map(_readable, info.parameters))
+        return arguments_reader(replace(info, parameters=kept), strict=False)
+
+
+def _readable(parameter: Parameter) -> Parameter:
+    """Leave a type to pydantic if msgspec cannot read it; a type unknown to both may be any JSON."""
+    for annotation in (parameter.annotation, _for_pydantic(parameter.annotation)):
+        try:
+            adapter(annotation)
+        except TypeError:
+            continue
+        return replace(parameter, annotation=annotation)
+    return replace(parameter, annotation=Any)
+
+
+def _for_pydantic(annotation: Any) -> Any:
+    try:
+        from pydantic import Field
+    except ModuleNotFoundError:
+        return Any
+    return Annotated[annotation, Field()]
 
 
 def _read_known(reader: ArgumentsReader, arguments: Mapping[str, Any]) -> dict[str, Any]:

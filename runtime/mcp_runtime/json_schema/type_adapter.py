@@ -85,7 +85,8 @@ def _require_init(annotation: Any) -> None:
 def _require_no_path_keys(annotation: Any) -> None:
     """Raise TypeError for a mapping from paths, as msgspec would leave its keys as texts."""
     for each in mentions(annotation):
-        keys = arms_of(get_args(each)[0]) if _is_mapping(each) else ()
+        args = get_args(each) if _is_mapping(each) else ()  # none for `typing.Dict` alone
+        keys = arms_of(args[0]) if args else ()
         if any(is_path(bare(arm)) for arm in keys):
             raise TypeError(f"the keys of {_name(each)} are paths (make them str)")
 
