@@ -19,6 +19,7 @@ from mcp_runtime.compat.errors import ToolError
 from mcp_runtime.compat.media import Media
 from mcp_runtime.compat.models import Model, wire
 from mcp_runtime.compat.shapes import items_of
+from mcp_runtime.compat.variadics import named_variadics
 from mcp_runtime.json_schema.to_json import BadResult
 from mcp_runtime.json_schema.type_adapter import adapter, arms_of, bare
 from mcp_runtime.revisions import latest as t
@@ -64,6 +65,8 @@ class Dialect:
     """True if plain functions run in threads, else on the event loop."""
     structures_objects: bool = False
     """True if an object is structured content of a tool without an output schema too."""
+    names_variadics: bool = False
+    """True if `*values` and `**options` are parameters with these names, else they are refused."""
     drops_unknown: bool = False
     """True if arguments without a parameter are ignored, else they are refused."""
 
@@ -112,6 +115,7 @@ def callee(
 
     Parameters in `hidden`, which need a default, are left to the function.
     """
+    function = named_variadics(function) if dialect.names_variadics else function
     info = inspect_function(function, dialect.contexts, default_type)
     injected: dict[str, Dependency] = {}
     kept: list[Any] = []
@@ -201,7 +205,7 @@ def reader_of(called: Callee) -> ArgumentsReader:
 
 
 def _readable(parameter: Parameter) -> Parameter:
-    """Leave a type to pydantic if msgspec cannot read it; a type unknown to both may be any JSON."""
+    """Leave a type to pydantic if msgspec cannot read it; one unknown to both is any JSON."""
     for annotation in (parameter.annotation, _for_pydantic(parameter.annotation)):
         try:
             adapter(annotation)

@@ -39,6 +39,7 @@ TOOLS: Final = Dialect(
     description=_description,
     failure=_tool_failure,
     drops_unknown=True,
+    names_variadics=True,
 )
 OTHERS: Final = Dialect(
     contexts=(Context, NativeContext),
