@@ -22,6 +22,7 @@ from mcp_runtime.auth.addresses import (
 )
 from mcp_runtime.auth.errors import DiscoveryFailed
 from mcp_runtime.auth.messages import AuthRequest, AuthResponse
+from mcp_runtime.core.http.http_rules import join_headers
 from mcp_runtime.errors import Disconnected, NotInstalled, NotReached, TooMuch
 from mcp_runtime.transports.tls import default_tls
 
@@ -99,7 +100,11 @@ class GuardedFetch:
                 body += chunk
                 if len(body) > self._body_bytes:
                     raise TooMuch(f"a response of over {self._body_bytes} bytes: {request.purpose}")
-        return AuthResponse(response.status, _join_headers(response.headers), bytes(body))
+        return AuthResponse(
+            response.status,
+            join_headers((name.lower(), value) for name, value in response.headers),
+            bytes(body),
+        )
 
     def _connections(self, proxy: str | None) -> httpcore2.AsyncConnectionPool:
         if proxy not in self._pools:
@@ -222,12 +227,3 @@ async def _resolved(host: str, port: int) -> list[str]:
     loop = asyncio.get_running_loop()
     answers = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[4][0]) for address in answers))
-
-
-def _join_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Return headers by name in lower case; repeated headers are joined to one list."""
-    joined: dict[str, str] = {}
-    for name, value in raw:
-        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
-        joined[key] = f"{joined[key]}, {text}" if key in joined else text
-    return joined

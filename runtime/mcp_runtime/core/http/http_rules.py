@@ -6,7 +6,7 @@ Source: 2026-07-28 and 2025-11-25 basic/transports, "Streamable HTTP"; RFC 9110.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -150,3 +150,12 @@ def status(data: bytes, at_once: bool) -> int:
     code = frame.code if isinstance(frame, jsonrpc.ErrorResponse) else 0
     is_unfit = at_once and code == error_codes.INVALID_PARAMS
     return 400 if is_unfit else _STATUS.get(code, 200)
+
+
+def join_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Return headers by name, which is in lower case; repeated headers are joined to one list."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in raw:
+        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers

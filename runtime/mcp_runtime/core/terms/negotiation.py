@@ -169,6 +169,7 @@ class ClientOffer(Offer):
         inner = whole
         for name in outer:
             inner = inner.setdefault(name, {})
+        declared = self.capabilities
         for value in ({**settings}, True):
             inner[last] = {**inner.get(last, {}), **value} if isinstance(value, dict) else value
             try:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Final, TypeAlias
 
+from mcp_runtime.core.http.http_rules import join_headers
 from mcp_runtime.core.session.held import SMALL, UNREAD, HeldBytes, Hold
 from mcp_runtime.core.wire import error_codes, jsonrpc
 from mcp_runtime.limits import DEFAULT, Limits
@@ -132,7 +133,7 @@ class HttpRequest:
         path, root = scope["path"], scope.get("root_path", "")
         path = _below(root, path) if root else path
         self.path = plain_path(path) if path[-1:] == "/" else path
-        self.headers = _join_headers(scope["headers"])
+        self.headers = join_headers(scope["headers"])
         header = self.headers.get
         self.names = (
             self.method,
@@ -370,15 +371,6 @@ def _below(root: str, path: str) -> str:
 def plain_path(path: str) -> str:
     """Return the path without a slash at its end, which makes no difference here."""
     return path.rstrip("/") or "/"
-
-
-def _join_headers(raw: Iterable[Header]) -> dict[str, str]:
-    """Return headers by name; repeated headers are joined to one list."""
-    headers: dict[str, str] = {}
-    for raw_name, raw_value in raw:
-        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
-        headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    return headers
 
 
 def retry_after(seconds: int) -> tuple[Header, ...]:
