@@ -23,7 +23,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup generate day docs site test quick wide long steady planted portable downloads check lint types drift pictures format ledger bench soak official peers interop conformance wheel pins clean
+.PHONY: help setup generate day docs site test quick wide long steady planted portable downloads check lint types drift pictures format ledger bench soak official adopt peers interop conformance wheel pins clean
 
 help: ## show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -107,6 +107,9 @@ ledger: $(STAMP) ## which requirements of the protocol are held by a test
 
 official: $(STAMP) ## fetch the official schema files at their pinned commits, for the tests that read them
 	@$(BIN)/python -m tests.official
+
+adopt: $(STAMP) ## load public servers with their own packages and with ours, and compare their tools
+	@$(BIN)/python -m tests.adopt $(or $(FOLDER),build/adopt)
 
 peers: $(STAMP) ## set up the environment of the peers, for bench and for the tests beside them
 	@$(BIN)/python -m bench.peers

@@ -29,7 +29,7 @@ class ErrorHandlingMiddleware(Middleware):
         self.error_callback = error_callback
         self.error_counts: Counter[str] = Counter()
 
-    async def on_message(self, context: MiddlewareContext, call_next: CallNext) -> Any:
+    async def on_message(self, context: MiddlewareContext, call_next: CallNext[Any, Any]) -> Any:
         try:
             return await call_next(context)
         except Exception as error:

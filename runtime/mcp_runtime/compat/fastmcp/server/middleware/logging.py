@@ -21,7 +21,7 @@ class LoggingMiddleware(Middleware):
         self.logger = logger or logging.getLogger("fastmcp.requests")
         self.log_level = log_level
 
-    async def on_message(self, context: MiddlewareContext, call_next: CallNext) -> Any:
+    async def on_message(self, context: MiddlewareContext, call_next: CallNext[Any, Any]) -> Any:
         self.logger.log(self.log_level, "%s begins", context.method)
         try:
             result = await call_next(context)

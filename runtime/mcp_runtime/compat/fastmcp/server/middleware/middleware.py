@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final, Literal, Self, TypeAlias
+from typing import Any, Final, Literal, Protocol, Self, TypeVar
 
 from mcp_runtime.compat.generics import Subscriptable
 
-CallNext: TypeAlias = Callable[[Any], Awaitable[Any]]
+_T = TypeVar("_T", contravariant=True)
+_R = TypeVar("_R", covariant=True)
+
+
+class CallNext(Protocol[_T, _R]):
+    """The rest of the chain: it takes the context, and returns the result."""
+
+    def __call__(self, context: _T, /) -> Awaitable[_R]: ...
 
 
 @dataclass(kw_only=True, frozen=True)
@@ -42,7 +49,7 @@ _HOOKS: Final[Mapping[str, str]] = {
 class Middleware:
     """The base of middleware: override the methods you need."""
 
-    async def __call__(self, context: MiddlewareContext, call_next: CallNext) -> Any:
+    async def __call__(self, context: MiddlewareContext, call_next: CallNext[Any, Any]) -> Any:
         """Call the methods for a message: `on_message`, `on_request`, and one of its kind."""
         handler = call_next
         hook = _HOOKS.get(context.method or "")
@@ -51,7 +58,7 @@ class Middleware:
                 handler = partial(getattr(self, name), call_next=handler)
         return await handler(context)
 
-    async def on_message(self, context: MiddlewareContext, call_next: CallNext) -> Any:
+    async def on_message(self, context: MiddlewareContext, call_next: CallNext[Any, Any]) -> Any:
         return await call_next(context)
 
     on_request = on_notification = on_initialize = on_message

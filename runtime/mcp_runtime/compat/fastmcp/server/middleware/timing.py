@@ -20,7 +20,7 @@ class TimingMiddleware(Middleware):
         self.logger = logger or logging.getLogger("fastmcp.timing")
         self.log_level = log_level
 
-    async def on_request(self, context: MiddlewareContext, call_next: CallNext) -> Any:
+    async def on_request(self, context: MiddlewareContext, call_next: CallNext[Any, Any]) -> Any:
         begin = perf_counter()
         try:
             return await call_next(context)
