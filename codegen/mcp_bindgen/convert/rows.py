@@ -84,8 +84,8 @@ class Rows:
         """
         answers = {f"up {path}" for path in paths}
         rows = self.decisions.rows.values() if self.decisions is not None else ()
-        parts = (row.values.get("context", "") for row in rows if row.path in answers)
-        return next(filter(None, parts), "")
+        parts = (str(row.values.get("context", "")) for row in rows if row.path in answers)
+        return next((part for part in parts if part), "")
 
     def codes(self, direction: str, method: str) -> Iterator[Code]:
         """The error codes named by rows for one method: `resources/read.error:-32002`."""

@@ -169,16 +169,12 @@ class ClientOffer(Offer):
         inner = whole
         for name in outer:
             inner = inner.setdefault(name, {})
-        declared = self.capabilities
-        for value in ({**settings}, True):
-            inner[last] = {**inner.get(last, {}), **value} if isinstance(value, dict) else value
-            try:
-                declared = latest.from_wire(latest.ClientCapabilities, whole)
-            except DecodeError:
-                if value is True:
-                    raise
-            else:
-                break
+        inner[last] = {**inner.get(last, {}), **settings}
+        try:
+            declared = latest.from_wire(latest.ClientCapabilities, whole)
+        except DecodeError:
+            inner[last] = True
+            declared = latest.from_wire(latest.ClientCapabilities, whole)
         return replace(self, capabilities=declared)
 
     def propose(self, spoken: str) -> dict[str, Any]:
