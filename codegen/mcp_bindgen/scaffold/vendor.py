@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias, cast
@@ -54,20 +54,22 @@ def vendored(
     """
     ours = _modules("mcp_runtime", runtime)
     files = {"__init__.py": _INIT}
-    for name in sorted(_needs(answers, ours)):
+    needed = sorted(_needs(answers, ours))
+    for name in needed:
         module = ours[name]
         head = _HEADER.format(f"mcp_{module.path}")
         files[module.path] = head + _relative(module)
     bindings = _modules("mcp_wire", wire)
-    for name in bindings.keys() - _drop_unused(bindings):
+    for name in bindings.keys() - _unused(bindings, map(ours.__getitem__, needed)):
         module = bindings[name]
         files[module.path] = module.text.replace(*_REGENERATE, 1)
     return dict(sorted(files.items()))
 
 
-def _drop_unused(bindings: Mapping[str, _Module]) -> set[str]:
-    """Parts of the support unused in projects, such as the conversion of whole messages."""
-    imported = {name for module in bindings.values() for name, _ in _imports_of(module)}
+def _unused(bindings: Mapping[str, _Module], runtime: Iterable[_Module]) -> set[str]:
+    """The parts of the support which neither bindings nor `runtime` import."""
+    modules = (*bindings.values(), *runtime)
+    imported = {name for module in modules for name, _ in _imports_of(module)}
     parts = "mcp_wire._wire.", "mcp_wire.convert", "mcp_wire.steps._"
     return {name for name in bindings if name.startswith(parts)} - imported
 
