@@ -13,6 +13,7 @@ OTHER_PROGRAMS: Final = "a program of its own, which runs beside real peers"
 REAL: Final = "a process is waited for, which the test cannot be told of"
 ACCEPTED: Final = {
     "cli/test_run.py": {"sleeps": "a server is stopped in the middle of a call"},
+    "adopt/probe.py": {"asyncio.run": OTHER_PROGRAMS},
     "cli/test_sign_in.py": {"asyncio.run": "the command under test runs in this process"},
     "conformance": {"sleeps": OTHER_PROGRAMS, "asyncio.run": OTHER_PROGRAMS},
     "interop": {"sleeps": OTHER_PROGRAMS, "asyncio.run": OTHER_PROGRAMS},
