@@ -238,12 +238,8 @@ def _table(folder: Path, revision: str) -> tuple[str, dict[str, pins.Pin]]:
 
 def _is_equal(old: pins.Pin, new: pins.Pin) -> bool:
     """Return whether both pin the same texts with the same imports."""
-    texts = [(pin.sha256, pin.modules, _checksums(pin)) for pin in (old, new)]
-    return texts[0] == texts[1]
-
-
-def _checksums(pin: pins.Pin) -> dict[str, str | int]:
-    return {name: row["sha256"] for name, row in pin.files.items()}
+    sums = [{name: row["sha256"] for name, row in pin.files.items()} for pin in (old, new)]
+    return (old.sha256, old.modules, sums[0]) == (new.sha256, new.modules, sums[1])
 
 
 def _is_the_same(old: pins.Pin, new: pins.Pin) -> bool:

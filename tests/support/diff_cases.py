@@ -61,7 +61,8 @@ def schema_of(case: Case, side: str) -> Schema:
     head, *shared = _DECLARATION.split((FOLDER / "preamble.ts").read_text("utf-8"))
     kept = [each for each in shared if not own & set(_NAMES.findall(each))]
     data = "\n".join([head, *kept, text]).encode()
-    return lower.load(data, f"{case.name}-{side}.ts", f"{case.name}-{side}".replace("_", "-"))
+    name = f"{case.name}-{side}"
+    return lower.load(data, f"{name}.ts", name.replace("_", "-"), lenient=True)
 
 
 def findings(case: Case) -> tuple[Finding, ...]:

@@ -146,20 +146,32 @@ def _unasked(rows: decisions.Decisions) -> decisions.Decisions:
 
 def _lowered_once(load: Callable[..., Any]) -> Callable[..., Any]:
     def key(
-        data: bytes, path: str, revision: str, imports: Mapping[str, Any] | None = None
+        data: bytes,
+        path: str,
+        revision: str,
+        imports: Mapping[str, Any] | None = None,
+        lenient: bool = False,
     ) -> object:
-        texts = [(name, each.path, each.data) for name, each in (imports or {}).items()]
-        return data, path, revision, tuple(texts)
+        texts = [(name, each.path, each.data, each.part) for name, each in (imports or {}).items()]
+        return data, path, revision, tuple(texts), lenient
 
     once = _answered_once(
-        lambda rows, data, path, revision, imports=None: load(data, path, revision, rows, imports),
+        lambda rows, data, path, revision, imports=None, lenient=False: load(
+            data, path, revision, rows, imports, lenient=lenient
+        ),
         key,
     )
 
     def lowered(
-        data: bytes, path: str, revision: str = "", decisions: Any = None, imports: Any = None
+        data: bytes,
+        path: str,
+        revision: str = "",
+        decisions: Any = None,
+        imports: Any = None,
+        *,
+        lenient: bool = False,
     ) -> Any:
-        return once(decisions, data, path, revision, imports)
+        return once(decisions, data, path, revision, imports, lenient)
 
     return lowered
 

@@ -7,7 +7,7 @@ names a Struct or an Alias of the same schema.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
@@ -341,7 +341,8 @@ class Extension:
 
 @dataclass(frozen=True)
 class Schema:
-    """One revision, or one unpinned file. `digest` is its structure digest.
+    """One revision, or one unpinned file. `digest` is its structure digest, `slips` the fault of a
+    tag that a lenient reading left unbound, and its byte offset, by declaration.
 
     An extension's schema includes the core types it refers to, without owning them.
     """
@@ -354,6 +355,7 @@ class Schema:
     conventions: Conventions = Conventions()
     extension: Extension | None = None
     foreign: frozenset[str] = frozenset()
+    slips: Mapping[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
 
     @cached_property
     def own(self) -> tuple[Declaration, ...]:

@@ -32,10 +32,13 @@ __all__ = [
 ]
 
 
-def lower(file: Found, name: str = "", rows: Decisions | None = None) -> Schema:
+def lower(
+    file: Found, name: str = "", rows: Decisions | None = None, *, lenient: bool = False
+) -> Schema:
     """Lower a file under the name `name`; decisions apply to pinned revisions only.
 
-    `rows` replace those of schema/decisions.toml.
+    `rows` replace those of schema/decisions.toml. If `lenient`, a tag of an unpinned file that
+    cannot be bound is noted, and binds nothing.
     """
     from mcp_bindgen.ir.lower import lower as lowering
 
@@ -46,7 +49,7 @@ def lower(file: Found, name: str = "", rows: Decisions | None = None) -> Schema:
         rows = rows or decisions()
         return lowering.load(file.data, file.path, file.revision, rows, file.imports)
     name = name or Path(file.path).stem
-    return lowering.load(file.data, file.path, name, imports=file.imports)
+    return lowering.load(file.data, file.path, name, imports=file.imports, lenient=lenient)
 
 
 def extension(file: Found, revision: str, core: Schema, rows: Decisions) -> Schema:
@@ -93,7 +96,7 @@ def lower_alike(files: Sequence[Found]) -> list[Schema]:
             return [lower(each, rows=None if "@" in each.revision else rows) for each in files]
         except UnansweredError:
             pass
-    return [_apply_answers(each, by_facts(each), rows) for each in files]
+    return [_apply_answers(each, by_facts(each, lenient=True), rows) for each in files]
 
 
 def _apply_answers(file: Found, schema: Schema, rows: Decisions) -> Schema:
@@ -150,10 +153,10 @@ def extension_decisions() -> Decisions:
     return replace(load(paths.schema() / "ext/decisions.toml"), source="schema/ext/decisions.toml")
 
 
-def by_facts(file: Found) -> Schema:
-    """Lower a file without any rows."""
+def by_facts(file: Found, *, lenient: bool = False) -> Schema:
+    """Lower a file without any rows; `lenient` as in `lower`."""
     name = file.revision or Path(file.path).stem
-    return replace(lower(replace(file, revision="")), revision=name)
+    return replace(lower(replace(file, revision=""), lenient=lenient), revision=name)
 
 
 def load(revision: str) -> Schema:

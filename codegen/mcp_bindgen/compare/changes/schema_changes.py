@@ -19,8 +19,10 @@ from mcp_bindgen.ir.envelopes import envelopes
 from mcp_bindgen.ir.export.typescript import shape_text, value_text
 from mcp_bindgen.ir.model import Alias, Const, Lit, Method, Ref, Schema, Struct
 
-__all__ = ["ERROR_CODE", "compare", "is_error_code"]
+__all__ = ["ERROR_CODE", "UNREAD", "compare", "is_error_code"]
 
+UNREAD: Final[Key] = ("declaration", "unread", "")
+"""The key of a declaration with a tag that binds nothing."""
 ERROR_CODE: Final[Key] = ("error", "code", "")
 """The key of a change of an error's code."""
 
@@ -41,6 +43,7 @@ def _changes(pairing: Pairing) -> Iterator[Change]:
     yield from _presence_changes(pairing.new, pairing.came, "added")
     yield from _constants(pairing)
     yield from _envelopes(types)
+    yield from _slips(pairing)
 
 
 def _presence_changes(schema: Schema, names: list[str], what: str) -> Iterator[Change]:
@@ -99,6 +102,20 @@ def _one_sided_method(schema: Schema, method: Method, what: str) -> Change:
     text = f"{method.type} ({way} {method.kind})"
     spot = Spot(text, at=schema.types[method.type].at)
     return _presence_change(("method", what, ""), method.name, spot, method.name)
+
+
+# ---- declarations with a tag that binds nothing
+
+
+def _slips(pairing: Pairing) -> Iterator[Change]:
+    """The declarations whose bounds are unknown on a side, since a tag there cannot be bound."""
+    for schema, names in ((pairing.old, pairing.names), (pairing.new, pairing.old_names)):
+        for name, (fault, at) in schema.slips.items():
+            is_old, twin = schema is pairing.old, names.get(name, name)
+            owner = (name, twin) if is_old else (twin, name)
+            spot = Spot(fault, at=at)
+            spots = (spot, NOTHING) if is_old else (NOTHING, spot)
+            yield Change(UNREAD, owner[1], *spots, owner=owner if name in names else None)
 
 
 # ---- envelopes

@@ -44,6 +44,7 @@ _UNKNOWN_RESULT: Final = Fault((), "a result that it knows")
 _NODES: Final = 250_000
 """Total size of the witnesses of one comparison, in JSON values; then no more are shown."""
 _ONE_SIDED: Final = "no types say which of these messages the other side reads"
+_UNBOUND: Final = "which values a tag leaves out is unknown where it cannot be bound"
 _ANY_CODE: Final = "an error of any code is read"
 _TOO_LARGE: Final = "messages are refused, but those of this comparison are too large to show more"
 
@@ -146,6 +147,8 @@ class Prover:
         """
         if change.key[0] == "envelope":
             return Proof(reason=_ONE_SIDED)
+        if change.key[:2] == ("declaration", "unread"):
+            return Proof(reason=_UNBOUND)
         if change.key[0] == "error":
             return Proof(reason=_ANY_CODE)
         other, index = _OTHERS[writer]

@@ -69,23 +69,34 @@ def load(
     revision: str = "",
     decisions: Decisions | None = None,
     imports: Mapping[str, Source] | None = None,
+    *,
+    lenient: bool = False,
 ) -> Schema:
     """Read and lower one schema file; `imports` are the texts of its import specifiers.
 
-    For a pinned revision `decisions` are consulted and must all be used; other files are lowered by
-    rule alone. Raises SchemaError or DecisionError.
+    If `lenient`, a tag that cannot be bound is noted in the schema and binds nothing. For a pinned
+    revision `decisions` are consulted and must all be used; other files are lowered by rule alone.
+    Raises SchemaError or DecisionError.
     """
     resolver = Resolver(*link(Source(data, path), imports or {}))
-    return lower(resolver, revision or path, decisions)
+    return lower(resolver, revision or path, decisions, lenient=lenient)
 
 
-def lower(resolver: Resolver, revision: str, decisions: Decisions | None = None) -> Schema:
+def lower(
+    resolver: Resolver,
+    revision: str,
+    decisions: Decisions | None = None,
+    *,
+    lenient: bool = False,
+) -> Schema:
     """Like `load`, for a resolved module."""
-    lowering = _Lowering(resolver, revision, decisions)
+    lowering = _Lowering(resolver, revision, decisions, lenient=lenient)
     declarations = tuple(json_aliases(lowering.declarations()))
     listed = pairs(resolver)
     schema = Schema(revision, resolver.source.path, digest(resolver, listed), declarations)
     lowering.tags.require(partial(kinds, schema))
+    slips = {lowering.origin(at): (error.message, at) for at, error in lowering.tags.slips}
+    schema = replace(schema, slips=slips)
     schema = narrow(schema, decisions)
     rows = methods(schema, listed, resolver.source, decisions, lowering.names.python)
     schema = replace(schema, methods=tuple(rows))
@@ -102,7 +113,9 @@ class _Lowering:
     of generic declarations being made inside one another.
     """
 
-    def __init__(self, resolver: Resolver, revision: str, decisions: Decisions | None) -> None:
+    def __init__(
+        self, resolver: Resolver, revision: str, decisions: Decisions | None, *, lenient: bool
+    ) -> None:
         self.resolver = resolver
         self.names = NameTable(resolver, revision, decisions)
         self.out: list[Declaration] = []
@@ -110,7 +123,7 @@ class _Lowering:
         self.instances: dict[str, syntax.Ref] = {}
         self.nested = 0
         self.members = 0
-        self.tags = Tags(resolver.error)
+        self.tags = Tags(resolver.error, lenient=lenient)
         self.roots = sorted((d.at, d.name) for d in resolver.declared.values())
         self.places = dict(places(resolver.declared.values()))
 

@@ -130,19 +130,31 @@ class Tags:
     kind.
     """
 
-    def __init__(self, error: Callable[[int, str, str], SchemaError]) -> None:
+    def __init__(
+        self, error: Callable[[int, str, str], SchemaError], *, lenient: bool = False
+    ) -> None:
         self._error = error
+        self._lenient = lenient
+        self.slips: list[tuple[int, SchemaError]] = []
+        """If lenient: the place and the error of each tag that was left unbound."""
         self._bound: list[tuple[int, _Bound, Type]] = []
 
     def with_bounds(self, type: Type, doc: syntax.Doc | None, at: int) -> Type:
         """`type` within the bounds of its comment, bounds of items included."""
-        tags = self._tags(doc, at)
-        if not tags:
+        try:
+            tags = self._tags(doc, at)
+            inner = [_of_items(tag) for tag in tags if tag.name == "items" and is_known(tag)]
+            within = self._items(type, inner, at) if inner else type
+            return self._within(within, tags, at) if tags else within
+        except SchemaError as error:
+            self._slip(at, error)
             return type
-        inner = [_of_items(tag) for tag in tags if tag.name == "items" and is_known(tag)]
-        if inner:
-            type = self._items(type, inner, at)
-        return self._within(type, tags, at)
+
+    def _slip(self, at: int, error: SchemaError) -> None:
+        """Raise the error, unless it is only to be noted."""
+        if not self._lenient:
+            raise error
+        self.slips.append((at, error))
 
     def _tags(self, doc: syntax.Doc | None, at: int) -> Sequence[syntax.Tag]:
         """The binding tags; refuse a tag within a line, since TypeScript reads it and we do not."""
@@ -185,15 +197,18 @@ class Tags:
 
     def refuse(self, doc: syntax.Doc | None, at: int, what: str) -> None:
         """Refuse the bounds of a comment on a declaration which cannot have bounds."""
-        for bound in self._bounds_of(self._tags(doc, at), at):
-            if bound.kind != "object" or bound.name:
-                raise self._misplaced_tags(bound, at, what)
+        try:
+            for bound in self._bounds_of(self._tags(doc, at), at):
+                if bound.kind != "object" or bound.name:
+                    raise self._misplaced_tags(bound, at, what)
+        except SchemaError as error:
+            self._slip(at, error)
 
     def require(self, kinds: Callable[[Type], frozenset[Kind]]) -> None:
         """Refuse a bound on a type without values of its kind."""
         for at, bound, type in self._bound:
             if bound.kind not in kinds(type):
-                raise self._misplaced_tags(bound, at, "a type without such values")
+                self._slip(at, self._misplaced_tags(bound, at, "a type without such values"))
 
     def _misplaced_tags(self, bound: _Bound, at: int, what: str) -> SchemaError:
         message = f"`@{bound.tag}` applies to values of type {bound.kind}, but stands on {what}"

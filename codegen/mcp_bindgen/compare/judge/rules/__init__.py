@@ -15,6 +15,7 @@ from mcp_bindgen.compare.judge.rules.declarations import (
     DECLARATION_RULES,
     ERROR_RULES,
     TAG_RULES,
+    UNREAD_RULES,
 )
 from mcp_bindgen.compare.judge.rules.members import ENVELOPE_RULES, INDEX_RULES, MEMBER_RULES
 from mcp_bindgen.compare.judge.rules.methods import METHOD_RULES
@@ -29,6 +30,7 @@ __all__ = ["BY_KEY", "RULES", "Refuses", "Rule", "Verdict", "rule"]
 _ROWS: Final = (
     *METHOD_RULES,
     *DECLARATION_RULES,
+    *UNREAD_RULES,
     *MEMBER_RULES,
     *NULL_RULES,
     *ENVELOPE_RULES,

@@ -6,7 +6,7 @@ from typing import Final
 
 from mcp_bindgen.compare.judge.rules.rule import Rule
 
-__all__ = ["CONSTANT_RULES", "DECLARATION_RULES", "ERROR_RULES", "TAG_RULES"]
+__all__ = ["CONSTANT_RULES", "DECLARATION_RULES", "ERROR_RULES", "TAG_RULES", "UNREAD_RULES"]
 
 DECLARATION_RULES: Final = (
     Rule(
@@ -63,6 +63,19 @@ DECLARATION_RULES: Final = (
         why="An inline shape names its class by its place, a declaration by its own name.",
         example="`Foo.bar` inline → `Bar` declared",
         hint="Import the new name.",
+    ),
+)
+
+UNREAD_RULES: Final = (
+    Rule(
+        "DECLARATION_NOT_COMPARED",
+        ("declaration", "unread", ""),
+        asks="Does a declaration have a tag that cannot be bound?",
+        new_refuses="some",
+        old_refuses="some",
+        why="Which values the tag leaves out is unknown; the rest of the types is compared.",
+        example="`@minimum 0` on an array",
+        hint="Mend the tag in the file, and compare again.",
     ),
 )
 
