@@ -25,6 +25,8 @@ ROOT: Final = Path(__file__).parents[1]
 FOLDER: Final = ROOT / "build" / "typed"
 FENCE: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 FILE: Final = re.compile(r"# (\w+\.py)\n")
+FOREIGN: Final = re.compile(r"^(?:from|import) (?:mcp|fastmcp)\b", re.M)
+"""Files written for packages of others, which are not installed here."""
 CONSOLE: Final = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.M)
 GENERATE: Final = "mcp-bindgen generate "
 LOOSE: Final = (
@@ -81,7 +83,7 @@ def write(page: Path) -> Iterator[Path]:
     for (before, _), (language, block) in pairwise([("", ""), *FENCE.findall(text)]):
         if language == "console":
             generate(folder, block)
-        if language != "python" or before == "typescript":
+        if language != "python" or before == "typescript" or FOREIGN.search(block):
             continue
         folder.mkdir(parents=True, exist_ok=True)
         if named := FILE.match(block):
