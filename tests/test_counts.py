@@ -17,7 +17,7 @@ CHOOSES = re.compile(r"== 1 else|> 1\b|< 2\b|to \{len|\} of \{|more than|, over"
 """Where the number decides, or is more than a limit."""
 
 
-@pytest.mark.parametrize("counted", [ours.counted, theirs.counted])
+@pytest.mark.parametrize("counted", [ours.count_of, theirs.counted])
 def test_one_is_singular(counted: object) -> None:
     assert callable(counted)
     assert [counted(n, "line") for n in (0, 1, 2)] == ["0 lines", "1 line", "2 lines"]

@@ -359,8 +359,8 @@ def main(arguments: list[str]) -> int:
     _show(measured)
     print()
     for place, own in read.items():
-        told = "  ".join(f"{n} {figure:6}" for n, figure in zip(Page._fields, own, strict=True))
-        print(f"{place:34} {told}")
+        figures = "  ".join(f"{n} {figure:6}" for n, figure in zip(Page._fields, own, strict=True))
+        print(f"{place:34} {figures}")
     said = [*problems(measured, CEILINGS), *page_problems(read)]
     for sentence in said:
         print(f"wording: {sentence}")

@@ -68,7 +68,7 @@ def test_the_files_of_a_folder_are_written(tmp_path: Path) -> None:
     (tmp_path / ".venv").mkdir()
     (tmp_path / ".venv/other.py").write_text(SERVER, encoding="utf-8")
     done = run_here("adopt", str(tmp_path))
-    assert (done.returncode, done.stderr) == (0, b"2 imports in 1 files changed.\n")
+    assert (done.returncode, done.stderr) == (0, b"2 imports in 1 file changed.\n")
     assert (tmp_path / "server.py").read_text(encoding="utf-8") == ADOPTED
     assert (tmp_path / ".venv/other.py").read_text(encoding="utf-8") == SERVER
 

@@ -93,8 +93,8 @@ def pull(day: Day) -> str:
     if done.returncode not in (0, 1):
         raise Stop(done.stderr.strip())
     day.write("pull.txt", done.stdout)
-    told = f"\n{done.stderr.strip()}" if done.stderr.strip() else ""
-    return done.stdout.splitlines()[0] + told
+    errors = f"\n{done.stderr.strip()}" if done.stderr.strip() else ""
+    return done.stdout.splitlines()[0] + errors
 
 
 def decide(day: Day) -> str:
@@ -165,14 +165,14 @@ def write_pages(day: Day) -> str:
 
 def tell(day: Day) -> str:
     """Write the entry for users, and the list of rules to write."""
-    found = _findings(day)
+    findings = _findings(day)
     shown = day.run("mcp_bindgen", "diff", day.before, day.revision).stdout
     head = shown.partition("\n")[2].partition("\n\n")[0]
     rows = day.table.read_text("utf-8")
     pulled = day.work / "pull.txt"
     comments = pulled.read_text("utf-8") if pulled.exists() else ""
-    entry = pages.changelog(day.before, day.revision, head, found, rows)
-    rules = pages.ledger(day.revision, found, rows, comments)
+    entry = pages.changelog(day.before, day.revision, head, findings, rows)
+    rules = pages.ledger(day.revision, findings, rows, comments)
     return f"{day.write('changelog.md', entry)}, {day.write('rules.md', rules)}"
 
 
@@ -180,8 +180,8 @@ def _findings(day: Day) -> list[Any]:
     done = day.run("mcp_bindgen", "diff", day.before, day.revision, "--format", "json")
     if done.returncode not in (0, 1):
         raise Stop(done.stderr.strip())
-    found: list[Any] = json.loads(done.stdout)["findings"]
-    return found
+    findings: list[Any] = json.loads(done.stdout)["findings"]
+    return findings
 
 
 def converse(day: Day) -> str:

@@ -25,34 +25,36 @@ _LOSSES: Final = ("drop", "degrade", "refuse")
 _MOST: Final = 6
 
 
-def changelog(before: str, revision: str, head: str, found: list[Any], rows: str) -> str:
-    """The entry for users: `head` is the news of the diff, `found` its findings, `rows` the text of
-    decisions.toml.
+def changelog(before: str, revision: str, head: str, findings: list[Any], rows: str) -> str:
+    """The entry for users: `head` is the news of the diff, `findings` are its own, `rows` the text
+    of decisions.toml.
     """
     parts = [
         f"# {revision}, for those who speak {before}",
         "\n".join(f"- {line.strip()}" for line in head.splitlines() if line.strip()),
-        "## Whom it breaks\n\n" + "\n".join(_whom(found)),
-        "## To do\n\n" + ("\n".join(_hints(found)) or "- Nothing."),
+        "## Whom it breaks\n\n" + "\n".join(_whom(findings)),
+        "## To do\n\n" + ("\n".join(_hints(findings)) or "- Nothing."),
         "## Lost on the way to the older revision\n\n"
         + ("\n".join(_lost(rows, f"{before}..{revision}")) or "- Nothing."),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _whom(found: Iterable[Any]) -> Iterator[str]:
-    rows = list(found)
+def _whom(findings: Iterable[Any]) -> Iterator[str]:
+    rows = list(findings)
     for key, whom in _PEERS:
         counts = {v: sum(row[key] == v for row in rows) for v in ("breaks", "if used")}
-        told = [f"{counts['breaks']} changes break it"] * bool(counts["breaks"])
-        told += [f"{counts['if used']} break it if the feature is used"] * bool(counts["if used"])
-        yield f"- {whom}: {', '.join(told) or 'no change breaks it'}"
+        effects = [f"{counts['breaks']} changes break it"] * bool(counts["breaks"])
+        effects += [f"{counts['if used']} break it if the feature is used"] * bool(
+            counts["if used"]
+        )
+        yield f"- {whom}: {', '.join(effects) or 'no change breaks it'}"
 
 
-def _hints(found: Iterable[Any]) -> Iterator[str]:
+def _hints(findings: Iterable[Any]) -> Iterator[str]:
     """The remedy of each rule, with the places that it is for."""
     places: dict[tuple[str, str], list[str]] = {}
-    for row in found:
+    for row in findings:
         if row["severity"] in _TOLD and row["hint"]:
             places.setdefault((row["rule"], row["hint"]), []).append(row["path"])
     for (rule, hint), paths in places.items():
@@ -67,13 +69,13 @@ def _lost(rows: str, pair: str) -> Iterator[str]:
             yield f"- `{row['path']}` ({row['down']}): {row['why']}"
 
 
-def ledger(revision: str, found: list[Any], rows: str, pulled: str) -> str:
+def ledger(revision: str, findings: list[Any], rows: str, pulled: str) -> str:
     """The rules to write: for each piece of news a test, for each page that answered a reading."""
     pages: dict[str, list[str]] = {}
     for kind, row in _rows(rows):
         if revision in (*row.get("revisions", ()), *str(row.get("pair", "")).split("..")):
             pages.setdefault(row["page"], []).append(f"[[{kind}]] `{row['path']}`")
-    news = [row for row in found if row["rule"] in _NEWS]
+    news = [row for row in findings if row["rule"] in _NEWS]
     comments = [line for line in pulled.splitlines() if line.startswith("schema/")]
     parts = [
         f"# Rules to write for {revision}",

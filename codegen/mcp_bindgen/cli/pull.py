@@ -169,10 +169,10 @@ def _beside(
         return None
 
     main = Source(data, place)
-    found = {specifier: fetch(where) for specifier, where in named.items()}
-    known = {**dict.fromkeys(modules, main), **found}
-    found |= siblings(main, known, look)
-    return {s: Official(each.data, _from(place, each.path)) for s, each in found.items()}
+    files = {specifier: fetch(where) for specifier, where in named.items()}
+    known = {**dict.fromkeys(modules, main), **files}
+    files |= siblings(main, known, look)
+    return {s: Official(each.data, _from(place, each.path)) for s, each in files.items()}
 
 
 def _from(place: str, path: str) -> str:

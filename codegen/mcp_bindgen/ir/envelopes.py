@@ -22,12 +22,12 @@ def envelopes(schema: Schema) -> dict[str, Struct]:
     """The declared envelopes of a request, a notification, a result and an error, by role."""
     union = union_of_envelopes(schema)
     structs = _arms(schema, union) if union else list(schema.structs.values())
-    found: dict[str, Struct] = {}
+    by_role: dict[str, Struct] = {}
     for struct in structs:
         role = _role(struct) if union == _UNION or _is_framed(struct) else ""
         if role:
-            found.setdefault(role, struct)
-    return found
+            by_role.setdefault(role, struct)
+    return by_role
 
 
 def union_of_envelopes(schema: Schema) -> str:

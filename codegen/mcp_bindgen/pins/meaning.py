@@ -129,8 +129,8 @@ def error_codes(revision: str) -> dict[str, int]:
     codes: dict[str, int] = {}
     steps = [row for row in decisions().rows.values() if row.kind == "step"]
     for row in sorted(steps, key=lambda row: row.revision):
-        method, found, code = row.path.removeprefix("up ").partition(".error:")
-        if row.path.startswith("up ") and found and isinstance(row.values.get("to"), int):
+        method, has_code, code = row.path.removeprefix("up ").partition(".error:")
+        if row.path.startswith("up ") and has_code and isinstance(row.values.get("to"), int):
             newer = row.revision.partition("..")[2]
             if revision >= newer:
                 codes[method] = row.values["to"]

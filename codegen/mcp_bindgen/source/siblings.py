@@ -42,7 +42,7 @@ def siblings(main: Source, known: Mapping[str, Source], read: Read) -> dict[str,
     `known` specifiers need no file; files among them are looked through too. Raises InputError if
     one specifier means two files.
     """
-    found: dict[str, Source] = {}
+    files: dict[str, Source] = {}
     seen: list[Source] = []
     queue = [main, *(each for each in known.values() if each.part)]
     while queue:
@@ -52,7 +52,7 @@ def siblings(main: Source, known: Mapping[str, Source], read: Read) -> dict[str,
             target = None if specifier in known else read(file, specifier)
             if target is None:
                 continue
-            other = found.setdefault(specifier, target)
+            other = files.setdefault(specifier, target)
             if other.path != target.path:
                 raise InputError(
                     f"{specifier!r} means {other.path} for one file, and {target.path} for another",
@@ -60,7 +60,7 @@ def siblings(main: Source, known: Mapping[str, Source], read: Read) -> dict[str,
                 )
             if all(target.path != each.path for each in (*seen, *queue)):
                 queue.append(target)
-    return found
+    return files
 
 
 def _specifiers(file: Source) -> list[str]:

@@ -22,6 +22,7 @@ IN_THE_ACCOUNT: Final = """
     client/cache.py:Cache._entries
     core/session/running_requests.py:BatchResponses.responses
     core/session/session.py:Session.running
+    core/session/subscriptions.py:Subscriptions._added
     core/session/subscriptions.py:Subscriptions._streams
     server/http/sessions/legacy_sse.py:LegacySseEndpoint.sessions
     server/http/asgi/outbox.py:Outbox._waiting
@@ -129,6 +130,35 @@ BOUNDED: Final = {
         core/terms/repeated_meta.py:RepeatedMeta._known
     """,
     "what the author of the server or the client has written": """
+        client/callbacks.py:ClientCallbacks.handlers
+        compat/auth.py:AccessToken.claims
+        compat/auth.py:AccessToken.scopes
+        compat/fastmcp/client/client.py:Client._options
+        compat/fastmcp/server/registrar.py:Registrar._children
+        compat/fastmcp/server/registrar.py:Registrar._components
+        compat/fastmcp/server/registrar.py:Registrar._exclude
+        compat/fastmcp/server/registrar.py:Registrar._parents
+        compat/fastmcp/server/server.py:FastMCP.middleware
+        compat/functions.py:Callee.injected
+        compat/http.py:Settings.allowed_hosts
+        compat/http.py:Settings.allowed_origins
+        compat/http.py:Settings.others
+        compat/mcp/client/stdio/__init__.py:StdioServerParameters.args
+        compat/mcp/server/fastmcp/features.py:Manager.items
+        compat/mcp/server/fastmcp/server.py:FastMCP.dependencies
+        compat/mcp/server/lowlevel/server.py:Server._checks
+        compat/mcp/server/lowlevel/server.py:Server._listed
+        compat/mcp/server/transport_security.py:TransportSecuritySettings.allowed_hosts
+        compat/mcp/server/transport_security.py:TransportSecuritySettings.allowed_origins
+        compat/models.py:Model.constants_
+        compat/models.py:Model.defaults_
+        compat/models.py:Model.members_
+        compat/models.py:Model.parts_
+        compat/routes.py:RoutedApp._routes
+        compat/tools.py:Component.meta
+        compat/tools.py:Component.tags
+        core/terms/negotiation.py:ServerOffer.filters
+        server/registry.py:Features.filters
         core/session/client_session.py:ClientSession._opening
         core/session/client_session.py:ClientSession._proposed
         core/session/request_state.py:KeyRing._keys
@@ -158,6 +188,13 @@ BOUNDED: Final = {
         transports/process_group.py:PosixGroup._members
         transports/process_group.py:PosixGroup.popen_options
         transports/process_group.py:WindowsJob.popen_options
+    """,
+    "what the author's handlers keep, for as long as a request or a session lives": """
+        compat/fastmcp/server/context.py:Context._own_state
+        compat/fastmcp/server/context.py:_of_sessions
+    """,
+    "one count for each type of error and each method that the server has": """
+        compat/fastmcp/server/middleware/error_handling.py:ErrorHandlingMiddleware.error_counts
     """,
     "one lease for each process": """
         stores/memory.py:MemoryLeases._until

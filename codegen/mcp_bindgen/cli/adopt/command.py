@@ -15,7 +15,7 @@ import click
 from mcp_bindgen.cli import FINDINGS, OK
 from mcp_bindgen.cli.adopt.imports import PREFIX, Adopted, adopt
 from mcp_bindgen.cli.show import safe, say, warn
-from mcp_bindgen.errors import InputError
+from mcp_bindgen.errors import InputError, count_of
 
 __all__ = ["command"]
 
@@ -122,7 +122,7 @@ def _report(adopted: dict[Path, Adopted], shows: bool) -> int:
     lines = sum(len(each.lines) for each in adopted.values())
     count = sum(1 for each in adopted.values() if each.lines)
     verb = "would change" if shows else "changed"
-    warn(f"{lines} imports in {count} files {verb}.")
+    warn(f"{count_of(lines, 'import')} in {count_of(count, 'file')} {verb}.")
     missing = [(file, each) for file, one in adopted.items() for each in one.missing]
     for file, each in missing:
         warn(safe(f"{file}:{each.line}: {each.why}"))

@@ -104,7 +104,7 @@ def _capabilities(report: Report) -> list[str]:
 
 def _news_of_results(report: Report) -> list[str]:
     """The new members of results, of the types with most methods first."""
-    found = [
+    members = [
         finding
         for finding in report.findings
         if finding.rule.id in _MEMBERS
@@ -112,7 +112,7 @@ def _news_of_results(report: Report) -> list[str]:
         if any(route.kind == "result" for route in finding.routes)
     ]
     by_name: dict[str, list[Finding]] = {}
-    for finding in found:
+    for finding in members:
         by_name.setdefault(finding.change.path.rpartition(".")[2], []).append(finding)
     ranked = sorted(by_name.values(), key=lambda each: -_count(each))
     return [_whose(findings) for findings in ranked]

@@ -233,8 +233,7 @@ class HttpApp:
 
     def _handler(self, request: HttpRequest) -> _Handler:
         """Return the handler of a request. Raises HttpError."""
-        handler = self._routes.get((request.method, request.path))
-        if handler is None:
+        if (handler := self._routes.get((request.method, request.path))) is None:
             raise self._not_found_error(request)
         if request.path not in self._public:
             require_allowed(self._hosts, request, forwarded=self._forwarded)
@@ -390,8 +389,7 @@ async def _healthy(request: HttpRequest) -> None:
 
 
 def _require_media_types(request: HttpRequest) -> None:
-    """Raise HttpError unless the request's media types are acceptable. `Accept` may lack an event
-    stream until one is needed.
+    """Raise HttpError unless both media types are JSON's; an event stream may be missing yet.
 
     Source: 2025-11-25 basic/transports, "Sending Messages to the Server".
     """
