@@ -197,13 +197,14 @@ def _models(whole: Surface, name: str, schema: str, title: str) -> tuple[Models,
     part, type = title.lower(), _type(whole, name, schema)
     try:
         sample = smallest(whole.side.schema, type)
+    except UnmakeableError:
+        return typed(ANY_OBJECT, title), {}, [Loose(part, "no value satisfies its schema")]
+    try:
         listed = whole.schemas[name, part]
         open = "additionalProperties" in listed.members
         normalized = normalize(whole.side.schema, whole.reader, type, part, open=open)
         models = _close(typed(normalized.schema, title), normalized.schema)
         check_types(models, sample)
-    except UnmakeableError:
-        return typed(ANY_OBJECT, title), {}, [Loose(part, "no value satisfies its schema")]
     except Untyped as error:
         return typed(ANY_OBJECT, title), sample, [Loose(part, error.message)]
     return models, sample, [*normalized.loose]
