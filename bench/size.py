@@ -42,6 +42,8 @@ OURS: Final[Mapping[str, tuple[str, ...]]] = {
 OURS_LEFT_OUT: Final = (
     "auth",
     "bridge",
+    "compat",
+    "compat",
     "client/extension.py",
     "client/http/authorized.py",
     "core/terms/extension.py",

@@ -15,6 +15,7 @@ from click.testing import Result
 from mcp_runtime import Server, ToolError
 from tests.support.command import invoke
 from tests.support.loopback import Loopback
+from tests.support.not_imported import not_imported
 
 
 class Served:
@@ -135,9 +136,8 @@ def test_a_url_without_the_library_for_it_is_one_message_that_names_the_extra(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "httpx2", None)
-    for module in [name for name in sys.modules if name.startswith("mcp_runtime.client.http")]:
-        monkeypatch.delitem(sys.modules, module)
-    done = ask("--list", "http://127.0.0.1:1/mcp")
+    with not_imported("mcp_runtime.client.http"):
+        done = ask("--list", "http://127.0.0.1:1/mcp")
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr == (
         "mcp-bindgen: a client over HTTP needs httpx2: pip install 'mcp-bindgen-runtime[http]'\n"

@@ -24,7 +24,9 @@ def command_of(verb: str) -> click.Command:
 
 def options() -> Iterator[tuple[str, click.Option]]:
     for verb in VERBS:
-        yield from ((verb, p) for p in command_of(verb).params if isinstance(p, click.Option))
+        for p in command_of(verb).params:
+            if isinstance(p, click.Option) and not p.hidden:
+                yield verb, p
 
 
 EVERY: Final = [pytest.param(o, id=f"{verb} {o.opts[0]}") for verb, o in options()]

@@ -361,11 +361,11 @@ async def test_progress_does_not_hold_a_call_open_beyond_the_total() -> None:
 def test_a_probe_without_an_answer_is_given_up() -> None:
     session = newborn(limits=Limits(probe=2.0))
     session.open(0.0)
-    assert session.expired(1.9) == []
-    session.expired(2.0)
+    assert session.expire(1.9) == []
+    session.expire(2.0)
     assert isinstance(session.failure, TimedOut)
     session.open(0.0, timeout=4.0)
-    session.expired(1.0)
+    session.expire(1.0)
     assert isinstance(session.failure, TimedOut)
 
 

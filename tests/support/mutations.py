@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
+from mcp_bindgen.compare.changes.schema_changes import is_error_code
 from mcp_bindgen.compare.changes.shown_paths import places
 from mcp_bindgen.ir.model import (
     Alias,
@@ -137,7 +138,8 @@ def change_constant(dice: random.Random, schema: Schema) -> Mutation:
     const = dice.choice(list(schema.consts.values()))
     value = "mutant" if isinstance(const.value, str) else -1
     made = _with(schema, const.name, Const(const.name, value, at=const.at))
-    return Mutation("change constant", made, const.name, frozenset(("CONSTANT_CHANGED",)))
+    rule = "ERROR_CODE_CHANGED" if is_error_code(const.value) else "CONSTANT_CHANGED"
+    return Mutation("change constant", made, const.name, frozenset((rule,)))
 
 
 def remove_constant(dice: random.Random, schema: Schema) -> Mutation:

@@ -307,7 +307,8 @@ def _expected_errors(missing: int) -> list[Any]:
 
 def _expected_answers(at: int) -> list[Any]:
     """What the tools that ask the client return; forms came with the third revision."""
-    no_form = _cannot("elicitation/create", "elicitation")
+    oldest = "it in 2024-11-05" if at == 0 else "it in 2025-03-26"
+    no_form = _cannot("elicitation/create", "elicitation" if at >= 2 else oldest)
     no_url = _cannot("elicitation/create", "elicitation.url") if at >= 2 else no_form
     return [
         ["accept Person(name='Ada', age=36, likes='tea')"] if at >= 2 else no_form,

@@ -183,10 +183,11 @@ class Context:
     def headers(self) -> Headers:
         """The headers of the HTTP request, by name in lower case; none on other transports.
 
-        They are the client's own words, unverified. In a session that several processes share, a
-        request which another process has received comes without them.
+        They are the client's own words, unverified, and gone when the request has ended. In a
+        session that several processes share, a request which another process has received comes
+        without them.
         """
-        return Headers(current_headers.get())
+        return Headers(current_headers())
 
     @property
     def lifespan(self) -> Any:

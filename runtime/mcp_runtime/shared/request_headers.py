@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from typing import Final
+from typing import Final, Protocol
 
 _NONE: Final[Mapping[str, str]] = {}
-current_headers: Final[ContextVar[Mapping[str, str]]] = ContextVar("headers", default=_NONE)
-"""Headers by name in lower case; empty on other transports."""
+
+
+class HasHeaders(Protocol):
+    """A request with its headers, by name in lower case."""
+
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+
+
+current_request: Final[ContextVar[Callable[[], HasHeaders | None]]] = ContextVar(
+    "request", default=lambda: None
+)
+"""A weak reference to the HTTP request: timers keep the context in which they were started, and
+must not keep headers of any length with it."""
+
+
+def current_headers() -> Mapping[str, str]:
+    """Return the headers; empty on other transports, and once the request is over."""
+    request = current_request.get()()
+    return _NONE if request is None else request.headers
+
 
 _SECRET: Final = frozenset(("authorization", "cookie", "dpop", "proxy-authorization", "x-api-key"))
 

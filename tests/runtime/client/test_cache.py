@@ -311,10 +311,10 @@ def test_where_others_need_the_room_the_answers_are_given_up() -> None:
     cache, other = Cache(limits), HeldBytes()
     for key in "abc":
         cache.put("resources/read", key, read(6000), 0.0)
-    assert other.crossed(limits, 24_000) == ""
+    assert other.make_room(limits, 24_000) == ""
     assert kept(cache) == "bc"
     other.change(24_000)
-    assert other.crossed(limits, 24_000) == "Limits.process_bytes"
+    assert other.make_room(limits, 24_000) == "Limits.process_bytes"
     assert kept(cache) == ""
 
 

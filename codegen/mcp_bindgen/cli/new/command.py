@@ -139,7 +139,9 @@ def _warn(tools: Sequence[Tool], left_out: Sequence[str]) -> None:
     if any(tool.loose for tool in tools):
         from mcp_bindgen.scaffold.tools import loose_places
 
-        warn("mcp-bindgen: these places have no type of their own; they are Any:")
+        warn(
+            "mcp-bindgen: these places have no type of their own, and take any value of their kind:"
+        )
         for place in loose_places(tools):
             warn(f"  {safe(place)}")
 

@@ -15,6 +15,7 @@ from contextlib import AsyncExitStack, suppress
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from weakref import ref
 
 from mcp_runtime.core.http import http_rules
 from mcp_runtime.core.wire import jsonrpc
@@ -45,7 +46,7 @@ from mcp_runtime.server.http.sessions.session_endpoint import SessionEndpoint
 from mcp_runtime.server.http.sessions.session_table import SessionTable, own_sessions
 from mcp_runtime.server.http.sessions.shared_table import SharedTable
 from mcp_runtime.shared.connection import Trace
-from mcp_runtime.shared.request_headers import current_headers
+from mcp_runtime.shared.request_headers import current_request
 from mcp_runtime.shared.threads import require_asyncio
 from mcp_runtime.stores import Store, StoreUnavailable, opening
 
@@ -181,8 +182,7 @@ class HttpApp:
     def _start(self) -> None:
         """Begin a life of the application, on the running event loop."""
         self._lifespan: AsyncExitStack | None = None
-        self._loop: asyncio.AbstractEventLoop
-        """The event loop on which it was entered."""
+        self._loop: asyncio.AbstractEventLoop  # on which it was entered
         self._entering = asyncio.Lock()
         self._draining: asyncio.AbstractEventLoop | None = None
         """The event loop on which it shuts down, or has done so."""
@@ -198,7 +198,7 @@ class HttpApp:
         try:
             service = self._service
             request = HttpRequest(scope, receive, send, service.limits, service.account_of)
-            current_headers.set(request.headers)
+            current_request.set(ref(request))
             try:
                 if self._lifespan is None or self._loop.is_closed():
                     await self._enter_lifespan()

@@ -10,15 +10,14 @@ import sys
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-import mcp_runtime.client.http
 from mcp_runtime import Client
 from mcp_runtime.errors import BadAnswer, BadStatus, Disconnected, NotInstalled, TimedOut, TooMuch
 from mcp_runtime.limits import Limits
 from tests.support.json_peers import NEWEST, discovered, since
+from tests.support.not_imported import not_imported
 from tests.support.raw_http_server import Act, Asked, Reply, Server
 from tests.support.virtual_time import elapse, now
 
@@ -219,25 +218,10 @@ async def test_a_request_has_what_was_given_and_nothing_of_the_user() -> None:
     assert {"cookie", "referer", "authorization", "origin"}.isdisjoint(asked.headers)
 
 
-def of_http() -> dict[str, ModuleType]:
-    return {
-        name: module
-        for name, module in sys.modules.items()
-        if name.startswith("mcp_runtime.client.http")
-    }
-
-
 @pytest.fixture
-def http_not_imported(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let the test import the package `client.http` anew, and put the old one back."""
-    monkeypatch.setattr(mcp_runtime.client, "http", mcp_runtime.client.http)
-    before = of_http()
-    for name in before:
-        del sys.modules[name]
-    yield
-    for name in of_http():  # a module that stayed would be no attribute of the old package
-        del sys.modules[name]
-    sys.modules.update(before)
+def http_not_imported() -> Iterator[None]:
+    with not_imported("mcp_runtime.client.http"):
+        yield
 
 
 @pytest.mark.usefixtures("http_not_imported")

@@ -97,6 +97,7 @@ class HttpRequest:
     """One HTTP request, and its response."""
 
     __slots__ = (
+        "__weakref__",
         "_account_of",
         "_arrived",
         "_is_begun",
