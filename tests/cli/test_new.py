@@ -249,7 +249,8 @@ def test_what_has_no_type_is_said(tmp_path: Path) -> None:
     done = invoke("new", "a", *options, "--revisions", NEWEST)
     assert done.exit_code == 0, done.stderr
     assert '  "t": input.x.y: Python cannot tell its objects ' in done.stderr
-    assert "    y: dict[str, Any] | UnsetType = UNSET\n" in (tmp_path / "a/src/a/tools/t.py").read_text()
+    handler = (tmp_path / "a/src/a/tools/t.py").read_text()
+    assert "    y: dict[str, Any] | UnsetType = UNSET\n" in handler
 
 
 def typed_in(text: str, *args: str, cwd: Path) -> tuple[str, int]:
