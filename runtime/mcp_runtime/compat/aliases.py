@@ -28,7 +28,7 @@ ELSEWHERE: Final[Mapping[str, str]] = {
     "mcp.cli": "the command mcp-bindgen run",
     "fastmcp.server.openapi": "a function for each operation, or mcp-bindgen new --from-tools",
     "fastmcp.experimental": "a function for each operation of an OpenAPI document",
-    "fastmcp.server.proxy": "fastmcp.Client in a tool, or mcp-bindgen bridge",
+    "fastmcp.server.proxy": "fastmcp.Client in a tool",
     "fastmcp.server.auth": "FastMCP(auth=...) with a token verifier of mcp_runtime (docs/AUTH.md)",
     "fastmcp.apps": "mcp_runtime.extensions.apps (docs/APPS.md)",
     "fastmcp.cli": "the command mcp-bindgen run",
