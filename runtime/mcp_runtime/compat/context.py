@@ -11,6 +11,7 @@ from typing import Any, Final
 from mcp_runtime.compat import models
 from mcp_runtime.compat.generics import Subscriptable
 from mcp_runtime.compat.models import Model, wire
+from mcp_runtime.compat.native import server_of
 from mcp_runtime.compat.shapes import members_of
 from mcp_runtime.errors import RemoteError
 from mcp_runtime.revisions import latest as t
@@ -56,16 +57,16 @@ class ServerSession:
         await self._native.progress(progress, total, message)
 
     async def send_resource_updated(self, uri: Any) -> None:
-        self._native.server.resource_updated(str(uri))  # type: ignore[attr-defined]
+        server_of(self._native).resource_updated(str(uri))
 
     async def send_tool_list_changed(self) -> None:
-        self._native.server._announce_change("tools")  # type: ignore[attr-defined]
+        server_of(self._native).announce("tools")
 
     async def send_prompt_list_changed(self) -> None:
-        self._native.server._announce_change("prompts")  # type: ignore[attr-defined]
+        server_of(self._native).announce("prompts")
 
     async def send_resource_list_changed(self) -> None:
-        self._native.server._announce_change("resources")  # type: ignore[attr-defined]
+        server_of(self._native).announce("resources")
 
     async def send_ping(self) -> Any:
         return models.model("EmptyResult")()

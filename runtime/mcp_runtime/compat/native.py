@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec import structs
 
-from mcp_runtime.client.client import Client
 from mcp_runtime.compat import models
 from mcp_runtime.compat.models import Model
 from mcp_runtime.compat.routes import Route, RoutedApp
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.context import Context
 from mcp_runtime.server.registry import Feature, RawTool, ResourceTemplate, Tool, or_unset
 from mcp_runtime.server.server import Server
+
+if TYPE_CHECKING:
+    from mcp_runtime.client.client import Client
 
 HINTS: Final = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 """Members of results unknown to `mcp` 1.x."""
@@ -92,8 +95,15 @@ class NativeServer(Server):
     @asynccontextmanager
     async def client(self) -> AsyncGenerator[Client]:
         """Connect a client in this process, for calls outside of a request."""
+        from mcp_runtime.client.client import Client
+
         async with Client(self, cache=False, validate=False) as client:
             yield client
+
+
+def server_of(context: Context) -> NativeServer:
+    """Return the server of a request whose handler was written for another package."""
+    return cast("NativeServer", context.server)
 
 
 def _model(name: str, value: Any) -> Model:
