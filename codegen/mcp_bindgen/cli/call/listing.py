@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -117,11 +117,10 @@ def _say_text(client: Client, listing: _Listing) -> None:
     info: Mapping[str, Any] = client.server_info or {}
     name = f"{info.get('name', '?')} {info.get('version', '')}".rstrip()
     say(safe(f"{name}, MCP {client.revision}"))
-    signatures = _signatures(listing.items.get("tools", ()))
     for kind, items in listing.items.items():
-        for number, item in enumerate(items):
-            named = f"{_name(item)}{signatures[number] if kind == 'tools' else _parameters(item)}"
-            for line in _lines(kind[:-1], f"{named}{_describe(item)}"):
+        signature = _signature if kind == "tools" else _parameters
+        for item in items:
+            for line in _lines(kind[:-1], f"{_name(item)}{signature(item)}{_describe(item)}"):
                 say(line)
 
 
@@ -154,15 +153,10 @@ def _parameters(item: Any) -> str:
     return f"({', '.join(names)})"
 
 
-def _signatures(tools: Sequence[Any]) -> list[str]:
-    """The parameters of each tool in parentheses, as TypeScript writes them.
-
-    A tool whose schema cannot be read has `(…)`.
-    """
-    return [_signature(tool) for tool in tools]
-
-
 def _signature(tool: Any) -> str:
+    """The parameters of a tool in parentheses, as TypeScript writes them; `(…)` if its schema
+    cannot be read.
+    """
     from mcp_bindgen.tools.signature import signature
     from mcp_runtime.revisions import latest
 

@@ -9,7 +9,7 @@ import mimetypes
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,7 +34,6 @@ class Printer:
 
     as_json: bool = False
     folder: Path | None = None
-    saved: list[Path] = field(default_factory=list[Path])
 
     def tool(self, result: Any) -> int:
         """Print the result of a tool; return the exit status."""
@@ -133,7 +132,6 @@ class Printer:
                         file.write(_bytes(data))
                 except FileExistsError:
                     continue
-                self.saved.append(path)
                 return near(path)
         except OSError as error:
             raise OutputError(f"{self.folder} cannot be written: {error.strerror}") from None

@@ -58,8 +58,8 @@ def confirm(question: str, *, yes: bool) -> bool:
     return click.confirm(question, err=True)
 
 
-def write_settings(path: Path, old: str, new: str) -> Path | None:
-    """Replace the file in one step; return the copy of the old one, or None if there was none.
+def write_settings(path: Path, old: str, new: str) -> None:
+    """Replace the file in one step, and keep a copy of the old one beside it.
 
     Raises OutputError, and InputError if the file is not `old` any more.
     """
@@ -87,7 +87,6 @@ def write_settings(path: Path, old: str, new: str) -> Path | None:
         raise OutputError(f"{path} cannot be written: {error.strerror}") from None
     if copy is not None:
         warn(f"the file as it was: {near(copy)}")
-    return copy
 
 
 def _free(path: Path) -> Path:
