@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar, Unpack
 
 from mcp_runtime.arguments import members, texts
@@ -116,8 +115,7 @@ class Client:
         limits: Limits = DEFAULT,
         trace: Trace | None = None,
     ) -> None:
-        if message_bytes is not None:
-            limits = replace(limits, answer_bytes=message_bytes)
+        limits = limits if message_bytes is None else replace(limits, answer_bytes=message_bytes)
         self.limits: Final = limits
         schemes = frozenset(texts("elicit_schemes", elicit_schemes))
         self._callbacks = ClientCallbacks(on_sample, on_elicit, roots, approve, limits, schemes)
@@ -151,11 +149,7 @@ class Client:
             refresh_tools=lambda: self.list_tools(anew=True),
         )
         self._requests = ClientRequests(self._reconnector, self._cache)
-
-    @cached_property
-    def _on_notification(self) -> dict[str, list[Callable[[Any], object]]]:
-        """The handlers of notifications, by method."""
-        return {}
+        self._on_notification: dict[str, list[Callable[[Any], object]]] = {}
 
     @classmethod
     def stdio(

@@ -131,6 +131,7 @@ BOUNDED: Final = {
     """,
     "what the author of the server or the client has written": """
         client/callbacks.py:ClientCallbacks.handlers
+        client/client.py:Client._on_notification
         compat/auth.py:AccessToken.claims
         compat/auth.py:AccessToken.scopes
         compat/fastmcp/client/client.py:Client._options
