@@ -247,7 +247,7 @@ def test_claude_code_adds_the_server_itself(words: list[str], typed: str, home: 
     [
         (["--client", "cursor", "missing.py"], "there is no file missing.py"),
         (["--client", "cursor", "--", "no-such-program"], "there is no program no-such-program"),
-        (["--client", "cursor", "--name", "a b", "weather.py"], "'a b' is no name for a server"),
+        (["--client", "cursor", "--name", "a b", "weather.py"], "'a b' cannot be the name of"),
         (["--client", "cursor", "ftp://h/mcp"], "begins with http:// or https://"),
         (["--client", "cursor", "--env", "=1", "weather.py"], "a variable is NAME or NAME=VALUE"),
         (["--client", "cursor", "--env", "K", URL], "variables are for a command"),
@@ -264,8 +264,8 @@ def test_a_mistake_is_one_message(words: list[str], said: str, home: Path) -> No
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[]", "mcpServers is no object"),
-        ('{"mcpServers": []}', "mcpServers is no object"),
+        ("[]", "mcpServers is not an object"),
+        ('{"mcpServers": []}', "mcpServers is not an object"),
         ("{", "mcp.json: 1:2: expected a name in double quotes"),
         ('{"a": 1 "b": 2}', "mcp.json: 1:9: expected `,` or `}`"),
         ('{"a": 1, "a": 2}', "expected a name which is not there yet"),

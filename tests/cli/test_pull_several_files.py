@@ -226,4 +226,4 @@ def test_text_without_effect_is_told_of(folder: Path, official: Path) -> None:
         "Traced: names the method things/get, but no union lists it as a message",
     ]
     shown = invoke("inspect", folder / "things").stdout
-    assert "Types (2) that name a method, and are no message of it" in shown
+    assert "Types (2) that name a method without being its message" in shown

@@ -78,7 +78,8 @@ async def test_what_no_server_asks_is_named(method: str) -> None:
     async with Client(server) as client:
         result = await client.call_tool("wrong", {"method": method})
     assert result.is_error
-    assert text(result) == f"ValueError: '{method}' is no request of a server in {NEWEST}"
+    said = f"'{method}' is not a request that a server sends in {NEWEST}"
+    assert text(result) == f"ValueError: {said}"
 
 
 async def test_a_client_of_a_revision_without_the_request_does_not_offer_it() -> None:
@@ -149,8 +150,8 @@ async def test_a_handler_of_a_request_is_registered_before_the_client_is_open() 
     [
         (ASKED, "give Client the option on_elicit"),
         ("notifications/message", "the option on_log"),
-        ("tools/call", "is no message of a server"),
-        ("files/pick", "is no message of a server"),
+        ("tools/call", "is not a message that a server sends"),
+        ("files/pick", "is not a message that a server sends"),
     ],
 )
 def test_a_method_that_has_another_way_is_refused(method: str, words: str) -> None:

@@ -52,8 +52,8 @@ def unused_generics(file: pins.Found) -> Iterator[tuple[str, str]]:
 
 
 def bystanders(file: pins.Found) -> Iterator[tuple[str, str, str]]:
-    """The place and name of each declaration which names a method and is no message, and the
-    method.
+    """The place and name of each declaration that names a method without being its message, and
+    the name of the method.
     """
     from mcp_bindgen.ir.lower import pairs
     from mcp_bindgen.ir.resolve.resolver import Resolver

@@ -174,7 +174,7 @@ def _ignored(file: pins.Found) -> Iterator[str]:
         yield from columns(generics)
     if others:
         yield ""
-        yield from heading(f"Types ({len(others)}) that name a method, and are no message of it")
+        yield from heading(f"Types ({len(others)}) that name a method without being its message")
         yield from columns(others)
 
 

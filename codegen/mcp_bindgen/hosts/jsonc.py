@@ -58,7 +58,7 @@ def with_member(text: str, path: Sequence[str], value: Any) -> str:
     for depth, name in enumerate(path):
         if at.members is None:
             where = ".".join(path[:depth]) or "the file"
-            raise InputError(f"{where} is no object", remedy="Correct the settings by hand.")
+            raise InputError(f"{where} is not an object", remedy="Correct the settings by hand.")
         if name not in at.members:
             for inner in reversed(path[depth + 1 :]):
                 value = {inner: value}

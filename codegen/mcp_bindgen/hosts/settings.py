@@ -17,7 +17,7 @@ def servers(host: Host, text: str) -> dict[str, Any]:
     settings = _loads(host, text)
     known: Any = settings.get(host.servers, {}) if settings.__class__ is dict else None
     if known.__class__ is not dict:
-        raise InputError(f"{host.servers} is no object", remedy="Correct the settings by hand.")
+        raise InputError(f"{host.servers} is not an object", remedy="Correct the settings by hand.")
     return dict(known)
 
 

@@ -68,7 +68,7 @@ STOPS: Final = (KeyError, RecursionError, AttributeError, TypeError)
 def adopt(writers: Writers, missing: KeyError) -> None:
     """Add a writer for the class which is the missing key: the writer of its base.
 
-    Raises `missing` again if its key is no class, EncodeError if no base has a writer.
+    Raises `missing` again if its key is not a class, EncodeError if no base has a writer.
     """
     cls = missing.args[0] if missing.args else None
     if not isinstance(cls, type) or cls in writers:

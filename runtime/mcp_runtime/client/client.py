@@ -462,7 +462,7 @@ class Client:
         of_extensions = {m.name: m for one in extensions for m in one.methods.values()}
         known = {**revision(HANDLERS).methods, **of_extensions}.get(method)
         if known is None or (known.kind == "request" and known.direction == "client-to-server"):
-            raise ValueError(f"{method!r} is no message of a server in {HANDLERS}")
+            raise ValueError(f"{method!r} is not a message that a server sends in {HANDLERS}")
         return known
 
     async def responses(self, requests: Mapping[str, Any]) -> dict[str, Any]:

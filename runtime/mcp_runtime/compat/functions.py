@@ -43,7 +43,7 @@ _NATIVE: Final = "native__"
 
 
 class Dependency:
-    """A default value resolved for each call; it is no argument of the peer."""
+    """A default value that is resolved for each call; clients do not send it."""
 
     async def resolve(self, stack: AsyncExitStack) -> Any:
         raise NotImplementedError

@@ -383,7 +383,7 @@ class Context:
         handled = revision(HANDLERS)
         known = handled.methods.get(method)
         if known is None or known.kind != "request" or known.direction == "client-to-server":
-            raise ValueError(f"{method!r} is no request of a server in {HANDLERS}")
+            raise ValueError(f"{method!r} is not a request that a server sends in {HANDLERS}")
         if isinstance(params, dict):
             params = t.from_wire(handled.type_of("params", method), params)
         members = {} if params is t.UNSET else {"params": params}

@@ -171,11 +171,11 @@ async def test_the_description_of_a_server_may_change_until_it_runs() -> None:
 
 
 def test_streams_of_other_packages_are_refused() -> None:
-    with pytest.raises(TypeError, match="no stream of this package"):
+    with pytest.raises(TypeError, match="does not come from this package"):
         ClientSession(object(), object())
 
 
 async def test_a_server_refuses_streams_of_other_packages() -> None:
     server = git()
-    with pytest.raises(TypeError, match="no stream of this package"):
+    with pytest.raises(TypeError, match="does not come from this package"):
         await server.run(object(), object(), server.create_initialization_options())

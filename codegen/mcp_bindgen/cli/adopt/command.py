@@ -65,7 +65,7 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _adopted(file: Path) -> Adopted:
-    """Rewrite one file in memory. Raises InputError for a file that is no Python."""
+    """Rewrite one file in memory. Raises InputError for a file that is not Python."""
     try:
         with file.open(encoding="utf-8", newline="") as stream:
             return adopt(stream.read(), _fault)

@@ -1,6 +1,6 @@
 """Shows on a terminal what `call` waits for, for how long, and the progress; prints log messages.
 
-All of it goes to stderr. Only log messages are printed where stderr is no terminal.
+All of it goes to stderr. If stderr is not a terminal, log messages alone are printed.
 """
 
 from __future__ import annotations

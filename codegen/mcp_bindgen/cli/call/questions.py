@@ -188,7 +188,7 @@ def _value(field: Mapping[str, Any], text: str) -> Any:
         try:
             return json.loads(text)
         except ValueError:
-            raise _Again(f"{in_one_line(text)} is no number") from None
+            raise _Again(f"{in_one_line(text)} is not a number") from None
     return text
 
 
@@ -199,4 +199,4 @@ def _choice(choices: list[tuple[str, str]], text: str) -> str:
         return text
     if text.isdecimal() and 0 < int(text) <= len(values):
         return values[int(text) - 1]
-    raise _Again(f"{in_one_line(text)} is none of the choices")
+    raise _Again(f"{in_one_line(text)} is not one of the choices")

@@ -1,1 +1,1 @@
-"""`mcp-bindgen diff`: reports the changes between two schemas, and whom they break."""
+"""`mcp-bindgen diff`: reports the changes between two schemas, and the code that they break."""

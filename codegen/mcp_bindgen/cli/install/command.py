@@ -175,7 +175,7 @@ def _name_of(words: Sequence[str]) -> str:
 def _require_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise InputError(
-            f"{safe(name)!r} is no name for a server",
+            f"{safe(name)!r} cannot be the name of a server",
             remedy="--name takes letters, digits, `-` and `_`, at most 64.",
         )
     return name

@@ -70,7 +70,7 @@ def pairs(resolver: Resolver) -> list[Pair]:
 
 
 def bystanders(resolver: Resolver) -> list[Pair]:
-    """Declarations that name a method and are no message of it: data, and types like a message."""
+    """Declarations that name a method without being its message: data, and types like a message."""
     return _pairs(resolver)[1]
 
 

@@ -125,7 +125,7 @@ class Resource(_Owned, FunctionResource):
 class ToolResult(ToolValue):
     """A result of a tool with its content and structured content apart.
 
-    Raises ValueError without both, or if the structured content is no object.
+    Raises ValueError without both, or if the structured content is not an object.
     """
 
     def __init__(

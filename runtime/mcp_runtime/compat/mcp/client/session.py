@@ -44,7 +44,7 @@ class ClientSession:
         """Raises TypeError for streams of other packages."""
         if not isinstance(read_stream, Connection):
             raise TypeError(
-                f"{read_stream!r:.80} is no stream of this package; streams come from"
+                f"{read_stream!r:.80} does not come from this package; streams come from"
                 " stdio_client(), streamablehttp_client() and sse_client()"
             )
         self._callbacks = sampling_callback, elicitation_callback, list_roots_callback

@@ -337,7 +337,7 @@ class Server(Subscriptable):
         """
         if not isinstance(read_stream, Stream):
             raise TypeError(
-                f"{read_stream!r:.80} is no stream of this package; streams come from"
+                f"{read_stream!r:.80} does not come from this package; streams come from"
                 " stdio_server(), sse.connect_sse() and the like"
             )
         options = initialization_options
