@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 
 from mcp_runtime import Client, RpcError
 from mcp_runtime import types as t
+from mcp_runtime.client.subscription import Change
 from mcp_runtime.compat.mcp import McpError, types
 from mcp_runtime.compat.mcp.server.fastmcp import Context, FastMCP, Image
 from mcp_runtime.compat.mcp.server.fastmcp.exceptions import ToolError
@@ -259,3 +260,39 @@ def test_forgotten_parentheses_are_named(decorator: str) -> None:
 def test_an_unknown_transport_is_refused() -> None:
     with pytest.raises(ValueError, match="Unknown transport: carrier-pigeon"):
         FastMCP("x").run("carrier-pigeon")
+
+
+@eras
+@pytest.mark.parametrize(
+    "change",
+    [
+        Change("tools"),
+        Change("prompts"),
+        Change("resources"),
+        Change("resource", "note://tea"),
+    ],
+)
+async def test_a_handler_announces_a_change_by_its_session(
+    change: Change, revisions: list[str]
+) -> None:
+    mcp = shop()
+    mcp.add_resource(TextResource(uri="note://tea", name="tea", text="buy some"))
+
+    @mcp.tool()
+    async def announce(ctx: Context[Any, State]) -> str:
+        announcements = {
+            "tools": ctx.session.send_tool_list_changed,
+            "prompts": ctx.session.send_prompt_list_changed,
+            "resources": ctx.session.send_resource_list_changed,
+        }
+        if change.uri is None:
+            await announcements[change.what]()
+        else:
+            await ctx.session.send_resource_updated(change.uri)
+        return "announced"
+
+    async with Client(mcp.native, revisions=revisions) as client:
+        listening = client.listen(tools=True, prompts=True, resources=True, uris=["note://tea"])
+        async with listening as changes:
+            await client.call_tool("announce")
+            assert await anext(aiter(changes)) == change
