@@ -33,6 +33,10 @@ def nothing_is_missing(module: str, name: str | None) -> str | None:
     [
         ("from mcp import ClientSession\n", "from mcp_runtime.compat.mcp import ClientSession\n"),
         ("import fastmcp\n", "import mcp_runtime.compat.fastmcp as fastmcp\n"),
+        (
+            "A = '\x0c\u2028'\r\n\x0c\r\nimport mcp.types as t\r\n",
+            "A = '\x0c\u2028'\r\n\x0c\r\nimport mcp_runtime.compat.mcp.types as t\r\n",
+        ),
         ("import mcp.types as t\n", "import mcp_runtime.compat.mcp.types as t\n"),
         (
             "import os, mcp.types\n",

@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from io import StringIO
 from typing import Final
 
 __all__ = ["Adopted", "Missing", "adopt"]
@@ -44,7 +45,8 @@ def adopt(text: str, fault: Callable[[str, str | None], str | None]) -> Adopted:
     `fault(module, name)` says why a module, or a name in it, cannot be imported from our packages;
     None if it can. An import with a fault is left as it was.
     """
-    source = text.splitlines(keepends=True)
+    # `str.splitlines` would also split at form feeds, which the syntax tree does not count.
+    source = StringIO(text, newline="").readlines()
     changed: list[int] = []
     missing: list[Missing] = []
     for node in sorted(_imports(ast.parse(text)), key=lambda node: node.lineno, reverse=True):
