@@ -17,6 +17,7 @@ __all__ = [
     "MAX_PLACES",
     "MAX_PROJECT_BYTES",
     "MAX_SCHEMA_BYTES",
+    "MAX_SCHEMA_FILES",
     "MAX_TOOLS",
     "MAX_UNIONS",
     "MAX_UNION_TYPES",
@@ -25,6 +26,9 @@ __all__ = [
 
 MAX_SCHEMA_BYTES: Final = 16 * 1024 * 1024
 """Size of one schema file, in bytes; the largest official one has 0.1 MiB."""
+
+MAX_SCHEMA_FILES: Final = 64
+"""Files of one schema, the first among them; official: 1, a proposal: 3."""
 
 MAX_DEPTH: Final = 64
 """Nesting of brackets, and of types resolved through one another; the official files reach 6."""

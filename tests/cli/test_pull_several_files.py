@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 
 from mcp_bindgen import paths, pins
+from mcp_bindgen.limits import MAX_SCHEMA_FILES
 from tests.support.command import invoke
 from tests.support.schema_server import serving
 
@@ -198,6 +199,17 @@ def test_an_import_option_without_a_target_is_refused(folder: Path, official: Pa
     refused = invoke("pull", "things", "--from", official, "--into", folder, option)
     assert refused.exit_code == 2
     assert "maps no import" in refused.stderr
+
+
+def test_a_schema_in_too_many_files_is_refused_before_they_are_read(
+    folder: Path, official: Path
+) -> None:
+    imports = [f'import type {{ A{n} }} from "./m{n}.js";\n' for n in range(MAX_SCHEMA_FILES)]
+    (official / "schema.ts").write_text("".join(imports) + SCHEMA, "utf-8")
+    result = invoke("pull", "things", "--from", official / "schema.ts", "--into", folder)
+    assert result.exit_code == 2
+    assert f"imports more than {MAX_SCHEMA_FILES - 1} files" in result.stderr
+    assert not (folder / "things").exists()
 
 
 def test_two_files_that_import_each_other_are_read_once(folder: Path, official: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 
 import mcp_bindgen.source.syntax as syntax
 from mcp_bindgen.errors import InputError
+from mcp_bindgen.limits import MAX_SCHEMA_FILES
 from mcp_bindgen.source.reader import read_source
 from mcp_bindgen.source.text import Source
 
@@ -40,8 +41,9 @@ def siblings(main: Source, known: Mapping[str, Source], read: Read) -> dict[str,
     """The files beside `main` which it imports, or which they import, by specifier.
 
     `known` specifiers need no file; files among them are looked through too. Raises InputError if
-    one specifier means two files.
+    one specifier means two files, or for more than MAX_SCHEMA_FILES, before the next is read.
     """
+    asked: set[str] = set()
     files: dict[str, Source] = {}
     seen: list[Source] = []
     queue = [main, *(each for each in known.values() if each.part)]
@@ -49,8 +51,12 @@ def siblings(main: Source, known: Mapping[str, Source], read: Read) -> dict[str,
         file = queue.pop(0)
         seen.append(file)
         for specifier in _specifiers(file):
-            target = None if specifier in known else read(file, specifier)
-            if target is None:
+            if specifier in known:
+                continue
+            asked.add(specifier)
+            if len(asked) >= MAX_SCHEMA_FILES:
+                raise InputError(f"{main.path}: imports more than {MAX_SCHEMA_FILES - 1} files")
+            if (target := read(file, specifier)) is None:
                 continue
             other = files.setdefault(specifier, target)
             if other.path != target.path:
