@@ -270,6 +270,7 @@ def test_a_mistake_is_one_message(words: list[str], said: str, home: Path) -> No
         ('{"a": 1 "b": 2}', "mcp.json: 1:9: expected `,` or `}`"),
         ('{"a": 1, "a": 2}', "expected a name which is not there yet"),
         ("[" * 200, "expected at most 100 levels"),
+        (" " * (4 << 20) + "{}", "is larger than 4194304 bytes"),
     ],
 )
 def test_settings_that_cannot_be_read_stay_as_they_are(text: str, said: str, home: Path) -> None:
