@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from mcp_runtime.client.client import Client as Client
+    from mcp_runtime.client.tool_result import ToolFailed as ToolFailed
+    from mcp_runtime.client.tool_result import ToolResult as ToolResult
     from mcp_runtime.errors import RpcError as RpcError
     from mcp_runtime.errors import ToolError as ToolError
     from mcp_runtime.limits import Limits as Limits
@@ -37,6 +39,8 @@ __all__ = [
     "RpcError",
     "Server",
     "ToolError",
+    "ToolFailed",
+    "ToolResult",
     "definition_digest",
     "types",
 ]
@@ -53,6 +57,8 @@ _FROM: Final = {
     "RpcError": "errors",
     "Server": "server.server",
     "ToolError": "errors",
+    "ToolFailed": "client.tool_result",
+    "ToolResult": "client.tool_result",
     "definition_digest": "shared.digests",
     "types": "revisions",
 }

@@ -25,6 +25,7 @@ from mcp_wire.steps import Context, StepError, Trip, route
 
 __all__ = [
     "ALL",
+    "EXTRA",
     "HANDLERS",
     "LATEST",
     "UNSET",

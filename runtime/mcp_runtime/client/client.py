@@ -37,6 +37,7 @@ from mcp_runtime.client.output_schemas import OutputSchemas
 from mcp_runtime.client.reconnect import Reconnector
 from mcp_runtime.client.requests import Calls, ClientRequests, narrow_to_not_found
 from mcp_runtime.client.subscription import Subscription
+from mcp_runtime.client.tool_result import ToolFailed, ToolResult, tool_result
 from mcp_runtime.client.transports import (
     LocalServer,
     TransportFactory,
@@ -240,11 +241,11 @@ class Client:
         return self.terms.translation.revision.name
 
     @property
-    def server_info(self) -> Mapping[str, Any] | None:
+    def server_info(self) -> t.Implementation | None:
         """The server's own words about itself, unverified: for display and logs, not for
         decisions.
         """
-        return self.terms.info
+        return self.terms.implementation
 
     @property
     def server_capabilities(self) -> Mapping[str, Any]:
@@ -300,8 +301,10 @@ class Client:
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
         meta: Mapping[str, Any] | None = None,
-    ) -> t.CallToolResult:
-        """Call a tool. A result that `is_error` is returned too: it is for the model to read.
+        raise_on_error: bool = False,
+    ) -> ToolResult:
+        """Call a tool. A result that `is_error` is returned too: it is for the model to read. With
+        `raise_on_error` it is raised instead, as the `result` of a ToolFailed.
 
         `timeout` is in seconds. `on_progress` gets the progress, the total and the message; the
         last two may be None. If it is async, its calls run in order, and end before the result is
@@ -321,11 +324,14 @@ class Client:
         )
         if self._approve is not None and not await is_approved(self._approve, "tools/call", params):
             raise NotApproved(f"the call of {name} was not approved")
-        result = await self._requests.call_tool(
+        answer = await self._requests.call_tool(
             self, params, timeout=timeout, on_progress=on_progress
         )
         if self._output_schemas is not None:
-            await self._output_schemas.require(name, result)
+            await self._output_schemas.require(name, answer)
+        result = tool_result(answer)
+        if raise_on_error and result.is_error is True:
+            raise ToolFailed(name, result)
         return result
 
     async def read_resource(

@@ -97,7 +97,7 @@ async def watch(client: Client) -> list[str]:
 
 async def act(client: Client) -> None:
     seen["revision"] = client.revision
-    seen["server"] = client.server_info and client.server_info["name"]
+    seen["server"] = client.server_info and client.server_info.name
     seen["tools"] = await names(client)
     seen["resources"] = [resource.uri for resource in await client.list_resources()]
     seen["templates"] = [each.uri_template for each in await client.list_resource_templates()]

@@ -165,7 +165,8 @@ async def test_the_description_of_a_server_may_change_until_it_runs() -> None:
         answer: Any = session.get_server_capabilities()
     assert answer.tools is not None
     async with Client(server.native, revisions=[ERAS[0]]) as client:
-        assert (client.server_info or {})["name"] == "hg"
+        assert client.server_info
+        assert client.server_info.name == "hg"
         assert client.instructions == "Reads more."
         assert client.server_capabilities["experimental"] == {"x": {}}
 

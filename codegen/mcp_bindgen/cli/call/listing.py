@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -114,8 +114,8 @@ def _say_json(client: Client, listing: _Listing) -> None:
 
 
 def _say_text(client: Client, listing: _Listing) -> None:
-    info: Mapping[str, Any] = client.server_info or {}
-    name = f"{info.get('name', '?')} {info.get('version', '')}".rstrip()
+    info = client.server_info
+    name = "?" if info is None else f"{info.name} {info.version}".rstrip()
     say(safe(f"{name}, MCP {client.revision}"))
     for kind, items in listing.items.items():
         signature = _signature if kind == "tools" else _parameters

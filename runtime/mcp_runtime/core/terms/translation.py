@@ -262,6 +262,20 @@ class Terms(msgspec.Struct, frozen=True):
     log_level: str | None = None
     signature: bytes = b""
 
+    @property
+    def implementation(self) -> latest.Implementation | None:
+        """`info` as a model of the newest revision; None if the peer did not name itself.
+
+        An older revision knows fewer members: where one of the others does not fit its type, the
+        model has the name and the version alone.
+        """
+        if self.info is None:
+            return None
+        try:
+            return latest.from_wire(latest.Implementation, self.info)
+        except DecodeError:
+            return latest.Implementation(name=self.info["name"], version=self.info["version"])
+
 
 def _object(raw: bytes) -> dict[str, Any]:
     """Parse a JSON object. Raises DecodeError."""

@@ -85,7 +85,7 @@ class ClientSession:
         return models.model("InitializeResult")(
             protocolVersion=client.revision,
             capabilities=dict(client.server_capabilities),
-            serverInfo=dict(client.server_info or {"name": "", "version": ""}),
+            serverInfo=dict(client.terms.info or {"name": "", "version": ""}),
             instructions=client.instructions,
         )
 
