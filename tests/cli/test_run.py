@@ -331,3 +331,21 @@ def test_one_worker_serves_a_server_of_another_package(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert b"--compat goes with one worker" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("module", "requirement"),
+    [
+        ("httpx_sse", "httpx-sse"),
+        ("typing_inspection.introspection", "typing-inspection"),
+        ("key_value", "py-key-value-aio"),
+    ],
+)
+def test_a_library_that_came_with_the_other_package_is_named(
+    module: str, requirement: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module.partition(".")[0], None)
+    (tmp_path / "server.py").write_text(f"import {module}\n{FAST}", encoding="utf-8")
+    done = run_here("run", str(tmp_path / "server.py"))
+    assert done.returncode == 2
+    assert f"Install it: pip install '{requirement}'" in done.stderr.decode()

@@ -11,6 +11,7 @@ from traceback import StackSummary, TracebackException
 from types import ModuleType
 from typing import Any, Final
 
+from mcp_bindgen.cli.requirements import install_hint
 from mcp_bindgen.errors import InputError
 
 __all__ = ["compat_server_of", "failure", "server_of"]
@@ -104,7 +105,8 @@ def failure(what: str, error: Exception) -> InputError:
         list(failed.format_exception_only()) if is_syntax else [f"{type(error).__name__}: {error}"]
     )
     rows = [*"".join(stack.format()).splitlines(), *(each.rstrip("\n") for each in ends[:-1])]
-    return InputError(f"{what}: {ends[-1].strip()}", rows=rows if stack or is_syntax else ())
+    shown = rows if stack or is_syntax else ()
+    return InputError(f"{what}: {ends[-1].strip()}", rows=shown, remedy=install_hint(error))
 
 
 def _is_ours(file: str) -> bool:
