@@ -2,8 +2,9 @@
 
     python -m tests.adopt FOLDER        (make adopt)
 
-FOLDER keeps everything that is fetched: the packages named in packages.txt, uploaded before
-`BEFORE`, and environments with `mcp` 1.x and `fastmcp`. Without a package index it says so.
+FOLDER keeps everything that is fetched: the packages named in packages.txt, and environments with
+`mcp` 1.x and `fastmcp`. A package was uploaded before the date behind its name, or before `BEFORE`.
+Without a package index it says so.
 Each module with a server is loaded twice, each time in a process of its own, with stubs for
 libraries that are not installed. Its tools are compared by name, parameters, required parameters
 and description; each difference is printed with its reason.
@@ -33,6 +34,7 @@ BEFORE: Final = "2025-12-01"
 ENVIRONMENTS: Final = {
     "fastmcp2": ("fastmcp>=2.12,<3", "mcp>=1.20,<2"),
     "fastmcp3": ("fastmcp>=3,<4", "mcp>=1.20,<2"),
+    "fastmcp4": ("fastmcp>=4,<5",),
 }
 """The originals, by name of the environment; a module that the first cannot load has the next."""
 SECONDS: Final = 120
@@ -76,15 +78,15 @@ def fetch(folder: Path) -> None:
         python = folder / name / "bin" / "python"
         if not python.exists():
             subprocess.run([sys.executable, "-m", "venv", folder / name], check=True)
-            pip(python, "install", "--quiet", "--upgrade", "pip", *packages)
+            pip(python, "install", "-qq", "--upgrade", "pip", *packages)
     python = folder / next(iter(ENVIRONMENTS)) / "bin" / "python"
-    names = (HERE / "packages.txt").read_text("utf-8").split()
     there = {canonical(each.name) for each in wheels.iterdir()} if wheels.is_dir() else set[str]()
-    for name in names:
+    for line in (HERE / "packages.txt").read_text("utf-8").splitlines():
+        name, _, before = line.partition(" ")
         if canonical(name) not in there:
             pip(
-                python, "download", "--quiet", "--no-deps", "--ignore-requires-python",
-                "--uploaded-prior-to", BEFORE, "--dest", str(wheels), name, check=False,
+                python, "download", "-qq", "--no-deps", "--ignore-requires-python",
+                "--uploaded-prior-to", before or BEFORE, "--dest", str(wheels), name, check=False,
             )  # fmt: skip
     for archive in wheels.iterdir():
         unpack(archive, folder / "sources" / canonical(archive.name))

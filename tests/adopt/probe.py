@@ -288,13 +288,15 @@ async def listed(server: Any) -> Any:
             return {}
         result = await handler(mcp_types.ListToolsRequest(method="tools/list"))
         items = getattr(result, "root", result).tools
+    return {each.name: described(each) for each in items}
+
+
+def described(tool: Any) -> Any:
+    schema = tool.inputSchema if hasattr(tool, "inputSchema") else tool.input_schema
     return {
-        each.name: {
-            "description": each.description or "",
-            "properties": sorted(each.inputSchema.get("properties", {})),
-            "required": sorted(each.inputSchema.get("required", [])),
-        }
-        for each in items
+        "description": tool.description or "",
+        "properties": sorted(schema.get("properties", {})),
+        "required": sorted(schema.get("required", [])),
     }
 
 
