@@ -324,6 +324,33 @@ def test_a_server_of_another_package_is_served_unchanged(text: str, tmp_path: Pa
     assert b"Adds." in done.stdout
 
 
+PROGRAM = """
+import sys
+from pathlib import Path
+
+
+def main():
+    Path("arguments.txt").write_text(" ".join(sys.argv), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize("target", ["server.py", "server.py:main"])
+def test_a_program_reads_its_own_arguments(
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mcp_runtime.compat.aliases.install", lambda: None)
+    Path("server.py").write_text(PROGRAM, encoding="utf-8")
+    done = run_here("run", "--compat", target, "--", "--name", "Ada")
+    assert done.returncode == 0, done.stderr
+    assert Path("arguments.txt").read_text(encoding="utf-8") == "server.py --name Ada"
+    assert sys.argv[1:] != ["--name", "Ada"]
+
+
 def test_one_worker_serves_a_server_of_another_package(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(FAST, encoding="utf-8")
     done = run_here(

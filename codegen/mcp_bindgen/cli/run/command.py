@@ -10,7 +10,7 @@ import click
 
 from mcp_bindgen.cli import OK
 from mcp_bindgen.cli.options import open_trace
-from mcp_bindgen.cli.run.target import compat_server_of, failure, server_of
+from mcp_bindgen.cli.run.target import compat_server_of, failure, program_arguments, server_of
 from mcp_bindgen.cli.show import safe, warn
 from mcp_bindgen.errors import BindgenError, InputError
 
@@ -74,6 +74,7 @@ __all__ = ["command"]
     "(default: serve a Server of mcp_runtime).",
 )
 @click.argument("target", metavar="MODULE[:SERVER]")
+@click.argument("arguments", metavar="[-- ARGUMENT...]", nargs=-1, type=click.UNPROCESSED)
 def command(
     http: str | None,
     hosts: tuple[str, ...],
@@ -85,26 +86,34 @@ def command(
     show_errors: bool,
     compat: bool,
     target: str,
+    arguments: tuple[str, ...],
 ) -> int:
     """Serve the server called SERVER in a module or a .py file.
 
-    SERVER may be left out if the module has one server. Output of the program goes to standard
+    SERVER may be left out if the module has one server; with --compat it may be the function which
+    starts the server. The program reads the ARGUMENTs in sys.argv. Its output goes to standard
     error; over HTTP the address is printed there too. Exit status 0: the client has gone, or a
     signal ended the server; 2: there is no such server, it cannot be served there, or a worker
     ended again and again.
     """
-    from mcp_runtime.errors import NotInstalled
-
     options = _options(http, hosts, origins, root_path, store)
     if compat and workers > 1:
         raise click.UsageError("--compat goes with one worker.")
-    if workers > 1:
-        return _run_workers(workers, target, trace, {**options, "show_errors": show_errors})
-    server = compat_server_of(target) if compat else server_of(target)
-    if server is None:
-        return OK
-    server.show_errors = server.show_errors or show_errors
-    if http is None and os.isatty(0):
+    with program_arguments(target, arguments):
+        if workers > 1:
+            return _run_workers(workers, target, trace, {**options, "show_errors": show_errors})
+        server = compat_server_of(target, bool(arguments)) if compat else server_of(target)
+        if server is not None:
+            server.show_errors = server.show_errors or show_errors
+            _serve(server, target, trace, options)
+    return OK
+
+
+def _serve(server: Any, target: str, trace: str | None, options: dict[str, Any]) -> None:
+    """Serve until the client has gone, or a signal ends it. Raises InputError if it fails."""
+    from mcp_runtime.errors import NotInstalled
+
+    if "http" not in options and os.isatty(0):
         warn(
             "Waiting for the messages of a client on standard input; Ctrl-C ends this.\n"
             f"To try the server: mcp-bindgen call --list -- mcp-bindgen run {safe(target)}"
@@ -115,13 +124,12 @@ def command(
         except NotInstalled as error:
             raise InputError(str(error)) from None
         except SystemExit:
-            why = f"the server has not started at {http}; the lines above say why"
+            why = f"the server has not started at {options.get('http')}; the lines above say why"
             raise InputError(why) from None
         except (BindgenError, OSError):
             raise
         except Exception as error:
             raise failure("the server has failed", error) from None
-    return OK
 
 
 def _run_workers(workers: int, target: str, trace: str | None, options: dict[str, Any]) -> int:

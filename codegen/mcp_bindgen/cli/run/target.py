@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from importlib import import_module, util
+from inspect import iscoroutine
 from pathlib import Path
 from runpy import run_module, run_path
 from traceback import StackSummary, TracebackException
@@ -14,10 +18,21 @@ from typing import Any, Final
 from mcp_bindgen.cli.requirements import install_hint
 from mcp_bindgen.errors import InputError
 
-__all__ = ["compat_server_of", "failure", "server_of"]
+__all__ = ["compat_server_of", "failure", "program_arguments", "server_of"]
 
 _MACHINERY: Final = frozenset({"mcp_bindgen", "mcp_runtime", "mcp_wire", "asyncio", "importlib"})
 """Packages whose lines of a traceback are not the user's."""
+
+
+@contextmanager
+def program_arguments(target: str, arguments: Sequence[str]) -> Generator[None]:
+    """Give a program its own `sys.argv` for a while: the module or file, and its arguments."""
+    ours = sys.argv
+    sys.argv = [_parts(target)[0], *arguments]
+    try:
+        yield
+    finally:
+        sys.argv = ours
 
 
 def server_of(target: str) -> Any:
@@ -26,28 +41,41 @@ def server_of(target: str) -> Any:
     return _server_in(name, vars(_module(name)), attribute)
 
 
-def compat_server_of(target: str) -> Any:
+def compat_server_of(target: str, is_program: bool = False) -> Any:
     """Return the server of `mcp` 1.x or `fastmcp` in a module or a file.
 
-    A program without a server of its own is run as a script, and None is returned at its end.
+    A module without a server of its own is run as a program, and so is each with `is_program`; a
+    target may also name the function which starts the server. Return None at their end.
     Raises InputError.
     """
     from mcp_runtime.compat.aliases import install
 
     install()
     name, attribute = _parts(target)
+    values = vars(_module(name))
     natives = {
         key: native
-        for key, value in vars(_module(name)).items()
+        for key, value in values.items()
         if (native := getattr(value, "native", None)) is not None and not isinstance(value, type)
     }
-    if natives or attribute:
+    if attribute and attribute not in natives and callable(start := values.get(attribute)):
+        _start(start)
+        return None
+    if attribute or (natives and not is_program):
         return _server_in(name, natives, attribute)
+    run = run_path if name.endswith(".py") else run_module
+    _start(partial(run, name, run_name="__main__"))
+    return None
+
+
+def _start(function: Callable[[], Any]) -> None:
+    """Call a function which starts a server, to its end. Raises InputError if it fails."""
     try:
-        (run_path if name.endswith(".py") else run_module)(name, run_name="__main__")
+        started = function()
+        if iscoroutine(started):
+            asyncio.run(started)
     except Exception as error:
         raise failure("the server has failed", error) from None
-    return None
 
 
 def _server_in(name: str, values: Mapping[str, Any], attribute: str) -> Any:
