@@ -61,10 +61,10 @@ def install_hint(error: BaseException) -> str:
     """Return the remedy for an import of a module that came along; empty for other errors."""
     if not isinstance(error, ModuleNotFoundError) or not error.name:
         return ""
-    found = came_with(error.name)
-    if found is None:
+    origin = came_with(error.name)
+    if origin is None:
         return ""
-    package, requirement = found
+    package, requirement = origin
     return (
         f"{error.name} came along with the package {package}, and this runtime does not bring it. "
         f"Install it: pip install '{requirement}'"
