@@ -74,6 +74,8 @@ def unknown_options(words: list[str]) -> Iterator[str]:
         yield f"mcp-bindgen {verb}: no such verb"
         return
     options = {name for option in command.get_params(context) for name in option.opts}
+    if verb == "run" and "--" in words:  # the rest are arguments of the program that is run
+        words = words[: words.index("--")]
     asked = [word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)]
     yield from (f"{verb} {word}" for word in asked if word not in {*options, "-h", "--help"})
 
