@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from mcp_runtime import Server
 from mcp_runtime.server.connection import ServerWireConnection
+from mcp_runtime.server.decorators import dispatcher_of
 from mcp_runtime.transports.wire import Receiver
 
 __all__ = ["Walk", "over_http", "over_stdio", "walk"]
@@ -192,7 +193,7 @@ class _Wire:
 async def _times() -> tuple[float, float]:
     """Microseconds of a call on a wire, and through the application; the least of many runs."""
     wire, app, body = _Wire(), _server().asgi(), _request(1)
-    ServerWireConnection(_server()).attach(wire)
+    ServerWireConnection(dispatcher_of(_server())).attach(wire)
     scope = _scope(body)
 
     async def receive() -> Mapping[str, Any]:

@@ -33,7 +33,6 @@ ACCEPTED: Final[dict[str, str]] = {
     "runtime/mcp_runtime/server/decorators.py": "the facade of registration, a decorator each",
     "runtime/mcp_runtime/shared/connection.py": "one class: a session on a wire, and its tasks",
     "runtime/mcp_runtime/stores/sqlite.py": "the tables of one file, each a small class",
-    "runtime/mcp_runtime/server/server.py: __init__": "each part of a server is made once, here",
     "runtime/mcp_runtime/transports/pipes.py": "one pipe on each kind of event loop and system",
     "tests/support/pair_server.py: _asking": "tools that ask the client, registered in one place",
     "tests/support/pair_server.py: _going_on": "tools that take time, registered in one place",

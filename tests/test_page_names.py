@@ -17,6 +17,7 @@ import pytest
 from bench import peers
 from mcp_bindgen.cli import main
 from mcp_runtime import Client, Context, Server
+from mcp_runtime.server.other_names import CONTEXT_NAMES, SERVER_NAMES
 from tests.support.pages import Page, pages
 
 ROOT: Final = Path(__file__).parents[1]
@@ -128,6 +129,34 @@ def test_a_page_has_every_option_of_its_class(page: str, of: type) -> None:
     assert len(options) > 15
     codes = " ".join(PAGES[f"docs/{page}"].code)
     assert [name for name in options if not re.search(rf"\b{name}\b", codes)] == []
+
+
+async def test_each_public_name_of_a_server_and_of_a_context_stands_on_a_page() -> None:
+    server, seen = Server("s", "1"), list[Context]()
+
+    @server.tool
+    async def look(ctx: Context) -> None:
+        seen.append(ctx)
+
+    async with Client(server) as client:
+        await client.call_tool("look")
+    public = {"server": names_of(server) - {*SERVER_NAMES}}
+    public["ctx"] = names_of(seen[0]) - {*CONTEXT_NAMES}
+    assert {who: untold(who, names) for who, names in public.items()} == {"server": [], "ctx": []}
+
+
+def names_of(value: object) -> set[str]:
+    return {name for name in dir(value) if not name.startswith("_")}
+
+
+def untold(who: str, names: Iterable[str]) -> list[str]:
+    text = "".join(page.text for page in PAGES.values())
+    named = rf"(?<!\w){who}\.{{0}}\b|`{{0}}[`(]"
+    return sorted(name for name in names if not re.search(named.format(name), text))
+
+
+def test_a_public_name_on_no_page_is_seen() -> None:
+    assert untold("server", ["tool", "no_such_name"]) == ["no_such_name"]
 
 
 @pytest.mark.parametrize("code", ["ctx.infos('x')", "client.list_tools().tols, server.nothing"])

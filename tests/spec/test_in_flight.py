@@ -12,6 +12,7 @@ import pytest
 from mcp_runtime import Context, Server
 from mcp_runtime.errors import TimedOut
 from mcp_runtime.limits import Limits
+from mcp_runtime.server.decorators import dispatcher_of
 from mcp_runtime.transports.memory import pair
 from tests.support.clock import Clock
 from tests.support.json_peers import (
@@ -86,7 +87,7 @@ async def test_cancelled_work_ends_and_nothing_answers_it(
         assert await client.quiet() == []
         assert slow.ended == ["cancelled"]
         assert slow.held == set()
-        (connection,) = slow.server.connections
+        (connection,) = dispatcher_of(slow.server).connections
         assert not connection.session.running
         assert not connection._tasks
     assert "changed my mind" in caplog.text

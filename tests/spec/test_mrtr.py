@@ -18,6 +18,7 @@ from mcp_runtime.errors import NotApproved, NotOffered, RpcError, TooMuch
 from mcp_runtime.limits import Limits
 from mcp_runtime.server import connection
 from mcp_runtime.server.connection import ServerWireConnection
+from mcp_runtime.server.decorators import dispatcher_of
 from mcp_runtime.transports.memory import pair
 from tests.support.json_peers import NEWEST, RawClient, RawServer, connected, with_page
 
@@ -162,7 +163,7 @@ async def test_a_server_keeps_nothing_for_a_client_that_may_never_come_back() ->
     async with connected(server, NEWEST, ROOTS) as client:
         for _ in range(50):
             await client.result("tools/call", CALL)
-        (connection,) = server.connections
+        (connection,) = dispatcher_of(server).connections
         assert not connection.session.running
         assert not connection._tasks
         assert not connection.session.pending._sent
@@ -253,7 +254,7 @@ async def test_a_state_that_was_changed_is_refused() -> None:
 @pytest.mark.requirement("mrtr.state.request-bound")
 async def test_a_state_serves_its_own_request_only() -> None:
     server = twice()
-    server.tool(server.features.tools.get("twice").function, name="other")
+    server.tool(dispatcher_of(server).features.tools.get("twice").function, name="other")
     async with connected(server, NEWEST, ROOTS) as client:
         state = (await halfway(client))["requestState"]
         for other in ({"name": "other"}, {"arguments": {"x": 2}}, {"arguments": {}}):
@@ -283,7 +284,7 @@ async def test_a_state_is_its_owners_only() -> None:
 
     async def of(principal: str) -> tuple[RawClient, asyncio.Task[None]]:
         ours, theirs = pair()
-        connection = ServerWireConnection(server, principal=principal)
+        connection = ServerWireConnection(dispatcher_of(server), principal=principal)
         return RawClient(ours, NEWEST, ROOTS), asyncio.create_task(connection.serve(theirs))
 
     (ada, one), (bob, two) = await of("ada"), await of("bob")

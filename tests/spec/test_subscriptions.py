@@ -10,6 +10,7 @@ import pytest
 from mcp_runtime import Client, Server
 from mcp_runtime.client.subscription import Change
 from mcp_runtime.errors import BadAnswer, Disconnected, NoCommonRevision, RemoteError
+from mcp_runtime.server.decorators import dispatcher_of
 from tests.support.json_peers import (
     HANDSHAKE,
     NEWEST,
@@ -162,7 +163,7 @@ async def test_a_server_that_ends_a_stream_answers_its_request() -> None:
     async with connected(server, NEWEST) as client:
         id = client.call("subscriptions/listen", wanted("tools"), id="sub")
         await client.next("notifications/subscriptions/acknowledged")
-        (connection,) = server.connections
+        (connection,) = dispatcher_of(server).connections
         connection.close_gracefully()
         messages = await client.quiet()
         assert {m.get("method", "result") for m in messages} == {

@@ -10,6 +10,7 @@ from typing import Any
 
 from mcp_runtime import Server
 from mcp_runtime.server.connection import ServerWireConnection
+from mcp_runtime.server.decorators import dispatcher_of
 from mcp_runtime.transports.memory import pair
 from mcp_runtime.transports.wire import Wire
 from tests.support.patience import PATIENCE
@@ -76,7 +77,7 @@ async def connected(server: Server, spoken: str | None) -> AsyncGenerator[RawPee
     """A peer that has shaken hands, if it speaks a revision that has that; no task stays behind."""
     before = asyncio.all_tasks()
     ours, theirs = pair(server.limits)
-    connection = ServerWireConnection(server)
+    connection = ServerWireConnection(dispatcher_of(server))
     served = asyncio.create_task(connection.serve(theirs))
     peer = RawPeer(ours, connection)
     if spoken in HANDSHAKE:

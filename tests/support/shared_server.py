@@ -58,8 +58,8 @@ async def confirm_again(ctx: Context) -> str:
 
 
 @server.tool
-async def change(ctx: Context) -> str:
-    ctx.server.resource_updated("note://one")
+async def change() -> str:
+    server.resource_updated("note://one")
     return str(os.getpid())
 
 

@@ -11,7 +11,6 @@ from typing import Any, Final
 from mcp_runtime.compat import models
 from mcp_runtime.compat.generics import Subscriptable
 from mcp_runtime.compat.models import Model, wire
-from mcp_runtime.compat.native import server_of
 from mcp_runtime.compat.shapes import members_of
 from mcp_runtime.errors import RemoteError
 from mcp_runtime.revisions import latest as t
@@ -57,16 +56,16 @@ class ServerSession:
         await self._native.progress(progress, total, message)
 
     async def send_resource_updated(self, uri: Any) -> None:
-        server_of(self._native).resource_updated(str(uri))
+        self._native.server.resource_updated(str(uri))
 
     async def send_tool_list_changed(self) -> None:
-        server_of(self._native).announce("tools")
+        self._native.server.announce_change("tools")
 
     async def send_prompt_list_changed(self) -> None:
-        server_of(self._native).announce("prompts")
+        self._native.server.announce_change("prompts")
 
     async def send_resource_list_changed(self) -> None:
-        server_of(self._native).announce("resources")
+        self._native.server.announce_change("resources")
 
     async def send_ping(self) -> Any:
         return models.model("EmptyResult")()

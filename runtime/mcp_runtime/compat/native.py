@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import structs
 
@@ -13,7 +13,6 @@ from mcp_runtime.compat import models
 from mcp_runtime.compat.models import Model
 from mcp_runtime.compat.routes import Route, RoutedApp
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.server.context import Context
 from mcp_runtime.server.registry import Feature, RawTool, ResourceTemplate, Tool, or_unset
 from mcp_runtime.server.server import Server
 
@@ -27,8 +26,9 @@ HINTS: Final = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 class NativeServer(Server):
     """A server whose features are built before they are registered."""
 
-    compat: Any = None
-    """The server of `mcp` or `fastmcp` in front of this one."""
+    def serve_as(self, facade: Any) -> None:
+        """Set the server of `mcp` or `fastmcp` whose features these are."""
+        self._dispatcher.facade = facade
 
     @cached_property
     def routes(self) -> list[Route]:
@@ -43,53 +43,53 @@ class NativeServer(Server):
     def rename(self, name: str, version: str) -> None:
         """Change the server's name and version."""
         self.info = structs.replace(self.info, name=name, version=version)
-        self._change_offer(info=self.info)
+        self._dispatcher.change(info=self.info)
 
     @property
     def instructions(self) -> str | None:
-        instructions = self._first_offer.instructions
+        instructions = self._dispatcher.offer().instructions
         return instructions if isinstance(instructions, str) else None
 
     def instruct(self, instructions: str | None) -> None:
         """Change the instructions for clients."""
-        self._change_offer(instructions=or_unset(instructions))
+        self._dispatcher.change(instructions=or_unset(instructions))
 
     def put_tool(self, tool: Tool | RawTool) -> None:
         """Register a tool; one of the same name is replaced."""
-        self.features.tools.pop(tool.model.name, None)
+        self._features.tools.pop(tool.model.name, None)
         self._add_tool(tool, (), (), False)
-        self._announce_change("tools")
+        self._dispatcher.announce_change("tools")
 
     def put_prompt(self, prompt: Feature[t.Prompt]) -> None:
         """Register a prompt; one of the same name is replaced."""
-        self.features.prompts[prompt.model.name] = prompt
-        self._announce_change("prompts")
+        self._features.prompts[prompt.model.name] = prompt
+        self._dispatcher.announce_change("prompts")
 
     def put_resource(self, resource: Feature[t.Resource] | ResourceTemplate) -> None:
         """Register a resource or a template; one of the same URI is replaced."""
         if isinstance(resource, ResourceTemplate):
-            self.features.resource_templates[resource.model.uri_template] = resource
+            self._features.resource_templates[resource.model.uri_template] = resource
         else:
-            self.features.resources[resource.model.uri] = resource
-        self._announce_change("resources")
+            self._features.resources[resource.model.uri] = resource
+        self._dispatcher.announce_change("resources")
 
     def announce(self, changed: str) -> None:
         """Tell clients of a change in a list: tools, prompts or resources."""
-        self._announce_change(changed)
+        self._dispatcher.announce_change(changed)
 
     # ---- lists, as `mcp.types` has them
 
     def tools(self) -> list[Model]:
-        return [_model("Tool", each.model) for each in self.features.tools.values()]
+        return [_model("Tool", each.model) for each in self._features.tools.values()]
 
     def prompts(self) -> list[Model]:
-        return [_model("Prompt", each.model) for each in self.features.prompts.values()]
+        return [_model("Prompt", each.model) for each in self._features.prompts.values()]
 
     def resources(self) -> list[Model]:
-        return [_model("Resource", each.model) for each in self.features.resources.values()]
+        return [_model("Resource", each.model) for each in self._features.resources.values()]
 
     def resource_templates(self) -> list[Model]:
-        templates = self.features.resource_templates.values()
+        templates = self._features.resource_templates.values()
         return [_model("ResourceTemplate", each.model) for each in templates]
 
     @asynccontextmanager
@@ -99,11 +99,6 @@ class NativeServer(Server):
 
         async with Client(self, cache=False, validate=False) as client:
             yield client
-
-
-def server_of(context: Context) -> NativeServer:
-    """Return the server of a request whose handler was written for another package."""
-    return cast("NativeServer", context.server)
 
 
 def _model(name: str, value: Any) -> Model:

@@ -24,6 +24,7 @@ from msgspec import UNSET, structs
 from mcp_runtime.core.terms.extension import Extension
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
+from mcp_runtime.server.decorators import dispatcher_of
 from mcp_runtime.server.registry import or_unset
 from mcp_runtime.server.server import Server
 from mcp_runtime.server.tool_option import ToolOption
@@ -170,5 +171,5 @@ def _permissions_of(names: Collection[Permission]) -> models.McpUiResourcePermis
 
 
 def _require_declared(server: Server) -> None:
-    if all(one.identifier != extension.identifier for one in server.offer().extensions):
+    if all(one.identifier != extension.identifier for one in dispatcher_of(server).extensions):
         raise ValueError("the server does not declare pages: Server(extensions=[apps.extension])")

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 from msgspec import json
 
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.decorators import dispatcher_of
 from mcp_runtime.server.http.document import Document
 from mcp_runtime.server.server import Server
 from mcp_wire.ext.server_card.handlers_msgspec import models
@@ -60,7 +61,7 @@ def card(
 def _remote(server: Server, remote: str | Remote) -> Any:
     if isinstance(remote, Remote):
         return models.to_wire(remote)
-    revisions = list(server.offer().revisions)
+    revisions = list(dispatcher_of(server).offer().revisions)
     return {"type": "streamable-http", "url": remote, "supportedProtocolVersions": revisions}
 
 

@@ -22,8 +22,9 @@ from mcp_runtime.core.wire.jsonrpc import Id
 from mcp_runtime.errors import NotOffered, RpcError
 from mcp_runtime.json_schema.to_json import BadResult
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.asking import InputNeeded, InResult
 from mcp_runtime.server.broadcast import ChangeListener
-from mcp_runtime.server.context import Context, InputNeeded, ServerView
+from mcp_runtime.server.context import Context, ServerView
 from mcp_runtime.server.functions.output_schema import failed_call
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.shared.connection import Connection, Trace, WireConnection
@@ -41,16 +42,17 @@ _NO_RESULTS: Final = frozenset((type(None), type(t.UNSET), str, bool, int, float
 
 
 class Dispatcher(ServerView, Protocol):
-    """The part of `Server` a connection uses: the offer, and handlers of messages.
+    """The part of a server its connections use: the offer, and handlers of messages.
 
-    `Server` documents the methods.
+    `ServerDispatcher` documents the methods.
     """
 
-    sealer: StateSealer
-    ping_every: float | None
-    connections: set[ChangeListener]
-    """Connections to notify of changes."""
-
+    @property
+    def sealer(self) -> StateSealer: ...
+    @property
+    def ping_every(self) -> float | None: ...
+    @property
+    def connections(self) -> set[ChangeListener]: ...
     @property
     def show_errors(self) -> bool: ...
     @property
@@ -118,11 +120,11 @@ class ServerConnection(Connection):
             why = f"{called.method}: too many a second (Limits.{limit})"
             raise RpcError(error_codes.BUSY, why)
         params = self.read_params(called)
-        ctx = Context(self.server, self, called)
         era = called.terms.translation.revision.era
         if era == "per-request" and hasattr(params, "request_state"):
-            result = await self._attempt(called, params, ctx)
+            result = await self._attempt(called, params)
         else:
+            ctx = Context(self.server, self, called)
             result = await self.server.handle(called.method, params, ctx)
         if result.__class__ in _NO_RESULTS:
             what = f"a handler or a middleware returned {type(result).__name__}"
@@ -143,18 +145,19 @@ class ServerConnection(Connection):
             self._rates[limit] = Bucket(getattr(self.server.limits, limit))
         return self._rates[limit].allow(self.loop.time())
 
-    async def _attempt(self, called: Called, params: Any, ctx: Context) -> Any:
+    async def _attempt(self, called: Called, params: Any) -> Any:
         """Run the handler; return its result, or a request for input if the handler asks the
         client.
 
         Source: 2026-07-28 basic/patterns/mrtr.
         """
-        ctx.asks_in_result = True
+        asker = InResult()
         if params.input_responses is not t.UNSET or params.request_state is not t.UNSET:
-            ctx.inputs = InputRequests.from_params(
+            asker.inputs = InputRequests.from_params(
                 params, lambda text: self._sealer(called, params).open(text)
             )
         try:
+            ctx = Context(self.server, self, called, asker)
             return await self.server.handle(called.method, params, ctx)
         except InputNeeded:
             pass
@@ -165,8 +168,8 @@ class ServerConnection(Connection):
             if error.who == "server" or not error.capability:
                 raise  # of another server, whose client the handler is; or no capability is lacking
             raise rpc_errors.missing_capability(error) from None
-        assert ctx.inputs is not None  # a question was asked
-        return ctx.inputs.result(self._sealer(called, params).seal)
+        assert asker.inputs is not None  # a question was asked
+        return asker.inputs.result(self._sealer(called, params).seal)
 
     def _sealer(self, called: Called, params: Any) -> BoundSealer:
         server = self.server

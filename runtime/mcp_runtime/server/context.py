@@ -20,7 +20,6 @@ from mcp_runtime.auth.server.current import current_token
 from mcp_runtime.core.session.events import Called
 from mcp_runtime.core.session.pending import Timeout
 from mcp_runtime.core.session.rate_limit import Bucket
-from mcp_runtime.core.session.request_state import InputRequests
 from mcp_runtime.core.terms.capabilities import capability_of, declares, require_client
 from mcp_runtime.core.wire import error_codes, rpc_errors
 from mcp_runtime.core.wire.jsonrpc import Id
@@ -28,6 +27,7 @@ from mcp_runtime.errors import NotOffered, RpcError, TooMuch
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import HANDLERS, Era, latest_calls, revision
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.asking import Asker
 from mcp_runtime.server.other_names import CONTEXT_NAMES, with_other_names
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.shared import elicitation_form, sampling
@@ -49,10 +49,6 @@ def require_page(url: str) -> None:
 
 
 _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-
-
-class InputNeeded(BaseException):
-    """Ends a run of a handler whose question the client must answer first. Do not catch it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +76,11 @@ class Asked(TypedDict, total=False):
 class ServerView(Protocol):
     """The part of a server a context uses."""
 
-    limits: Limits
-    threads: Threads
+    @property
+    def limits(self) -> Limits: ...
+
+    @property
+    def threads(self) -> Threads: ...
 
     @property
     def state(self) -> Any: ...
@@ -92,23 +91,28 @@ class ServerView(Protocol):
         """Return the contents of a resource. Raises RpcError if the server has no such resource."""
         ...
 
+    def resource_updated(self, uri: str, /) -> None:
+        """Notify the subscribers of a changed resource."""
+        ...
+
+    def announce_change(self, *lists: str) -> None:
+        """Notify the clients of changed lists."""
+        ...
+
 
 @with_other_names(CONTEXT_NAMES)
 class Context:
     """The context of one request; a handler receives it in a parameter annotated `Context`."""
 
-    asks_in_result = False
-    """True if questions to the client become part of the result."""
-    inputs: InputRequests | None = None
-    """Questions and answers of this run of the handler; None if there were none so far."""
-    asker: Callable[[Any, str | None, float | None], Awaitable[Any]] | None = None
-    """Asks the client in place of this context: takes the request, its key, the timeout."""
     params: Any = t.UNSET
     """The params of the request, as a model of the newest revision."""
     _progress_rate: Bucket | None = None
 
-    def __init__(self, server: ServerView, peer: Peer, called: Called) -> None:
+    def __init__(
+        self, server: ServerView, peer: Peer, called: Called, asker: Asker | None = None
+    ) -> None:
         self.server = server
+        self._asker = asker
         self.peer = peer
         """The connection to the client, for extensions."""
         self.called = called
@@ -439,18 +443,17 @@ class Context:
         if method not in self.called.terms.translation.methods:
             raise NotOffered(method, "", "client", missing=f"it in {self.revision}")
         require_client(method, capability_of(method), params, self.client_capabilities)
-        if self.asker is not None:
-            return await self.asker(request, key, timeout)
-        if self.era == "handshake":
-            wait = Timeout(self.server.limits.total if timeout is None else timeout)
-            return await self.peer.request(method, params, timeout=wait, about=self.called.id)
-        if not self.asks_in_result:
+        if self._asker is not None:
+            return await self._asker.ask(request, key, timeout)
+        if self.era == "per-request":
             raise RpcError(error_codes.INTERNAL_ERROR, f"{self.method} cannot ask the client")
-        self.inputs = self.inputs or InputRequests({})
-        answer = self.inputs.answer(self.inputs.key(request, key), request)
-        if answer is None:
-            raise InputNeeded(method)
-        return answer
+        wait = Timeout(self.server.limits.total if timeout is None else timeout)
+        return await self.peer.request(method, params, timeout=wait, about=self.called.id)
+
+
+def answers_so_far(ctx: Context) -> Mapping[str, Any]:
+    """Return the answers the client has given to questions of a request so far, by key."""
+    return {} if ctx._asker is None else ctx._asker.answers
 
 
 class Calls(latest_calls.ServerCalls):

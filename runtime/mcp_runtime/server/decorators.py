@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import logging
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,9 +17,9 @@ from mcp_runtime.core.terms.meta_names import require_meta
 from mcp_runtime.json_schema.client_rules import objections
 from mcp_runtime.json_schema.header_annotations import BadParamHeader, param_headers
 from mcp_runtime.json_schema.type_adapter import is_path
-from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
+from mcp_runtime.server.dispatcher import ServerDispatcher
 from mcp_runtime.server.functions.output_schema import tool_result
 from mcp_runtime.server.functions.parameters import annotations_of
 from mcp_runtime.server.functions.signature import Signature, read, read_prompt, read_template
@@ -28,7 +27,6 @@ from mcp_runtime.server.methods import Handler, Middleware
 from mcp_runtime.server.registry import (
     Completer,
     Feature,
-    Features,
     RawTool,
     ResourceTemplate,
     Tool,
@@ -84,19 +82,13 @@ class ResourceOptions(FeatureOptions, total=False):
     annotations: t.Annotations | None
 
 
-class Decorators(ABC):
+class Decorators:
     """Registers features, and handlers of methods beside those in `handlers`."""
 
-    def __init__(self, features: Features, handlers: Mapping[str, Handler], limits: Limits) -> None:
-        self.features = features
-        self.limits = limits
-        self._handlers = dict(handlers)
-        self._middleware: list[Middleware] = []
-        self._on_notification: dict[str, list[Callable[..., Any]]] = {}
-
-    @abstractmethod
-    def _announce_change(self, *lists: str) -> None:
-        """Handle a change of the offer and of `lists`."""
+    def __init__(self, dispatcher: ServerDispatcher) -> None:
+        self._dispatcher: Final = dispatcher
+        self._features: Final = dispatcher.features
+        self.limits: Final = dispatcher.limits
 
     @overload
     def tool(self, function: _F) -> _F: ...
@@ -138,8 +130,8 @@ class Decorators(ABC):
         result = partial(tool_result, output=output)
         self._add_tool(Tool(model, signature, function, mirrored, result), scopes, added, rerun)
         if embeds(signature.info.returns):
-            self.features.kinds.add("resources")
-        self._announce_change("tools")
+            self._features.kinds.add("resources")
+        self._dispatcher.announce_change("tools")
 
     def _add_tool(
         self,
@@ -151,14 +143,15 @@ class Decorators(ABC):
         """Add the tool's scopes and options first: calls may arrive as soon as the tool is
         added.
         """
-        features, model = self.features, tool.model
+        features, model = self._features, tool.model
         for option in options:
             model = option.registered(model)
         features.tools.require_free(model.name)
         for objection in objections(t.to_wire(model)):
             log.warning("tool %s: %s", model.name, objection)
         if options and not features.options:
-            self._handlers["tools/call"] = calling(features.options, self._handlers["tools/call"])
+            handlers = self._dispatcher.handlers
+            handlers["tools/call"] = calling(features.options, handlers["tools/call"])
         if options:
             features.options[model.name] = tuple(options)
         if rerun:
@@ -196,18 +189,18 @@ class Decorators(ABC):
             read = checking_reader(schema) if arguments is None else converting_reader(arguments)
             raw = RawTool(model, read, function, mirrored)
             self._add_tool(raw, texts("scopes", scopes), options, rerun)
-            self._announce_change("tools")
+            self._dispatcher.announce_change("tools")
             return function
 
         return register
 
     def remove_tool(self, name: str) -> None:
         """Remove a tool; clients are notified. Raises KeyError."""
-        del self.features.tools[name]
-        self.features.options.pop(name, None)
-        self.features.reruns.discard(name)
-        self.features.scopes.pop(name, None)
-        self._announce_change("tools")
+        del self._features.tools[name]
+        self._features.options.pop(name, None)
+        self._features.reruns.discard(name)
+        self._features.scopes.pop(name, None)
+        self._dispatcher.announce_change("tools")
 
     def resource(self, uri: str, **options: Unpack[ResourceOptions]) -> Callable[[_F], _F]:
         """Register a function that returns a resource, or any resource of a URI template.
@@ -238,20 +231,20 @@ class Decorators(ABC):
             members.pop("size", None)
             model = _make(t.ResourceTemplate, uri_template=uri, **members)
             of_uris = ResourceTemplate(model, signature, function, template)
-            self.features.resource_templates.add(uri, of_uris)
+            self._features.resource_templates.add(uri, of_uris)
         elif not is_uri(uri):
             raise ValueError(f"{uri[:80]!r} is not a URI (RFC 3986), such as notes://today")
         else:
             resource = _make(t.Resource, uri=uri, **members)
-            self.features.resources.add(uri, Feature(resource, signature, function))
-        self._announce_change("resources")
+            self._features.resources.add(uri, Feature(resource, signature, function))
+        self._dispatcher.announce_change("resources")
 
     def remove_resource(self, uri: str) -> None:
         """Remove a resource or a template; clients are notified. Raises KeyError."""
-        resources, templates = self.features.resources, self.features.resource_templates
+        resources, templates = self._features.resources, self._features.resource_templates
         registry: dict[str, Any] = templates if uri in templates else resources
         del registry[uri]
-        self._announce_change("resources")
+        self._dispatcher.announce_change("resources")
 
     @overload
     def prompt(self, function: _F) -> _F: ...
@@ -279,13 +272,13 @@ class Decorators(ABC):
         ]
         members = _members(signature, options)
         model = _make(t.Prompt, arguments=arguments or t.UNSET, **members)
-        self.features.prompts.add(model.name, Feature(model, signature, function))
-        self._announce_change("prompts")
+        self._features.prompts.add(model.name, Feature(model, signature, function))
+        self._dispatcher.announce_change("prompts")
 
     def remove_prompt(self, name: str) -> None:
         """Remove a prompt; clients are notified. Raises KeyError."""
-        del self.features.prompts[name]
-        self._announce_change("prompts")
+        del self._features.prompts[name]
+        self._dispatcher.announce_change("prompts")
 
     def completion(self, of: str, argument: str) -> Callable[[_F], _F]:
         """Register a function that suggests values for an argument of a prompt, or a variable of
@@ -300,17 +293,17 @@ class Decorators(ABC):
         def register(function: _F) -> _F:
             if not isinstance(cast("object", of), str):
                 raise TypeError(f"{of!r} is not text; give the name of a prompt or a URI template")
-            arguments = self.features.arguments_of(of)
+            arguments = self._features.arguments_of(of)
             if arguments is not None and argument not in arguments:
                 has = ", ".join(arguments) or "none"
                 raise ValueError(f"{of!r} has no argument {argument!r}; it has: {has}")
-            if (of, argument) in self.features.completers:
+            if (of, argument) in self._features.completers:
                 raise ValueError(f"{argument!r} of {of!r} has a completion already")
             is_async, parameters = inspect.iscoroutinefunction(function), _parameter_roles(function)
             path = next(filter(is_path, annotations_of(function).values()), None)
             completer = Completer(function, is_async, parameters, path)
-            self.features.completers[of, argument] = completer
-            self._announce_change()
+            self._features.completers[of, argument] = completer
+            self._dispatcher.announce_change()
             return function
 
         return register
@@ -328,14 +321,14 @@ class Decorators(ABC):
         if method in _ANSWERED_BY_THE_SESSION:
             raise ValueError(f"{method} cannot have a handler: the session answers it by itself")
         if capability:
-            self.features.declare(capability)
+            self._features.declare(capability)
 
         def register(function: _F) -> _F:
             if method.startswith("notifications/"):
-                self._on_notification.setdefault(method, []).append(function)
+                self._dispatcher.notification_handlers.setdefault(method, []).append(function)
             else:
-                self._handlers[method] = cast("Handler", function)
-                self._announce_change()
+                self._dispatcher.handlers[method] = cast("Handler", function)
+                self._dispatcher.announce_change()
             return function
 
         return register
@@ -352,8 +345,8 @@ class Decorators(ABC):
             raise ValueError(f"{member}: the server serves this member of the filter by itself")
 
         def register(function: _F) -> _F:
-            self.features.filters[member] = function
-            self._announce_change()
+            self._features.filters[member] = function
+            self._dispatcher.announce_change()
             return function
 
         return register
@@ -365,8 +358,13 @@ class Decorators(ABC):
         The function takes the method, the params, the Context and the next handler, and returns the
         result of `await handler(params, ctx)`, or another result.
         """
-        self._middleware.append(function)
+        self._dispatcher.middleware.append(function)
         return function
+
+
+def dispatcher_of(server: Decorators) -> ServerDispatcher:
+    """Return the private object behind a server, for extensions and endpoints."""
+    return server._dispatcher
 
 
 def _decorate(

@@ -9,11 +9,11 @@ class Stamps(ServerExtension):
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from collections.abc import Iterable
+from contextlib import AbstractAsyncContextManager, nullcontext
 
 from mcp_runtime.core.terms.extension import Extension
-from mcp_runtime.server.decorators import Decorators
+from mcp_runtime.server.decorators import Decorators, dispatcher_of
 from mcp_runtime.stores import Store
 
 
@@ -32,16 +32,8 @@ class ServerExtension(Extension):
 
 def attach(server: Decorators, extensions: Iterable[Extension]) -> None:
     """Attach the extensions to a server: each registers its handlers."""
+    shared_parts = dispatcher_of(server).shared_parts
     for one in extensions:
         if isinstance(one, ServerExtension):
             one.attach(server)
-
-
-@asynccontextmanager
-async def sharing(extensions: Iterable[Extension], store: Store) -> AsyncGenerator[None]:
-    """Share the state of the extensions by `store`, as long as the context is entered."""
-    async with AsyncExitStack() as stack:
-        for one in extensions:
-            if isinstance(one, ServerExtension):
-                await stack.enter_async_context(one.sharing(store))
-        yield
+            shared_parts.append(one.sharing)

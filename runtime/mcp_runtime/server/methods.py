@@ -59,7 +59,7 @@ class ProtocolMethods:
         *,
         hides_forbidden: bool = False,
     ) -> None:
-        self._features = features
+        self.features: Final = features
         self._hides_forbidden = hides_forbidden
         self._limits = limits
         self._hints: Mapping[str, Any] = {"result_type": "complete", **hints}
@@ -83,7 +83,7 @@ class ProtocolMethods:
         show: Callable[[Any, Context], Any] = lambda feature, _: feature.model,
     ) -> Handler:
         """List the features of a kind in pages, each as `show` shows it; None hides it."""
-        registry: Registry[Any] = getattr(self._features, kind)
+        registry: Registry[Any] = getattr(self.features, kind)
 
         async def list_page(params: Any, ctx: Context) -> Any:
             cursor = UNSET if params is UNSET else params.cursor
@@ -95,15 +95,15 @@ class ProtocolMethods:
 
     def _shown_tool(self, tool: Tool | RawTool, ctx: Context) -> t.Tool | None:
         token = ctx.token if self._hides_forbidden else None
-        needed = self._features.scopes.get(tool.model.name, ())
+        needed = self.features.scopes.get(tool.model.name, ())
         if token is not None and not token.scopes.issuperset(needed):
             return None
-        return shown(tool.model, self._features.options.get(tool.model.name, ()), ctx)
+        return shown(tool.model, self.features.options.get(tool.model.name, ()), ctx)
 
     async def call_tool(self, params: Any, ctx: Context) -> Any:
-        tool = self._features.tools.get(params.name)
+        tool = self.features.tools.get(params.name)
         if tool is None:
-            seen = (each for each in self._features.tools.values() if self._shown_tool(each, ctx))
+            seen = (each for each in self.features.tools.values() if self._shown_tool(each, ctx))
             raise _unknown("tool", params.name, (each.model.name for each in seen))
         try:
             arguments: dict[str, Any] = {} if params.arguments is UNSET else params.arguments
@@ -143,10 +143,10 @@ class ProtocolMethods:
         if len(uri) > self._limits.uri_chars:
             why = f"a URI of more than {self._limits.uri_chars} characters (Limits.uri_chars)"
             raise RpcError(error_codes.INVALID_PARAMS, why)
-        if resource := self._features.resources.get(uri):
+        if resource := self.features.resources.get(uri):
             return _contents(await resource.run({}, ctx), uri, resource.model, ctx)
         refused: str | None = None
-        for template in list(self._features.resource_templates.values()):
+        for template in list(self.features.resource_templates.values()):
             if (values := template.template.values(uri)) is None:
                 continue
             if fault := template.template.fault(values):
@@ -161,9 +161,9 @@ class ProtocolMethods:
         raise _not_found_error(uri, ctx, refused)
 
     async def get_prompt(self, params: Any, ctx: Context) -> t.GetPromptResult:
-        prompt = self._features.prompts.get(params.name)
+        prompt = self.features.prompts.get(params.name)
         if prompt is None:
-            raise _unknown("prompt", params.name, self._features.prompts)
+            raise _unknown("prompt", params.name, self.features.prompts)
         try:
             value = await prompt.run({} if params.arguments is UNSET else params.arguments, ctx)
         except BadArguments as error:
@@ -186,18 +186,18 @@ class ProtocolMethods:
         if not self._knows(of, argument.name):
             why = f"Unknown reference: {of[:200]}, {argument.name[:200]}"
             raise RpcError(error_codes.INVALID_PARAMS, why)
-        completer = self._features.completers.get((of, argument.name))
+        completer = self.features.completers.get((of, argument.name))
         values: Any = []
         chosen = _earlier_arguments(params.context)
-        if fault := self._features.path_fault(of, {**chosen, argument.name: argument.value}):
+        if fault := self.features.path_fault(of, {**chosen, argument.name: argument.value}):
             raise rpc_errors.invalid_params(fault)
         if completer is not None:
             values = await completer.run(argument.value, chosen, ctx)
         return _completion_result(values, self._limits.completions)
 
     def _knows(self, of: str, argument: str) -> bool:
-        arguments = self._features.arguments_of(of)
-        return (of, argument) in self._features.completers or argument in (arguments or ())
+        arguments = self.features.arguments_of(of)
+        return (of, argument) in self.features.completers or argument in (arguments or ())
 
 
 _UNSENDABLE: Final = (BadResult, EncodeError, StepError)

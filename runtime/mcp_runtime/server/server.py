@@ -21,41 +21,30 @@ import logging
 import os
 import secrets
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from socket import socket
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mcp_runtime.arguments import texts
-from mcp_runtime.core.http.param_headers import ParamHeaders
 from mcp_runtime.core.session.request_state import KeyRing, StateSealer
-from mcp_runtime.core.session.subscriptions import Change, Notice
-from mcp_runtime.core.terms.capabilities import declares
 from mcp_runtime.core.terms.extension import Extension, Extensions
 from mcp_runtime.core.terms.negotiation import ServerOffer
 from mcp_runtime.core.terms.tolerances import OF_ARGUMENTS, strictness
-from mcp_runtime.core.wire import rpc_errors
-from mcp_runtime.errors import NotOffered
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.revisions import ALL, HANDLERS, UNSET, parse, revision
+from mcp_runtime.revisions import ALL, UNSET
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.server.broadcast import ChangeBroadcaster
 from mcp_runtime.server.connection import ServerWireConnection
-from mcp_runtime.server.context import Context
 from mcp_runtime.server.decorators import Decorators
-from mcp_runtime.server.extension import attach, sharing
+from mcp_runtime.server.dispatcher import ServerDispatcher
+from mcp_runtime.server.extension import attach
 from mcp_runtime.server.lifespan import Lifespan
-from mcp_runtime.server.methods import ProtocolMethods, around
+from mcp_runtime.server.methods import ProtocolMethods
 from mcp_runtime.server.other_names import SERVER_NAMES, with_other_names
-from mcp_runtime.server.peer import Peer
 from mcp_runtime.server.registry import Features, Kind, or_unset
 from mcp_runtime.shared import runner
 from mcp_runtime.shared.connection import Trace
-from mcp_runtime.shared.threads import Threads
-from mcp_runtime.shared.uri_template import is_uri
-from mcp_runtime.stores import Store
 from mcp_runtime.transports.wire import Wire
 
 if TYPE_CHECKING:
@@ -125,11 +114,12 @@ class Server(Decorators):
             raise ValueError(f"ttl_ms must be 0 or more, not {ttl_ms}")
         features = Features(offers)
         hints = {"ttl_ms": ttl_ms, "cache_scope": cache_scope}
-        self._protocol: Final = ProtocolMethods(
-            features, limits, hints, hides_forbidden=hide_forbidden_tools
+        protocol = ProtocolMethods(features, limits, hints, hides_forbidden=hide_forbidden_tools)
+        protocol.show_errors = show_errors
+        dispatcher = ServerDispatcher(
+            protocol, limits, _sealer(keys), ping_every=ping_every, knows_clients=auth is not None
         )
-        super().__init__(features, self._protocol.methods, limits)
-        self.show_errors = show_errors
+        super().__init__(dispatcher)
         self.info = t.Implementation(
             name=name,
             version=version,
@@ -138,75 +128,47 @@ class Server(Decorators):
             website_url=or_unset(website_url),
             icons=UNSET if icons is None else list(icons),
         )
-        self.threads = Threads(limits.threads)
-        self.forgiven: Final[Counter[str]] = Counter()
-        """How often each tolerance was used for clients, by its name."""
-        self.sealer = _sealer(keys)
         self._draws_keys: Final = keys is None and not os.environ.get(_KEYS)
-        self.ping_every = ping_every
-        self._broadcaster: Final = ChangeBroadcaster()
-        self.connections = self._broadcaster.connections
         self.auth: Final = auth
-        self._lifespan = None if lifespan is None else Lifespan(partial(lifespan, self))
-        self._first_offer = ServerOffer(
-            info=self.info,
-            revisions=texts("revisions", revisions),
-            capabilities=features.capabilities(),
-            extensions=Extensions(extensions, revisions),
-            instructions=or_unset(instructions),
-            hints=hints,
-            can_subscribe=self._can_subscribe,
-            filters=features.filters,
-            strict=strictness(strict) | (OF_ARGUMENTS if strict_arguments else frozenset[str]()),
+        if lifespan is not None:
+            dispatcher.lifespan = Lifespan(partial(lifespan, self))
+        dispatcher.begin(
+            ServerOffer(
+                info=self.info,
+                revisions=texts("revisions", revisions),
+                capabilities=features.capabilities(),
+                extensions=Extensions(extensions, revisions),
+                instructions=or_unset(instructions),
+                hints=hints,
+                can_subscribe=dispatcher.can_subscribe,
+                filters=features.filters,
+                strict=strictness(strict) | (OF_ARGUMENTS if strict_arguments else frozenset()),
+            )
         )
-        self._offer: ServerOffer | None = self._first_offer
         attach(self, extensions)
 
     @property
     def show_errors(self) -> bool:
         """True if clients read the text of unexpected exceptions."""
-        return self._protocol.show_errors
+        return self._dispatcher.show_errors
 
     @show_errors.setter
     def show_errors(self, shows: bool) -> None:
-        self._protocol.show_errors = shows
+        self._dispatcher.protocol.show_errors = shows
 
-    # ---- what the server offers
+    @property
+    def forgiven(self) -> Counter[str]:
+        """How often each tolerance was used for clients, by its name."""
+        return self._dispatcher.forgiven
 
-    def offer(self) -> ServerOffer:
-        """Build the current offer: revisions, capabilities and description of the server."""
-        if self._offer is None:
-            first, own = self._first_offer, self._protocol.methods
-            self._offer = replace(
-                first,
-                capabilities=self.features.capabilities(),
-                methods=frozenset(self._handlers.keys() - own.keys()),
-            )
-        return self._offer
-
-    def _can_subscribe(self, uri: str) -> bool:
-        """Return True if clients may subscribe to this URI."""
-        method = "resources/read"
-        if self._handlers[method] is not self._protocol.methods[method]:
-            return is_uri(uri)
-        return self.features.knows(uri)
-
-    def _change_offer(self, **members: Any) -> None:
-        """Change the server's own description, for clients that come from now on."""
-        self._first_offer = replace(self._first_offer, **members)
-        self._offer = None
-
-    def _announce_change(self, *lists: str) -> None:
-        self._offer = None
-        for name in lists:
-            self._broadcaster.broadcast(Change(list=name))
+    # ---- notifications to all clients
 
     def resource_updated(self, uri: str, *, principal: str | None = None) -> None:
         """Notify the subscribers of a changed resource; only those of `principal`, if it is given.
 
         Anyone may subscribe to a URI of the server: its handler decides who may read the resource.
         """
-        self._broadcaster.broadcast(Change(uri=uri, principal=principal))
+        self._dispatcher.resource_updated(uri, principal)
 
     def publish(
         self, method: str, params: Any, member: str, value: str, *, principal: str | None = None
@@ -217,60 +179,7 @@ class Server(Decorators):
         is None. `params` are a model. Raises ValueError for an unknown method, NotOffered if the
         server does not declare the capability of the method.
         """
-        owner, core = self._first_offer.extensions.owner(method), revision(HANDLERS).methods
-        if owner is None and (method not in core or core[method].kind != "notification"):
-            raise ValueError(f"{method}: no notification of {HANDLERS}, nor of an extension here")
-        if owner is None and not declares(self.offer().declared, core[method].capability):
-            raise NotOffered(method, core[method].capability, "server")
-        body = t.to_wire(params) if owner is None else parse(owner.write("params", params))
-        notice = Notice(method, body, member, value)
-        self._broadcaster.broadcast(Change(notice=notice, principal=principal))
-
-    def mirrored(self, name: object) -> ParamHeaders:
-        """Return the headers repeating arguments of a tool, with the paths of the arguments."""
-        tool = self.features.tools.get(name) if isinstance(name, str) else None
-        return {} if tool is None else tool.mirrored
-
-    @property
-    def tool_scopes(self) -> Mapping[str, Collection[str]]:
-        """The scopes calls need, by tool. Tools that need none are absent."""
-        return self.features.scopes
-
-    @property
-    def reruns(self) -> Collection[str]:
-        """The tools whose calls may be run again by another process."""
-        return self.features.reruns
-
-    def list_digests(self) -> Mapping[str, str]:
-        """Digests of the lists, by name of the list."""
-        return self.features.list_digests()
-
-    # ---- requests
-
-    def handle(self, method: str, params: Any, ctx: Context) -> Awaitable[Any]:
-        """Handle a request and return its result. Raises RpcError, and the exceptions of the
-        handler.
-        """
-        handler = self._handlers.get(method)
-        if handler is None:
-            raise rpc_errors.method_not_found(method)
-        for middleware in reversed(self._middleware):
-            handler = around(middleware, method, handler)
-        ctx.params = params
-        return handler(params, ctx)
-
-    def notified(self, method: str, params: Any, connection: Peer) -> None:
-        """Call the handlers of a notification."""
-        for function in self._on_notification.get(method, ()):
-            work = function(params, connection)
-            if asyncio.iscoroutine(work):
-                connection.spawn(work)
-
-    async def read(
-        self, uri: str, ctx: Context
-    ) -> list[t.TextResourceContents | t.BlobResourceContents]:
-        """Return the contents of a resource. Raises RpcError if the server has no such resource."""
-        return await self._protocol.read(uri, ctx)
+        self._dispatcher.publish(method, params, member, value, principal)
 
     # ---- serving
 
@@ -278,21 +187,7 @@ class Server(Decorators):
         """Return a context that keeps the server's `lifespan` entered; contexts that are open
         together share a single lifespan.
         """
-        return self._lifespan or nullcontext()
-
-    @property
-    def state(self) -> Any:
-        """The value the lifespan yielded."""
-        return None if self._lifespan is None else self._lifespan.state
-
-    @asynccontextmanager
-    async def sharing(self, store: Store) -> AsyncGenerator[None]:
-        """Share changes and the state of extensions with other processes, as long as the context is
-        entered.
-        """
-        extensions = self._first_offer.extensions
-        async with self._broadcaster.shared(store.bus), sharing(extensions, store):
-            yield
+        return self._dispatcher.running()
 
     async def serve(self, wire: Wire, *, trace: Trace | None = None, grace: float = 0.0) -> None:
         """Serve one client on a wire, until the client is gone.
@@ -300,7 +195,7 @@ class Server(Decorators):
         Requests that run when the input ends have `grace` seconds; then they are cancelled without
         an answer.
         """
-        await ServerWireConnection(self, trace=trace).serve(wire, grace)
+        await ServerWireConnection(self._dispatcher, trace=trace).serve(wire, grace)
 
     def accept(self, wire: Wire) -> ServerWireConnection:
         """Start to serve one client on a wire, and return the connection.
@@ -308,7 +203,7 @@ class Server(Decorators):
         Await its `until_gone()` at the end; until then the server has no task that waits for the
         client.
         """
-        connection = ServerWireConnection(self)
+        connection = ServerWireConnection(self._dispatcher)
         connection.begin(wire)
         return connection
 
@@ -334,7 +229,7 @@ class Server(Decorators):
                 "process, nor after a restart; give Server(keys=...), or set %s",
                 _KEYS,
             )
-        return HttpApp(self, **options)
+        return HttpApp(self._dispatcher, **options)
 
     def run(
         self,

@@ -117,7 +117,7 @@ BOUNDED: Final = {
         core/terms/extension.py:Extensions.kept
         core/terms/extension.py:Extensions.names
         core/terms/tolerances.py:Tolerances._counts
-        server/server.py:Server.forgiven
+        server/dispatcher.py:ServerDispatcher.forgiven
         core/terms/translation.py:ExtendedTranslation._owners
         core/terms/translation.py:ExtendedTranslation.methods
         core/terms/translation.py:Translation._steps
@@ -165,9 +165,10 @@ BOUNDED: Final = {
         core/session/request_state.py:KeyRing._keys
         transports/shutdown.py:Shutdown._waits
         extensions/tasks/table.py:TaskTable._stores
-        server/decorators.py:Decorators._handlers
-        server/decorators.py:Decorators._middleware
-        server/decorators.py:Decorators._on_notification
+        server/dispatcher.py:ServerDispatcher.handlers
+        server/dispatcher.py:ServerDispatcher.middleware
+        server/dispatcher.py:ServerDispatcher.notification_handlers
+        server/dispatcher.py:ServerDispatcher.shared_parts
         server/http/app.py:HttpApp._public
         server/http/draining_server.py:DrainingServer.servers
         server/http/asgi/service.py:HttpService._sessions

@@ -12,6 +12,7 @@ from mcp_runtime.core.session.session import Session
 from mcp_runtime.core.wire import error_codes
 from mcp_runtime.limits import Limits
 from mcp_runtime.server.connection import ServerWireConnection
+from mcp_runtime.server.decorators import dispatcher_of
 from mcp_runtime.transports.memory import pair
 from tests.support.session_pair import (
     held_by_process,
@@ -109,7 +110,7 @@ async def test_batches_on_a_stream_are_bounded_together() -> None:
 
     before = held_by_process()
     ours, theirs = pair()
-    connection = ServerWireConnection(server)
+    connection = ServerWireConnection(dispatcher_of(server))
     serving = asyncio.create_task(connection.serve(theirs))
     ours.write(request("i", "initialize", initialize(BATCHES)) + b"\n")
     for number in range(8):

@@ -19,6 +19,7 @@ from mcp_runtime.auth.client.flows.dpop import DpopKey
 from mcp_runtime.auth.server.bearer import BearerAuth
 from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
 from mcp_runtime.limits import Limits
+from mcp_runtime.server.decorators import Decorators
 from mcp_runtime.server.http.cluster.cluster import Forwarded
 from mcp_runtime.stores.memory import MemoryBus, MemoryStore
 from tests.runtime.server.http.test_legacy_sse import Old, said_by
@@ -256,7 +257,7 @@ async def test_another_person_does_not_hear_of_a_change_that_is_for_one() -> Non
     store = shared()
     async with serving(store) as (one, _), serving(store) as (other, _):
         for app in (one, other):
-            app._service.server.resource("notes://{who}")(lambda who: who)
+            Decorators(app._service.server).resource("notes://{who}")(lambda who: who)
         async with people(one, "ann-token") as (ann,), people(other, "eve-token") as (eve,):
             heard = list[Response]()
             for person in (ann, eve):

@@ -18,6 +18,7 @@ from mcp_runtime.auth.server.bearer import BearerAuth
 from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
 from mcp_runtime.errors import Disconnected, TooMuch, Unauthorized
 from mcp_runtime.revisions import ALL
+from mcp_runtime.server.decorators import dispatcher_of
 from mcp_runtime.server.registry import Registry
 from tests.support.authorization_server import World
 from tests.support.uvicorn_served import served
@@ -156,9 +157,10 @@ async def test_a_tool_that_takes_the_name_of_another_does_not_take_its_scopes() 
 
 def test_a_tool_has_its_scopes_before_it_can_be_called(monkeypatch: pytest.MonkeyPatch) -> None:
     server, seen = Server("s", "1"), list[object]()
+    dispatcher = dispatcher_of(server)
 
     def added(registry: Registry[Any], name: str, item: object) -> None:
-        seen.append((server.tool_scopes[name], name in server.reruns))
+        seen.append((dispatcher.tool_scopes[name], name in dispatcher.reruns))
 
     monkeypatch.setattr(Registry, "add", added)
     server.add_tool(lambda: "", name="guarded", scopes=["write"], rerun=True)

@@ -16,6 +16,7 @@ from mcp_runtime.core.wire import peek
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.connection import ServerWireConnection
+from mcp_runtime.server.decorators import dispatcher_of
 from mcp_runtime.server.http.asgi.outbox import Outbox
 from mcp_runtime.transports.memory import pair
 from tests.support.session_pair import (
@@ -162,7 +163,7 @@ async def _answers_that_nobody_reads() -> int:
         return "x" * 500_000
 
     ours, theirs = pair()
-    serving = asyncio.create_task(ServerWireConnection(server).serve(theirs))
+    serving = asyncio.create_task(ServerWireConnection(dispatcher_of(server)).serve(theirs))
     messages = [request("i", "initialize", initialize(SHAKEN))]
     messages += [request(id, "tools/call", {"name": "large"}) for id in range(100)]
     ours.write(b"".join(message + b"\n" for message in messages))
@@ -187,7 +188,7 @@ async def test_params_are_not_kept_once_they_are_read() -> None:
         return ""
 
     ours, theirs = pair()
-    serving = asyncio.create_task(ServerWireConnection(server).serve(theirs))
+    serving = asyncio.create_task(ServerWireConnection(dispatcher_of(server)).serve(theirs))
     call = {"name": "size", "arguments": {"text": "x" * 10_000}}
     ours.write(request("i", "initialize", initialize(SHAKEN)) + b"\n")
     ours.write(request(1, "tools/call", call) + b"\n")

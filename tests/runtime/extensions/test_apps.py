@@ -11,6 +11,7 @@ import pytest
 from mcp_runtime import Client, Context, Limits, Server, types
 from mcp_runtime.extensions import Extension, apps
 from mcp_runtime.revisions import ALL, DecodeError
+from mcp_runtime.server.decorators import dispatcher_of
 
 UI: Final = "ui://votes/page"
 HTML: Final = "text/html;profile=mcp-app"
@@ -176,7 +177,7 @@ def test_a_page_at_the_limit_is_registered_and_one_byte_more_is_not() -> None:
     made = server(ui_bytes=4)
     with pytest.raises(ValueError, match=r"the page has 5 bytes, more than 4 \(Limits.ui_bytes\)"):
         apps.resource(made, UI, "éé!")
-    assert len(made.features.resources) == 0
+    assert len(dispatcher_of(made).features.resources) == 0
 
 
 def test_a_server_that_does_not_declare_pages_cannot_have_one() -> None:

@@ -18,6 +18,7 @@ from mcp_runtime import Context, Server
 from mcp_runtime.errors import Disconnected, SessionError
 from mcp_runtime.revisions import ALL
 from mcp_runtime.server.connection import ServerWireConnection
+from mcp_runtime.server.decorators import dispatcher_of
 from mcp_runtime.transports.wire import Receiver
 from tests.support.session_pair import (
     HANDSHAKE,
@@ -65,7 +66,7 @@ class HalfOpen:
 async def served(server: Server, spoken: str, grace: float = 60) -> AsyncGenerator[HalfOpen]:
     """A client with a handshake where the revision has one; at the end the server has ended."""
     wire = HalfOpen()
-    serving = asyncio.create_task(ServerWireConnection(server).serve(wire, grace))
+    serving = asyncio.create_task(ServerWireConnection(dispatcher_of(server)).serve(wire, grace))
     await asyncio.sleep(0)
     if spoken in HANDSHAKE:
         opening = initialize(spoken)

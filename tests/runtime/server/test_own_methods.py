@@ -10,6 +10,7 @@ from mcp_runtime import Client, Context, Server
 from mcp_runtime.errors import NotOffered, RemoteError
 from mcp_runtime.revisions import ALL
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.decorators import dispatcher_of
 
 REF: Final = t.PromptReference(name="p")
 
@@ -98,7 +99,7 @@ async def test_a_capability_may_be_any_that_a_server_can_have(
     async def skills(params: Any, ctx: Context) -> Any:
         return {"skills": []}
 
-    capabilities = t.to_wire(server.offer().capabilities)
+    capabilities = t.to_wire(dispatcher_of(server).offer().capabilities)
     assert capabilities == {"logging": {}, **declared}
 
 

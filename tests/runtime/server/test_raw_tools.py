@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from mcp_runtime import Client, Context, Server, types
 from mcp_runtime.revisions import DecodeError
+from mcp_runtime.server.decorators import dispatcher_of
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 
@@ -102,11 +103,11 @@ def test_a_function_that_does_not_take_arguments_and_context_is_refused_when_it_
     for function in (one, three, named):
         with pytest.raises(TypeError, match="tool raw: its function is called with the arguments"):
             register(function)
-    assert not server.features.tools
+    assert not dispatcher_of(server).features.tools
     register(any_number)
 
 
 def test_a_compiled_function_that_does_not_say_what_it_takes_is_registered() -> None:
     server = Server("raw", "1")
     server.raw_tool(model("raw", is_structured=False))(dict.pop)
-    assert [*server.features.tools] == ["raw"]
+    assert [*dispatcher_of(server).features.tools] == ["raw"]

@@ -7,7 +7,7 @@ import logging
 import math
 import time
 from asyncio import AbstractEventLoop
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final, TypeAlias
@@ -30,7 +30,7 @@ from mcp_runtime.extensions.tasks.record import (
 from mcp_runtime.extensions.tasks.table import TaskTable
 from mcp_runtime.revisions import EncodeError
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.server.context import Context
+from mcp_runtime.server.context import Context, answers_so_far
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.shared.failures import record_failure
 from mcp_runtime.shared.places import Room
@@ -51,11 +51,10 @@ class RunningTask:
         self._table = table
         self._owner = owner
         self.record: Final = record
-        self._inputs = InputRequests({} if ctx.inputs is None else dict(ctx.inputs.answers))
+        self._inputs = InputRequests(dict(answers_so_far(ctx)))
         reported = -math.inf if record.call is None else record.call.progress
         peer = TaskPeer(ctx.peer, self._report, reported)
-        self.ctx: Final = Context(ctx.server, peer, ctx.called)
-        self.ctx.asker = self._ask
+        self.ctx: Final = Context(ctx.server, peer, ctx.called, asker=self)
 
     async def work(self, handler: Handler, params: Any) -> None:
         """Run the handler and store its result or exception, as long as the task is kept."""
@@ -111,7 +110,12 @@ class RunningTask:
 
     # ---- questions
 
-    async def _ask(self, request: Any, key: str | None, timeout: float | None) -> Any:
+    @property
+    def answers(self) -> Mapping[str, Any]:
+        """The client's answers so far, by key."""
+        return self._inputs.answers
+
+    async def ask(self, request: Any, key: str | None, timeout: float | None) -> Any:
         """Return the client's answer to a question, which it finds when it asks how the task
         stands.
         """

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from secrets import token_urlsafe
 from types import MappingProxyType
-from typing import Any, Final, Literal, Protocol, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -22,7 +22,6 @@ import mcp_runtime.extensions.tasks.messages as messages
 from mcp_runtime.auth.server.current import run_with_token, written_token
 from mcp_runtime.core.session.events import Called
 from mcp_runtime.core.session.pending import Timeout
-from mcp_runtime.core.session.request_state import StateSealer
 from mcp_runtime.core.terms.durations import in_seconds
 from mcp_runtime.core.terms.role import SERVER, Role
 from mcp_runtime.core.wire import error_codes, rpc_errors
@@ -33,8 +32,8 @@ from mcp_runtime.extensions.tasks.table import TaskTable, fail_as_lost
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import Position, Revision, parse
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.server.context import Context
-from mcp_runtime.server.decorators import Decorators
+from mcp_runtime.server.context import Context, answers_so_far
+from mcp_runtime.server.decorators import Decorators, dispatcher_of
 from mcp_runtime.server.extension import ServerExtension
 from mcp_runtime.server.registry import Features
 from mcp_runtime.server.tool_option import ToolOption
@@ -131,21 +130,6 @@ def context_of(call: Call, ctx: Context) -> Context:
     return Context(ctx.server, ctx.peer, Called(ctx.request_id, "tools/call", b"", terms))
 
 
-class _Host(Protocol):
-    """The part of a server its tasks use."""
-
-    limits: Limits
-    sealer: StateSealer
-    auth: object
-    features: Features
-
-    def handle(self, method: str, params: Any, ctx: Context) -> Awaitable[Any]: ...
-
-    def publish(
-        self, method: str, params: Any, member: str, value: str, *, principal: str | None
-    ) -> None: ...
-
-
 class Tasks(ServerExtension):
     """Calls of tools that go on after their answer. Clients poll them.
 
@@ -189,16 +173,16 @@ class Tasks(ServerExtension):
     # ---- what the server calls
 
     def attach(self, server: Decorators) -> None:
-        self._server = host = cast("_Host", server)
-        self._lists = host.auth is not None
+        self._dispatcher = dispatcher = dispatcher_of(server)
+        self._lists = dispatcher.knows_clients
         self._table = TaskTable(
-            host.limits,
-            host.sealer,
+            dispatcher.limits,
+            dispatcher.sealer,
             self._notify_subscribers,
             self._look_for_cancellation,
             self._running.__contains__,
         )
-        self._reruns = Reruns(host.features, host.limits, self._table)
+        self._reruns = Reruns(dispatcher.features, dispatcher.limits, self._table)
         handlers = {
             "tasks/get": self._get,
             "tasks/update": self._update,
@@ -240,7 +224,7 @@ class Tasks(ServerExtension):
             work.cancel()
         if running:
             await asyncio.wait(
-                [work for _, work in running], timeout=self._server.limits.drain_wait
+                [work for _, work in running], timeout=self._dispatcher.limits.drain_wait
             )
         for task in (task for task, _ in running if not self._reruns.may_run(task.record)):
             with suppress(StoreUnavailable):
@@ -250,7 +234,8 @@ class Tasks(ServerExtension):
         """Notify the clients subscribed to the task."""
         params = messages.notice(record, self.poll_interval)
         log.info("task %s of %r: %s", record.id, owner, record.status)
-        self._server.publish("notifications/tasks", params, "taskIds", record.id, principal=owner)
+        dispatcher = self._dispatcher
+        dispatcher.publish("notifications/tasks", params, "taskIds", record.id, owner)
 
     def _look_for_cancellation(self, owner: str, id: str) -> None:
         """Look whether a task running here was cancelled."""
@@ -268,12 +253,11 @@ class Tasks(ServerExtension):
         self, params: Any, ctx: Context, handler: Handler, wish: float | None
     ) -> Record:
         """Store a new task and run it; `wish` is how long the client wants it kept."""
-        now, most = time.time(), self._server.limits.task_ttl
+        now, most = time.time(), self._dispatcher.limits.task_ttl
         ttl = min(self.ttl if wish is None else wish, most)
         record = Record(token_urlsafe(_ID_BYTES), self._table.process, now, now, ttl)
         if (call := self._reruns.call_of(params, ctx)) is not None:
-            answers = {} if ctx.inputs is None else ctx.inputs.answers
-            record = replace(record, call=call, answers=answers)
+            record = replace(record, call=call, answers=dict(answers_so_far(ctx)))
         await self._table.add(ctx.principal, record)
         self._run(record, ctx, handler, params)
         return record
@@ -296,7 +280,7 @@ class Tasks(ServerExtension):
 
     def _run_again(self, record: Record, call: Call, ctx: Context) -> None:
         params = t.from_wire(t.CallToolRequestParams, call.params)
-        handler = partial(self._server.handle, "tools/call")
+        handler = partial(self._dispatcher.handle, "tools/call")
         self._run(record, context_of(call, ctx), handler, params)
 
     async def _refuse_without_option(
@@ -309,7 +293,7 @@ class Tasks(ServerExtension):
         return await handler(params, ctx)
 
     def _lacks_option(self, tool: str) -> bool:
-        features = self._server.features
+        features = self._dispatcher.features
         options = features.options.get(tool, ())
         return features.tools.get(tool) is not None and not any(
             isinstance(option, TaskOption) for option in options
@@ -349,7 +333,7 @@ class Tasks(ServerExtension):
             raise RpcError(error_codes.METHOD_NOT_FOUND, why)
         cursor = UNSET if params is UNSET else params.cursor
         after = None if cursor is UNSET else cursor
-        size = min(self._server.limits.page_size, _MAX_TASKS_ON_PAGE)
+        size = min(self._dispatcher.limits.page_size, _MAX_TASKS_ON_PAGE)
         page, more = await self._table.page(ctx.principal, after, size)
         body: dict[str, Any] = {
             "tasks": [messages.core_task(record, self.poll_interval) for record in page]
@@ -388,7 +372,7 @@ class Tasks(ServerExtension):
 
     async def _ask(self, ctx: Context, id: str, key: str, wire: Mapping[str, Any]) -> None:
         """Ask the client of a task of the core a question of the handler."""
-        request, timeout = messages.request_of(wire, id), Timeout(self._server.limits.total)
+        request, timeout = messages.request_of(wire, id), Timeout(self._dispatcher.limits.total)
         try:
             answer = await ctx.peer.request(
                 request.method, request.params, timeout=timeout, about=ctx.request_id

@@ -17,6 +17,7 @@ import pytest
 from mcp_runtime import Client, Context, Limits, Server
 from mcp_runtime.extensions import ToolOption
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.decorators import dispatcher_of
 from mcp_runtime.stores.memory import MemoryStore, MemoryTasks
 from tests.runtime.auth.test_ownership import known
 from tests.support.raw_peer import RawPeer, connected
@@ -345,7 +346,7 @@ class SlowTasks(MemoryTasks):
 async def test_a_call_that_is_cancelled_while_its_task_is_stored_leaves_none_that_works() -> None:
     place, store, tasks = Place(server={"auth": known()}), MemoryStore(), SlowTasks()
     store.tasks = tasks
-    async with place.server.sharing(store), peer_of(place) as (peer, _):
+    async with dispatcher_of(place.server).sharing(store), peer_of(place) as (peer, _):
         peer.say(request("1", "tools/call", {"name": "slow", "arguments": {}, "task": {}}))
         await tasks.asked.wait()
         peer.say(cancelled("1"))

@@ -12,6 +12,7 @@ import pytest
 from mcp_runtime import Limits
 from mcp_runtime.errors import RemoteError, RpcError
 from mcp_runtime.extensions.tasks import TaskCancelled, TaskHandle
+from mcp_runtime.server.decorators import dispatcher_of
 from mcp_runtime.stores.memory import MemoryStore
 from mcp_runtime.stores.opening import store_at
 from tests.support.patience import until
@@ -22,7 +23,7 @@ from tests.support.task_server import Place, started, text, working
 @asynccontextmanager
 async def process(store: str, **options: Any) -> AsyncGenerator[Place]:
     place, opened = Place(**options), store_at(store)
-    async with opened, place.server.sharing(opened):
+    async with opened, dispatcher_of(place.server).sharing(opened):
         yield place
 
 
@@ -179,7 +180,11 @@ async def test_a_store_that_is_away_is_an_error_and_the_outcome_waits_for_it(
     redis: RedisServer,
 ) -> None:
     place, opened = Place(), store_at(redis.url, Limits(store_wait=1.0))
-    async with opened, place.server.sharing(opened), place.client() as (client, tasks):
+    async with (
+        opened,
+        dispatcher_of(place.server).sharing(opened),
+        place.client() as (client, tasks),
+    ):
         handle = await started(client, tasks, "slow")
         redis.stop()
         try:

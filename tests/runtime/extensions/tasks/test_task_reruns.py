@@ -17,6 +17,7 @@ from mcp_runtime.auth.server.verifier import VerifiedToken
 from mcp_runtime.errors import RemoteError, RpcError
 from mcp_runtime.extensions.tasks import TaskHandle
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.decorators import dispatcher_of
 from mcp_runtime.stores import StoreUnavailable
 from mcp_runtime.stores.opening import store_at
 from tests.support.json_peers import RawClient, connected
@@ -83,7 +84,7 @@ async def processes(
         made = [Process(number, rerun=number != without, **limits) for number in range(count)]
         for each in made:
             opened = await stack.enter_async_context(store_at(store))
-            await stack.enter_async_context(each.server.sharing(opened))
+            await stack.enter_async_context(dispatcher_of(each.server).sharing(opened))
         yield made
 
 

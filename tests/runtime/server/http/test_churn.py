@@ -13,6 +13,7 @@ import pytest
 from bench.soak import churn, counts, settled, slope, talker
 from mcp_runtime import Context, Server
 from mcp_runtime.limits import Limits
+from mcp_runtime.server.decorators import dispatcher_of
 from tests.runtime.server.http.test_requests import LISTEN
 from tests.support.asgi_client import GET, Client, plain, serving
 from tests.support.clock import Clock
@@ -73,14 +74,18 @@ async def test_a_thousand_open_streams_are_ended_in_good_order_without_waiting(
     streams = client.open[2::3] if kind == "get" else client.open
     for stream in streams:
         await stream.until_begun()
-    assert len(server.connections) == 1000
+    assert len(dispatcher_of(server).connections) == 1000
     begun = (loop := asyncio.get_running_loop()).time()
     await client.app.drain()
     assert loop.time() - begun < Limits().drain_wait / 10
     assert [stream for stream in streams if not stream.over] == []
     if kind == "listen":
         assert all(stream.messages[-1]["id"] == 1 for stream in streams)
-    assert (server.connections, client.app.sessions, client.app.sse_sessions) == (set(), {}, {})
+    assert (dispatcher_of(server).connections, client.app.sessions, client.app.sse_sessions) == (
+        set(),
+        {},
+        {},
+    )
 
 
 @pytest.mark.parametrize("in_session", [False, True])

@@ -13,6 +13,7 @@ import pytest
 from mcp_runtime import Context, Server
 from mcp_runtime.core.wire import error_codes
 from mcp_runtime.limits import Limits
+from mcp_runtime.server.decorators import dispatcher_of
 from mcp_runtime.stores.memory import MemorySessions, MemoryStore
 from tests.support.asgi_client import (
     BOTH,
@@ -70,7 +71,7 @@ async def test_an_initialize_that_is_refused_leaves_no_session(params: Any) -> N
         response = await client.post(said).until_over()
         assert (response.status, response.json["id"]) == (400, 0)
         assert "mcp-session-id" not in response.headers
-        assert (client.app.sessions, server.connections) == ({}, set())
+        assert (client.app.sessions, dispatcher_of(server).connections) == ({}, set())
 
 
 @pytest.mark.requirement("transport.http.session.missing")
@@ -103,7 +104,7 @@ async def test_a_session_ends_with_delete_and_is_not_found_after_that() -> None:
         assert again.status == 404
         assert (await other.request("ping").until_over()).status == 200
         assert [*client.app.sessions] == [other.id]
-        assert len(server.connections) == 1
+        assert len(dispatcher_of(server).connections) == 1
 
 
 @pytest.mark.requirement("security.session.bound-to-user", "security.session.not-authentication")
@@ -242,7 +243,11 @@ async def test_the_answers_to_a_batch_go_where_it_was_asked_though_its_last_one_
         session = await client.session("2025-03-26")
         call = {**PING, "id": 9, "method": "tools/call", "params": {"name": "wait"}}
         response = session.post([*batch(1), call])
-        await until(lambda: bool(stuck.connections) and session_of(client, session).running > 0)
+        await until(
+            lambda: (
+                bool(dispatcher_of(stuck).connections) and session_of(client, session).running > 0
+            )
+        )
         cancellation = {"method": "notifications/cancelled", "params": {"requestId": 9}}
         cancelled = await session.post({"jsonrpc": "2.0", **cancellation}).until_over()
         assert (cancelled.status, cancelled.body) == (202, b"")
@@ -561,7 +566,7 @@ async def test_a_session_that_is_not_used_is_ended_and_one_with_a_stream_is_not(
         assert (await listens.request("ping").until_over()).status == 200
         await stream.drop()
         await clock.forward(700)
-        await until(lambda: not client.app.sessions and not server.connections)
+        await until(lambda: not client.app.sessions and not dispatcher_of(server).connections)
 
 
 async def test_a_session_with_a_stream_is_kept_in_the_store_and_one_that_is_not_used_is_not() -> (

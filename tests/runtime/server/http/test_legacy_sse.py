@@ -11,6 +11,7 @@ import pytest
 
 from mcp_runtime import Server
 from mcp_runtime.limits import Limits
+from mcp_runtime.server.decorators import dispatcher_of
 from tests.support.asgi_client import (
     GET,
     Client,
@@ -94,7 +95,7 @@ async def test_a_client_that_goes_takes_its_session_along() -> None:
         await old.post({"jsonrpc": "2.0", "id": 1, **call})
         await asyncio.sleep(0)
         await old.stream.drop()
-        assert (client.app.sse_sessions, server.connections) == ({}, set())
+        assert (client.app.sse_sessions, dispatcher_of(server).connections) == ({}, set())
         assert (await old.post(initialize("2024-11-05"))).status == 404
         await elapse(0.01)
         assert seen == ["cancelled"]

@@ -18,6 +18,7 @@ from mcp_runtime import Context, Server
 from mcp_runtime.core.session.subscriptions import Change
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.server.broadcast import ChangeBroadcaster
+from mcp_runtime.server.decorators import Decorators
 from mcp_runtime.server.http.cluster.cluster import Cluster, Forwarded
 from mcp_runtime.stores import Kept
 from mcp_runtime.stores.memory import MemoryBus, MemorySessions, MemoryStore
@@ -209,7 +210,7 @@ async def test_a_change_is_heard_once_by_the_clients_of_every_process() -> None:
         await stream.until_begun()
         await listened.until_events(1)
         other.app._service.server.resource_updated("note://one")
-        other.app._service.server.tool(lambda: "new", name="new")
+        Decorators(other.app._service.server).tool(lambda: "new", name="new")
         await stream.until(lambda it: len(it.messages) == 2)
         await listened.until(lambda it: len(it.messages) == 2)
         await elapse(0.01)
@@ -242,7 +243,7 @@ async def test_a_change_between_two_streams_is_not_missed_where_the_session_was_
         await at(other, begun).request("ping").until_over()
         again = at(other, begun).get(moved.events[-1].id)
         await again.until_begun()
-        other.app._service.server.tool(lambda: "new", name="new")
+        Decorators(other.app._service.server).tool(lambda: "new", name="new")
         await again.until(lambda it: it.messages)
         assert again.messages[0]["method"] == "notifications/tools/list_changed"
 
@@ -250,7 +251,7 @@ async def test_a_change_between_two_streams_is_not_missed_where_the_session_was_
 async def test_a_session_hears_once_of_a_list_that_differs_since_a_deploy() -> None:
     async with two() as (one, other, _, _):
         begun = await one.session()
-        other.app._service.server.tool(lambda: "new", name="deployed")
+        Decorators(other.app._service.server).tool(lambda: "new", name="deployed")
         moved = at(other, begun)
         stream = moved.get()
         await stream.until(lambda it: it.messages)
@@ -281,7 +282,7 @@ async def test_what_is_no_change_on_the_bus_is_logged_and_the_next_is_heard(
                 b'{"sender":"x","list":"?"}',
             ):
                 shared.bus.publish("changes", message)
-            other.app._service.server.tool(lambda: "new", name="new")
+            Decorators(other.app._service.server).tool(lambda: "new", name="new")
             await stream.until(lambda it: len(it.messages) == 2)
         assert len(caplog.records) == 8  # four in each process
 
@@ -351,7 +352,7 @@ async def test_the_stream_of_get_goes_on_at_whichever_process_is_asked() -> None
         for number, client in enumerate(servers):
             session = at(client, begun)
             stream = await (session.get(last) if number % 3 else session.get()).until_begun()
-            one.app._service.server.add_tool(_nothing, name=f"tool{number}")
+            Decorators(one.app._service.server).add_tool(_nothing, name=f"tool{number}")
             await stream.until(lambda stream: bool(stream.messages))
             await stream.drop()
             ids += [event.id for event in stream.events]
@@ -373,7 +374,7 @@ async def test_the_stream_of_get_is_closed_with_a_time_to_reconnect_when_its_pro
         assert [event.retry for event in stream.events] == [None, 1000]
         assert silent.events == []
         again = await at(other, begun).get(stream.events[0].id).until_begun()
-        other.app._service.server.add_tool(_nothing, name="new")
+        Decorators(other.app._service.server).add_tool(_nothing, name="new")
         await again.until(lambda again: len(again.messages) == 1)
         await again.drop()
 

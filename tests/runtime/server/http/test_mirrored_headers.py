@@ -17,6 +17,7 @@ from mcp_runtime.core.wire import error_codes
 from mcp_runtime.core.wire.peek import request_params
 from mcp_runtime.errors import RpcError
 from mcp_runtime.json_schema.header_annotations import param_headers
+from mcp_runtime.server.decorators import dispatcher_of
 from tests.support.asgi_client import (
     LATEST,
     Client,
@@ -358,7 +359,7 @@ def test_a_tool_with_a_mark_that_clients_would_refuse_cannot_be_offered(
         async def raw(arguments: Any, ctx: Any) -> str:
             raise AssertionError
 
-    assert server.offer().capabilities.tools is types.UNSET
+    assert dispatcher_of(server).offer().capabilities.tools is types.UNSET
 
 
 @pytest.mark.requirement(

@@ -11,7 +11,6 @@ from typing import Any, Final
 import pytest
 
 from mcp_runtime.limits import Limits
-from mcp_runtime.server.http import HttpApp
 from tests.support.asgi_client import POST, plain, serving
 from tests.support.loopback import Loopback
 from tests.support.patience import PATIENCE
@@ -58,7 +57,7 @@ def test_a_body_that_is_refused_early_does_not_lose_the_answer(
     loopback: Loopback, case: str
 ) -> None:
     path, headers, megabytes, status = CASES[case]
-    with loopback.mounted(HttpApp(plain())) as url:
+    with loopback.mounted(plain().asgi()) as url:
         for _ in range(TRIES):
             answered_status, body = answered(url, path, {**POST, **headers}, megabytes)
             assert answered_status == status

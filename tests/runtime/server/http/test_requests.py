@@ -14,6 +14,7 @@ from mcp_runtime import Context, Server
 from mcp_runtime.core.wire import error_codes
 from mcp_runtime.errors import RpcError
 from mcp_runtime.limits import Limits
+from mcp_runtime.server.decorators import dispatcher_of
 from mcp_runtime.server.http.asgi.request import HttpRequest
 from tests.support.asgi_client import (
     GET,
@@ -238,9 +239,9 @@ async def test_a_subscription_is_a_stream_kept_open_by_comments() -> None:
         server.remove_tool("count")
         await response.until_events(2)
         assert response.messages[1]["method"] == "notifications/tools/list_changed"
-        assert len(server.connections) == 1
+        assert len(dispatcher_of(server).connections) == 1
         await response.drop()
-        assert len(server.connections) == 0
+        assert len(dispatcher_of(server).connections) == 0
 
 
 async def test_a_slow_handler_is_answered_by_a_stream_kept_open_by_comments() -> None:

@@ -19,7 +19,6 @@ from mcp_runtime.compat.context import (
 )
 from mcp_runtime.compat.mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp_runtime.compat.models import Model
-from mcp_runtime.compat.native import server_of
 from mcp_runtime.compat.shapes import items_of, members_of
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context as NativeContext
@@ -131,7 +130,7 @@ class Context:
         method: str = getattr(notification, "root", notification).method
         parts = method.split("/")
         if parts[-1] == "list_changed":
-            server_of(self.native).announce(parts[1])
+            self.native.server.announce_change(parts[1])
 
     # ---- features of the server
 

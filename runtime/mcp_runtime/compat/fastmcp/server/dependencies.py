@@ -28,7 +28,7 @@ def get_context() -> Context:
     native = current.get()
     if native is None:
         raise RuntimeError("No active context found.")
-    return Context(getattr(native.server, "compat", None), native=native)
+    return Context(getattr(native.server, "facade", None), native=native)
 
 
 def get_server() -> Any:

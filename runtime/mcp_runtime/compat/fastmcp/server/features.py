@@ -25,7 +25,7 @@ from mcp_runtime.server.context import Context as NativeContext
 
 
 def _context(owner: Any, native: NativeContext | None) -> Context:
-    server = owner or getattr(getattr(native, "server", None), "compat", None)
+    server = owner or getattr(getattr(native, "server", None), "facade", None)
     return Context(server, native=native)
 
 

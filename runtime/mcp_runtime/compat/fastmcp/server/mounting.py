@@ -19,6 +19,7 @@ from mcp_runtime.compat.models import wire
 from mcp_runtime.compat.native import HINTS, NativeServer
 from mcp_runtime.compat.shapes import items_of
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.decorators import dispatcher_of
 from mcp_runtime.server.registry import ResourceTemplate
 from mcp_runtime.shared.uri_template import Template
 
@@ -64,7 +65,7 @@ def is_named(native: Any, key: str, name: str) -> bool:
 
 def natives(server: NativeServer) -> Iterator[tuple[str, str, Any]]:
     """Yield the kind, the key and the native feature of all features."""
-    features = server.features
+    features = dispatcher_of(server).features
     for kind, registry in (
         ("tool", features.tools),
         ("prompt", features.prompts),

@@ -22,6 +22,7 @@ from mcp_runtime.compat.fastmcp.server.mounting import (
 )
 from mcp_runtime.compat.generics import Subscriptable
 from mcp_runtime.compat.native import NativeServer
+from mcp_runtime.server.decorators import dispatcher_of
 
 log: Final = logging.getLogger("mcp_runtime.compat")
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -160,7 +161,7 @@ class Registrar(Subscriptable, ABC):
             parent._show(kind, prefixed(kind, key, prefix), renamed(kind, native, prefix))
 
     def _hide(self, kind: str, key: str) -> None:
-        features = self.native.features
+        features = dispatcher_of(self.native).features
         registries: dict[str, list[dict[str, Any]]] = {
             "tool": [features.tools],
             "prompt": [features.prompts],

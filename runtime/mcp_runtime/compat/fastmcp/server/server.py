@@ -88,7 +88,7 @@ class FastMCP(Registrar):
             lifespan=lambda _: self._running(),
             auth=self.auth,
         )
-        self.native.compat = self
+        self.native.serve_as(self)
         self.native.middleware(self._around)
         self.middleware: list[Any] = list(middleware or ())
         for each in tools or ():

@@ -120,5 +120,5 @@ class Context(_Subscripted[_Session, _Lifespan, _Request]):
 
 
 def make_context(native: NativeContext | None) -> Context:
-    server = None if native is None else getattr(native.server, "compat", None)
+    server = None if native is None else getattr(native.server, "facade", None)
     return Context(native=native, fastmcp=server)

@@ -68,7 +68,7 @@ class FastMCP(Subscriptable):
             lifespan=None if lifespan is None else lambda _: lifespan(self),
             auth=bearer_auth(auth, token_verifier, auth_server_provider),
         )
-        self.native.compat = self
+        self.native.serve_as(self)
         self._tool_manager = Manager(self._put)
         self._prompt_manager = Manager(self._put)
         self._resource_manager = Manager(self._put)

@@ -26,6 +26,7 @@ from mcp_runtime.compat.streams import Stream
 from mcp_runtime.errors import RpcError
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context as NativeContext
+from mcp_runtime.server.decorators import dispatcher_of
 
 log: Final = logging.getLogger("mcp_runtime.compat")
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -140,9 +141,10 @@ class Server(Subscriptable):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
     ) -> Any:
         """Return the capabilities; those in `experimental_capabilities` are offered from now on."""
+        dispatcher = dispatcher_of(self.native)
         for name in experimental_capabilities or {}:
-            self.native.features.declare(f"experimental.{name}")
-        return models.model("ServerCapabilities")(**t.to_wire(self.native.offer().capabilities))
+            dispatcher.features.declare(f"experimental.{name}")
+        return models.model("ServerCapabilities")(**t.to_wire(dispatcher.offer().capabilities))
 
     @property
     def request_context(self) -> RequestContext:
