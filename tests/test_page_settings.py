@@ -74,12 +74,28 @@ def test_the_commands_of_the_workflow_are_there() -> None:
     installed = [words for words in commands if words[0] == "pip"]
     assert SERVERS_OWN in installed
     ours = [w for w in commands if w[0] in ("mcp-bindgen", "pip") and w != SERVERS_OWN]
-    assert len(ours) == 3
+    assert len(ours) == 2
     assert [problem for words in ours for problem in faults(words)] == []
 
 
-def test_the_workflow_compares_the_lists_that_it_has_written() -> None:
-    *_, last = lines = steps("DIFF-IN-CI.md")
-    written = {line.partition(" > ")[2] for line in lines} - {""}
-    assert last.startswith("mcp-bindgen diff --tools")
-    assert written == set(re.findall(r"\w+\.json", last))
+def test_the_workflow_compares_the_list_that_the_page_has_committed() -> None:
+    *_, fetched, last = steps("DIFF-IN-CI.md")
+    committed = set(re.findall(r"git add (\S+)", page("DIFF-IN-CI.md").text))
+    assert fetched.startswith("git fetch")
+    assert set(re.findall(r"git:FETCH_HEAD:(\S+)", last)) == committed
+
+
+def test_the_action_runs_what_the_workflow_runs() -> None:
+    text = (ROOT / "action.yml").read_text("utf-8")
+    *_, fetched, compared = steps("DIFF-IN-CI.md")
+    inputs = dict(re.findall(r"^  ([\w-]+):\n    description: .+\.\n +(.*)$", text, re.M))
+    env = dict(re.findall(r"^ +([A-Z_]+): \$\{\{ inputs\.([\w-]+) \}\}$", text, re.M))
+    assert {*env.values()} == inputs.keys()
+    values = {name: inputs[input].removeprefix("default: ") for name, input in env.items()}
+    assert values.pop("SERVER") == "required: true"
+    values["SERVER"] = "mcp-bindgen run weather.py"
+    command = text.partition("run: >-")[2].partition("env:")[0]
+    words = [re.sub(r"\$(\w+)", lambda m: values[m[1]], word) for word in shlex.split(command)]
+    assert faults(words) == []
+    assert "      run: " + fetched.partition('"')[0] in text
+    assert words == [*shlex.split(compared)[:-2], "--fail-on", "breaking", "--format", "github"]

@@ -22,7 +22,11 @@ CASES: Final = {case.name: case for case in cases()}
 FOR: Final = {name: case for name, case in CASES.items() if not case.near}
 ELSEWHERE: Final = {
     "MEMBER_PYTHON_NAME": "test_a_name_that_a_decision_gives_is_told",
-    **{id: "test_tools.py, test_ignore.py" for id in RULES if id.startswith(("TOOL_", "IGNORE_"))},
+    **{
+        id: "test_tool_lists.py, test_listed_items.py, test_ignore.py"
+        for id in RULES
+        if id.startswith(("TOOL_", "IGNORE_", "PROMPT_", "RESOURCE_", "TEMPLATE_"))
+    },
 }
 """Rules that no schema text can show, and where they are held."""
 SPECIAL: Final = {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from mcp_bindgen.cli.update.git import merging
+from mcp_bindgen.cli.git import merging
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.scaffold.merge import Change, Merged, plan
 

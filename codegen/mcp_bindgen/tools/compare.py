@@ -1,4 +1,5 @@
-"""Compares two tool surfaces, the results of `tools/list`, with the engine for schemas.
+"""Compares two surfaces, the lists of tools, prompts, resources and templates of two servers, with
+the engine for schemas.
 
 Rules, verdicts and witnesses are those of schemas. Only the source verdict differs: it concerns
 code which calls tools through types generated from the old surface, so it writes inputs and reads
@@ -15,7 +16,6 @@ from typing import Final
 from mcp_bindgen.compare.changes.change import ITEM, VALUE, Change
 from mcp_bindgen.compare.judge.rules import BY_KEY, Rule, Verdict
 from mcp_bindgen.compare.judge.verdicts import Finding, judge
-from mcp_bindgen.compare.judge.witness import Witness
 from mcp_bindgen.compare.messages.directions import TO_SERVER
 from mcp_bindgen.compare.report.report import Report
 from mcp_bindgen.tools.exact import ExactTools
@@ -25,15 +25,20 @@ from mcp_bindgen.tools.text_findings import text_findings
 __all__ = ["compare"]
 
 _HEADS: Final = {ARGUMENTS: "input", STRUCTURED: "output"}
-_KEYS: Final = {
-    ("method", "added", ""): ("tool", "added", ""),
-    ("method", "removed", ""): ("tool", "removed", ""),
+_LISTED: Final = ("tool", "prompt", "resource", "template")
+"""Subjects of changes of a whole item."""
+_UNKNOWN: Final = {
+    "tool": ("$.params.name", "a tool that it has"),
+    "prompt": ("$.params.name", "a prompt that it has"),
+    "resource": ("$.params.uri", "a resource that it has"),
+    "template": ("$.params.uri", "a template that it has"),
 }
+"""Where a peer refuses a request for an item that it does not have, and what it expects."""
 _OUTPUTS: Final = {
     ("member", "added", "required"): ("tool", "output added", ""),
     ("member", "removed", "required"): ("tool", "output removed", ""),
 }
-_PUNCTUATION: Final = re.compile(r"[\W_]+")
+_PUNCTUATION: Final = re.compile(r"\{[^}]*\}|[^\w{]+|_+|\{")
 _ONE_SIDED: Final = (
     ("member", "added"),
     ("member", "removed"),
@@ -57,20 +62,28 @@ def compare(old: Surface, new: Surface) -> Report:
 
 
 def _renames(findings: list[Finding]) -> Iterator[Finding]:
-    """Link a removed tool to an added tool if their names differ only in case and punctuation."""
-    lone = [f for f in findings if f.change.key in _KEYS.values()]
+    """Link a removed item to an added one if their names differ only in case, punctuation, and the
+    variables of a template.
+    """
     alike: dict[str, list[Finding]] = {}
-    for finding in lone:
+    for finding in filter(_is_lone, findings):
         alike.setdefault(_PUNCTUATION.sub("", finding.change.path).casefold(), []).append(finding)
     likely: dict[str, str] = {}
     for twins in alike.values():
-        if [f.change.key[1] for f in twins] in (["removed", "added"], ["added", "removed"]):
+        keys = [f.change.key[:2] for f in twins]
+        if len(twins) == 2 and len({kind for kind, _ in keys}) == 1 and len({*keys}) == 2:
             names = [f.change.path for f in twins]
             likely |= {names[0]: names[1], names[1]: names[0]}
     for finding in findings:
-        other = likely.get(finding.change.path) if finding.change.key in _KEYS.values() else None
+        other = likely.get(finding.change.path) if _is_lone(finding) else None
         note = f"perhaps renamed: see {other}"
         yield replace(finding, change=replace(finding.change, note=note)) if other else finding
+
+
+def _is_lone(finding: Finding) -> bool:
+    """Return whether a whole item stands on one side alone."""
+    subject, kind, _ = finding.change.key
+    return subject in _LISTED and kind in ("added", "removed")
 
 
 def _identity(finding: Finding) -> tuple[str, ...]:
@@ -82,9 +95,10 @@ def _identity(finding: Finding) -> tuple[str, ...]:
 def _judge(old: Surface, new: Surface) -> Iterator[Finding]:
     """The engine's findings, worded for tools."""
     places = old.reader.paths | new.reader.paths
+    kinds = {**old.kinds, **new.kinds}
     for finding in judge(old.side.schema, new.side.schema, exact=ExactTools(old, new)):
         if finding.change.key[0] not in _OF_NAMES and not _is_doubled(finding.change):
-            yield _in_words_of_tools(finding, places)
+            yield _in_words_of_tools(finding, places, kinds)
 
 
 def _is_doubled(change: Change) -> bool:
@@ -96,10 +110,15 @@ def _is_doubled(change: Change) -> bool:
     )
 
 
-def _in_words_of_tools(finding: Finding, places: Mapping[str, str]) -> Finding:
+def _in_words_of_tools(
+    finding: Finding, places: Mapping[str, str], kinds: Mapping[str, str]
+) -> Finding:
     change = finding.change
     outputs = _OUTPUTS if change.steps == (STRUCTURED,) else {}
-    key = outputs.get(change.key) or _KEYS.get(change.key, change.key)
+    key = outputs.get(change.key, change.key)
+    is_lone = key[0] == "method" and key[1] in ("added", "removed")
+    if is_lone:
+        key = (kinds.get(change.path, "tool"), *key[1:])
     rule = BY_KEY[key]
     named = replace(
         change,
@@ -108,10 +127,11 @@ def _in_words_of_tools(finding: Finding, places: Mapping[str, str]) -> Finding:
         was=_path(change, change.was, places),
     )
     witnesses = finding.witnesses
-    if key in _KEYS.values():
+    if is_lone:
         spots = [replace(s, text=named.path if s.text else "") for s in (named.old, named.new)]
         named = replace(named, old=spots[0], new=spots[1])
-        witnesses = tuple(map(_unknown_tool, witnesses))
+        path, expected = _UNKNOWN[key[0]]
+        witnesses = tuple(replace(each, path=path, expected=expected) for each in witnesses)
     bindings = _of_callers(rule, finding)
     return replace(finding, rule=rule, change=named, bindings=bindings, witnesses=witnesses)
 
@@ -135,12 +155,8 @@ def _path(change: Change, path: str, places: Mapping[str, str]) -> str:
     return places.get(around, around) + steps
 
 
-def _unknown_tool(witness: Witness) -> Witness:
-    return replace(witness, path="$.params.name", expected="a tool that it has")
-
-
 def _of_callers(rule: Rule, finding: Finding) -> Verdict:
     """The verdict for calling code: does it write or read the changed place?"""
     refused = rule.new_refuses if TO_SERVER in finding.ways else rule.old_refuses
-    lost = rule.key[:2] in (("member", "removed"), ("tool", "removed"))
+    lost = rule.key[1] == "removed" and rule.key[0] in ("member", *_LISTED)
     return rule.source if refused != "nothing" or lost else "holds"

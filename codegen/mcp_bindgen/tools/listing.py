@@ -1,14 +1,25 @@
-"""The tools of a file: the result of `tools/list` in each of the forms in which it is kept."""
+"""The lists of a file: results of `tools/list` and its kin, in each form in which they are kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
 
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_TOOLS
 from mcp_bindgen.tools.json_document import Node, read_documents
 
-__all__ = ["listed"]
+__all__ = ["KINDS", "listed", "other_lists"]
+
+KINDS: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
+    "prompt": (("prompts",), "name"),
+    "resource": (("resources",), "uri"),
+    "template": (("resourceTemplates", "templates"), "uriTemplate"),
+}
+"""The lists beside tools: the members of a result that may hold one, and the key of its items.
+
+`call --list` writes `templates`, the protocol `resourceTemplates`.
+"""
 
 
 def listed(
@@ -26,19 +37,60 @@ def listed(
     if not documents:
         raise InputError(f"{path}: is empty", remedy="Give the result of `tools/list`.")
     pages = [page for document in documents for page in _pages(document)]
+    pages = [page for page in pages if not _lists_others(page)] or pages
     tools = [tool for page in pages for tool in _of_page(page, leave_out)]
     if len(tools) > MAX_TOOLS:
         raise documents[0].error(f"lists {len(tools)} tools, more than {MAX_TOOLS}")
-    if pages[-1].members.get("nextCursor") is not None:
-        raise (
-            pages[-1]
-            .below("nextCursor")
-            .error("the list of tools goes on", remedy="Put the next pages into the file too.")
-        )
+    _require_last(pages, "tools")
     if leave_out is not None:
         return [*_distinct(tools, leave_out)]
     _require_distinct(tools)
     return tools
+
+
+def other_lists(data: bytes, path: str) -> dict[str, list[Node]]:
+    """The prompts, resources and templates of a file, by kind; a kind without a list is left out.
+
+    Raises InputError for items without a key, for two items of one key, and for unfinished lists.
+    """
+    pages = [page for document in read_documents(data, path) for page in _pages(document)]
+    lists: dict[str, list[Node]] = {}
+    for kind, (names, key) in KINDS.items():
+        parts = [(page, name) for page in pages for name in names if name in page.members]
+        if not parts:
+            continue
+        _require_last([page for page, _ in parts], f"{kind}s")
+        items = [item for page, name in parts for item in _items(page.below(name), kind, key)]
+        if len(items) > MAX_TOOLS:
+            raise pages[0].error(f"lists {len(items)} {kind}s, more than {MAX_TOOLS}")
+        _require_distinct(items, kind, key)
+        lists[kind] = items
+    return lists
+
+
+def _items(page: Node, kind: str, key: str) -> Iterator[Node]:
+    page.require(lambda v: isinstance(v, list), f"a list of {kind}s")
+    for number in range(len(page.items)):
+        item = page.below(number).require(lambda v: isinstance(v, dict), f"a {kind} (an object)")
+        if key not in item.members:
+            item.document.wrong(item.path, f"a {kind} with `{key}`", item.value)
+        item.below(key).require(lambda v: isinstance(v, str) and v != "", f"the {key} of a {kind}")
+        yield item
+
+
+def _lists_others(page: Node) -> bool:
+    """Return whether a page is of another list alone."""
+    names = [name for names, _ in KINDS.values() for name in names]
+    return "tools" not in page.members and any(name in page.members for name in names)
+
+
+def _require_last(pages: Iterable[Node], what: str) -> None:
+    """Raise InputError if the last page says that another one follows."""
+    *_, last = pages
+    if last.members.get("nextCursor") is not None:
+        raise last.below("nextCursor").error(
+            f"the list of {what} goes on", remedy="Put the next pages into the file too."
+        )
 
 
 def _pages(document: Node) -> Iterator[Node]:
@@ -87,12 +139,12 @@ def _why_no_tool(item: Node) -> str:
     return "" if "inputSchema" in item.members else "it has no inputSchema"
 
 
-def _require_distinct(tools: Iterable[Node]) -> None:
+def _require_distinct(items: Iterable[Node], kind: str = "tool", key: str = "name") -> None:
     names: set[str] = set()
-    for tool in tools:
-        if tool.value["name"] in names:
-            raise tool.below("name").error(f"a second tool is called {tool.value['name']!r}")
-        names.add(tool.value["name"])
+    for item in items:
+        if item.value[key] in names:
+            raise item.below(key).error(f"a second {kind} is called {item.value[key]!r}")
+        names.add(item.value[key])
 
 
 def _distinct(tools: Iterable[Node], leave_out: Callable[[Node, str], None]) -> Iterator[Node]:

@@ -1,25 +1,27 @@
-"""The tools of one side as a schema: a tool is a method, its calls and results are messages.
+"""The lists of one side as a schema: a tool is a method, its calls and results are messages.
 
-Calls carry the input to the server, results carry the output back.
+Calls carry the input to the server, results carry the output back. Prompts, resources and templates
+are methods too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final
 
 from mcp_bindgen.compare.report.report import Side
 from mcp_bindgen.ir.model import Arr, Field, Lit, Method, Prim, Ref, Schema, Struct, Type
 from mcp_bindgen.source import Source
+from mcp_bindgen.tools.items import items, read_items, rest_of
 from mcp_bindgen.tools.json_document import Node
 from mcp_bindgen.tools.json_schema import Reader
 from mcp_bindgen.tools.keywords import canonical
-from mcp_bindgen.tools.listing import listed
+from mcp_bindgen.tools.listing import listed, other_lists
 from mcp_bindgen.tools.remarks import Remark, Remarks, quoted
 
-__all__ = ["ARGUMENTS", "STRUCTURED", "WRAPPERS", "Surface", "read", "surface"]
+__all__ = ["ARGUMENTS", "STRUCTURED", "WRAPPERS", "Surface", "read", "read_both", "surface"]
 
 ARGUMENTS: Final = "arguments"
 STRUCTURED: Final = "structuredContent"
@@ -33,13 +35,15 @@ _NO_TASKS: Final = ("taskSupport", "forbidden")
 @dataclass(frozen=True, slots=True)
 class Surface:
     """The tools of one side: `side` has them as methods, `reader` has the remarks, `members` the
-    other members of each tool by its name and path, `schemas` its input and output.
+    other members of each tool by its name and path, `schemas` its input and output; `kinds` are the
+    kinds of the methods that are not tools.
     """
 
     side: Side
     reader: Reader
     members: Remarks
     schemas: Mapping[tuple[str, str], Node]
+    kinds: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def read(data: bytes, path: str) -> Surface:
@@ -50,16 +54,46 @@ def read(data: bytes, path: str) -> Surface:
     return surface(listed(data, path), path)
 
 
-def surface(tools: Sequence[Node], path: str) -> Surface:
-    """The surface of these tools. Raises InputError for invalid schemas."""
+def read_both(old: tuple[bytes, str], new: tuple[bytes, str]) -> tuple[Surface, Surface]:
+    """Read two files, each given by its data and its path: their tools, and the kinds of other
+    lists that both have, since a list that is not there proves nothing. Raises the errors of
+    `read`.
+    """
+    lists = [other_lists(*side) for side in (old, new)]
+    both = [kind for kind in lists[0] if kind in lists[1]]
+    before, after = (
+        surface(listed(*side), side[1], {kind: others[kind] for kind in both})
+        for side, others in zip((old, new), lists, strict=True)
+    )
+    return before, after
+
+
+_NO_OTHERS: Final[Mapping[str, Sequence[Node]]] = {}
+
+
+def surface(
+    tools: Sequence[Node], path: str, others: Mapping[str, Sequence[Node]] = _NO_OTHERS
+) -> Surface:
+    """The surface of these tools, and of other lists by their kind. Raises InputError for invalid
+    schemas.
+    """
     reader, methods = Reader(), [_method(tool) for tool in tools]
     shapes = [shape for tool in tools for shape in _shapes(tool, reader)]
-    digest = sha256(canonical([tool.value for tool in tools]).encode()).hexdigest()
-    schema = Schema(path, path, digest, (*shapes, *reader.declarations), tuple(methods))
-    rest = {(quoted(r.tool), r.path): r for tool in tools for r in _rest(tool)}
-    source = tools[0].document.source if tools else Source(b"", path)
+    entries = items(others, tools)
+    more_shapes, more_methods = read_items(entries, reader)
+    nodes = [*tools, *(item.node for item in entries)]
+    digest = sha256(canonical([node.value for node in nodes]).encode()).hexdigest()
+    declared = (*shapes, *more_shapes, *reader.declarations)
+    schema = Schema(path, path, digest, declared, (*methods, *more_methods))
+    remarks = [
+        *(r for tool in tools for r in _rest(tool)),
+        *(r for i in entries for r in rest_of(i)),
+    ]
+    rest = {(quoted(r.tool), r.path): r for r in remarks}
+    source = nodes[0].document.source if nodes else Source(b"", path)
     schemas = {(tool.value["name"], part): node for tool in tools for part, node in _schemas(tool)}
-    return Surface(Side(path, schema, source), reader, rest, schemas)
+    kinds = {item.name: item.kind for item in entries}
+    return Surface(Side(path, schema, source), reader, rest, schemas, kinds)
 
 
 def _call(name: str) -> str:

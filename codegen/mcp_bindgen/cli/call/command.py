@@ -23,9 +23,10 @@ from mcp_bindgen.cli.call.listing import list_all
 from mcp_bindgen.cli.call.questions import Questions, can_ask
 from mcp_bindgen.cli.call.results import Printer
 from mcp_bindgen.cli.call.sign_in import SigningIn, authorization, forget, open_page
-from mcp_bindgen.cli.call.words import Words, is_url, parse
+from mcp_bindgen.cli.call.words import Words, parse
 from mcp_bindgen.cli.held_errors import HeldErrors
 from mcp_bindgen.cli.options import FOLDER, Network, network_options, open_trace
+from mcp_bindgen.cli.programs import is_url
 from mcp_bindgen.errors import InputError
 
 if TYPE_CHECKING:

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, Final
 
+from mcp_bindgen.cli.programs import is_url, launched
 from mcp_bindgen.cli.show import safe
 from mcp_bindgen.errors import InputError
 
-__all__ = ["Words", "is_url", "parse", "require_tool"]
+__all__ = ["Words", "parse", "require_tool"]
 
 _PAIR: Final = re.compile(r"(?P<name>[^\W\d][\w.-]*)=(?P<value>.*)", re.S)
 _PROGRAM: Final = re.compile(
     r"\.(?:py|pyz|js|cjs|mjs|ts|mts|sh|rb|jar|exe|bat|cmd|ps1|dll|php)$", re.I
 )
-_SCRIPTS: Final[Mapping[str, tuple[str, ...]]] = {
-    ".py": (sys.executable,),
-    ".pyz": (sys.executable,),
-    ".js": ("node",),
-    ".mjs": ("node",),
-    ".cjs": ("node",),
-}
-"""The programs for files which are named without one."""
 _VERSION: Final = re.compile(r"[\d.]+$")
 _LAUNCHERS: Final = {
     **dict.fromkeys(("python", "python3", "pypy", "py", "node", "bun", "sh", "bash"), 0),
@@ -69,39 +60,13 @@ def parse(
         raise InputError("the arguments are JSON or name=value, not both")
     named = None if document is None else _object(document)
     if not tool:
-        return Words(_server(rest), "", named, given)
+        return Words(launched(rest), "", named, given)
     if len(rest) < 2:
         require_tool((), rest[0])
         remedy = "For instance: mcp-bindgen call server.py add a=1 b=2"
         raise InputError("a call has a file, command or URL, and a tool", remedy=remedy)
     require_tool(rest[:-1], rest[-1])
-    return Words(_server(rest[:-1]), rest[-1], named, given)
-
-
-def is_url(word: str) -> bool:
-    """True for a URL of any scheme, which the client may refuse."""
-    return "://" in word
-
-
-def _server(words: Sequence[str]) -> tuple[str, ...]:
-    """Put the program before a script which cannot be executed by itself. Raises InputError."""
-    first = words[0]
-    launcher = _SCRIPTS.get(PurePath(first).suffix.lower())
-    if is_url(first) or launcher is None:
-        return tuple(words)
-    path = Path(first)
-    if not path.is_file():
-        raise InputError(f"there is no file {safe(first)}")
-    if os.name != "nt" and os.access(path, os.X_OK):
-        return str(path.absolute()), *words[1:]
-    if len(words) > 1:
-        command = safe(shlex.join([PurePath(launcher[0]).name, *words]))
-        raise InputError(
-            f"{words[1]!r} is neither a tool with arguments nor an option of `call`",
-            remedy="Write arguments as name=value; a server with words of its own is a command: "
-            f"-- {command} TOOL",
-        )
-    return *launcher, first
+    return Words(launched(rest[:-1]), rest[-1], named, given)
 
 
 def _object(text: str) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ import click
 from mcp_bindgen import pins
 from mcp_bindgen.cli import FINDINGS, OK
 from mcp_bindgen.cli.diff.sides import sides
-from mcp_bindgen.cli.options import imports_option
+from mcp_bindgen.cli.options import Network, imports_option, network_options
 from mcp_bindgen.cli.show import columns, heading, safe, safe_text, say, warn
 from mcp_bindgen.errors import OutputError
 
@@ -75,7 +75,12 @@ _STYLES: Final[dict[Role, dict[str, Any]]] = {
     help="Explain a rule and exit; without a RULE, list all rules.",
 )
 @imports_option
-@click.option("--tools", is_flag=True, help="Read OLD and NEW as results of tools/list, in JSON.")
+@click.option(
+    "--tools",
+    is_flag=True,
+    help="Compare the lists of two servers: each a file (results of tools/list, a lock), "
+    "git:REF:PATH, a command in quotes, a script, or a URL.",
+)
 @click.option(
     "--ignore", metavar="FILE", help="Hide the changes that rows of FILE name (default: none)."
 )
@@ -91,6 +96,7 @@ _STYLES: Final[dict[Role, dict[str, Any]]] = {
     help="Show changes that break nobody too, in the text form (default: hide them).",
 )
 @click.option("--output", metavar="FILE", help="Write to FILE (default: write to standard output).")
+@network_options
 def command(
     names: tuple[str, ...],
     format: str,
@@ -104,9 +110,10 @@ def command(
     history: bool,
     verbose: bool,
     output: str | None,
+    network: Network,
 ) -> int:
     """Compare OLD with NEW: each a revision, a version of an extension (tasks@draft-2026-08-21), a
-    schema.ts file, or a folder with one.
+    schema.ts file, or a folder with one; with --tools, each the lists of a server.
     """
     if explain is not None:
         say("\n".join(_explain(explain)))
@@ -123,7 +130,7 @@ def command(
     if output is not None:
         imported = (row.rpartition("=")[2] for row in imports)
         _require_apart(Path(output), (*names, *imported, ignore))
-    report = _of_tools(*names) if tools else _of_schemas(names, imports, extension)
+    report = _of_tools(*names, network) if tools else _of_schemas(names, imports, extension)
     report = _narrow(report, audience)
     if ignore is not None:
         report = _without_ignored(report, ignore)
@@ -161,13 +168,16 @@ def _of_schemas(names: Sequence[str], imports: Sequence[str], extension: str) ->
     return compare(*sides(names, imports, extension))
 
 
-def _of_tools(old: str, new: str) -> Report:
+def _of_tools(old: str, new: str, network: Network) -> Report:
+    from mcp_bindgen.cli.programs import is_url
+    from mcp_bindgen.cli.server_lists import read_lists
     from mcp_bindgen.tools.compare import compare
-    from mcp_bindgen.tools.surface import read
+    from mcp_bindgen.tools.surface import read_both
 
-    data = [(pins.read_bytes(Path(path)), path) for path in (old, new)]
-    before, after = (read(text, path) for text, path in data)
-    return compare(before, after)
+    names = old, new
+    has_url = any(map(is_url, names))  # the network is for its side, or refused
+    read = [read_lists(n, network if is_url(n) or not has_url else Network()) for n in names]
+    return compare(*read_both(*read))
 
 
 def _without_ignored(report: Report, path: str) -> Report:

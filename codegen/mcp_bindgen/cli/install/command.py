@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 import click
 
 from mcp_bindgen.cli import COULD_NOT, OK
-from mcp_bindgen.cli.call.words import is_url, parse
+from mcp_bindgen.cli.call.words import parse
 from mcp_bindgen.cli.install.change import confirm, read_settings, show_change, write_settings
+from mcp_bindgen.cli.programs import is_url
 from mcp_bindgen.cli.show import safe, say, warn
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.hosts.settings import servers, with_server, without_server

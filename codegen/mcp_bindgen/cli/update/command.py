@@ -69,7 +69,7 @@ def command(check: bool, dry_run: bool) -> int:
     Your changes are merged with the new version; if both changed the same lines, git's conflict
     markers show both. Exit status 0: done, or nothing to do; 1: conflicts, or behind (--check).
     """
-    from mcp_bindgen.cli.update import git
+    from mcp_bindgen.cli import git
     from mcp_bindgen.scaffold.merge import plan
 
     folder = Path()

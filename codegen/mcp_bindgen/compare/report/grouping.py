@@ -17,7 +17,8 @@ _SEVERAL: Final = "Several methods"
 _CODE: Final = "Python source alone"
 _NOWHERE: Final = "In no message that both sides have"
 _ARMS: Final = frozenset(("arm", "literal", "null"))
-_NAMED: Final = frozenset(("method", "tool", "declaration", "constant"))
+_LISTED: Final = ("tool", "prompt", "resource", "template")
+_NAMED: Final = frozenset(("method", *_LISTED, "declaration", "constant"))
 """Subjects whose changes are grouped regardless of their name."""
 _Cause: TypeAlias = tuple[object, ...]
 

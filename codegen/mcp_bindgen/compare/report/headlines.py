@@ -27,6 +27,7 @@ _MEMBERS: Final = frozenset(("MEMBER_ADDED_OPTIONAL", "MEMBER_ADDED_CLOSED"))
 _DEMANDS: Final = frozenset(
     ("MEMBER_ADDED_REQUIRED", "MEMBER_ADDED_CONST", "MEMBER_BECAME_REQUIRED")
 )
+_LISTED: Final = ("METHOD", "TOOL", "PROMPT", "RESOURCE", "TEMPLATE")
 _OPENS: Final = "initialize"
 """Prefix of the last part of methods which open a session by handshake."""
 
@@ -37,8 +38,8 @@ def headlines(report: Report) -> list[str]:
 
 
 def _lines(report: Report) -> Iterator[str]:
-    removed = _name(report, "METHOD_REMOVED", "TOOL_REMOVED")
-    added = _name(report, "METHOD_ADDED", "TOOL_ADDED")
+    removed = _name(report, *(f"{subject}_REMOVED" for subject in _LISTED))
+    added = _name(report, *(f"{subject}_ADDED" for subject in _LISTED))
     handshake = (removed, "is gone") if report.old.schema.era == "handshake" else (added, "is new")
     opening: list[str] = []
     if report.old.schema.era != report.new.schema.era:

@@ -20,7 +20,7 @@ from mcp_bindgen.compare.judge.rules.declarations import (
 from mcp_bindgen.compare.judge.rules.members import ENVELOPE_RULES, INDEX_RULES, MEMBER_RULES
 from mcp_bindgen.compare.judge.rules.methods import METHOD_RULES
 from mcp_bindgen.compare.judge.rules.rule import Refuses, Rule, Verdict
-from mcp_bindgen.compare.judge.rules.tools import IGNORE_RULES, TOOL_RULES
+from mcp_bindgen.compare.judge.rules.tools import IGNORE_RULES, ITEM_RULES, TOOL_RULES
 from mcp_bindgen.compare.judge.rules.types import ARM_RULES, BOUND_RULES, NULL_RULES, TYPE_RULES
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.source.text import close_to
@@ -42,6 +42,7 @@ _ROWS: Final = (
     *ERROR_RULES,
     *TAG_RULES,
     *TOOL_RULES,
+    *ITEM_RULES,
     *IGNORE_RULES,
 )
 

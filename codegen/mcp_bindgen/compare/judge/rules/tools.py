@@ -1,4 +1,4 @@
-"""Rules about lists of tools, and about the rows of an ignore file."""
+"""Rules about lists of tools, prompts and resources, and about the rows of an ignore file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 from mcp_bindgen.compare.judge.rules.rule import Rule
 
-__all__ = ["IGNORE_RULES", "TOOL_RULES"]
+__all__ = ["IGNORE_RULES", "ITEM_RULES", "TOOL_RULES"]
 
 TOOL_RULES: Final = (
     Rule(
@@ -60,7 +60,7 @@ TOOL_RULES: Final = (
     Rule(
         "TOOL_META_CHANGED",
         ("tool", "meta", ""),
-        asks="Did another member of a tool change?",
+        asks="Did another member of a tool, prompt, resource or template change?",
         docs=True,
         why="Icons, `_meta` and the like change no call.",
         example="`icons` of a tool",
@@ -68,7 +68,7 @@ TOOL_RULES: Final = (
     Rule(
         "TOOL_ANNOTATION_CHANGED",
         ("tool", "annotation", ""),
-        asks="Did an annotation of a tool change?",
+        asks="Did an annotation of a tool or resource change?",
         docs=True,
         why="Hints are not a promise, but hosts read them to decide whether to ask the user.",
         example="`readOnlyHint` of a tool",
@@ -76,7 +76,7 @@ TOOL_RULES: Final = (
     Rule(
         "TOOL_TEXT_CHANGED",
         ("tool", "text", ""),
-        asks="Does a tool have another title or description?",
+        asks="Does a tool, prompt, resource or template have another title or description?",
         docs=True,
         why="Models read it; no validator does.",
         example="a tool's `description`",
@@ -93,6 +93,40 @@ TOOL_RULES: Final = (
         hint="Read both schemas and decide for yourself; a row of an --ignore file records it.",
     ),
 )
+
+_ITEMS: Final = {
+    "prompt": ("Get it", "getting it", "`greet`"),
+    "resource": ("Read it", "reading it", "`config://app`"),
+    "template": ("Read by it", "reading by it", "`logs://{day}`"),
+}
+
+
+def _of_item(kind: str, do: str, doing: str, example: str) -> tuple[Rule, Rule]:
+    """The rules for an item of a list that is there on one side only."""
+    return (
+        Rule(
+            f"{kind.upper()}_ADDED",
+            (kind, "added", ""),
+            asks=f"Is there a new {kind}?",
+            old_refuses="some",
+            why="A server of the old side does not have it and answers with an error.",
+            example=f"{example} joins the list",
+            hint=f"{do} only if the server lists it.",
+        ),
+        Rule(
+            f"{kind.upper()}_REMOVED",
+            (kind, "removed", ""),
+            asks=f"Was a {kind} removed?",
+            new_refuses="all",
+            source="breaks",
+            why="A server of the new side answers a request for it with an error.",
+            example=f"{example} leaves the list, or is renamed",
+            hint=f"Stop {doing}, or keep the {kind} beside the new one.",
+        ),
+    )
+
+
+ITEM_RULES: Final = tuple(rule for kind, row in _ITEMS.items() for rule in _of_item(kind, *row))
 
 IGNORE_RULES: Final = (
     Rule(

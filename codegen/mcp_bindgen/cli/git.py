@@ -1,4 +1,4 @@
-"""Runs git for `update`: checks for a clean tree, and merges three texts."""
+"""Runs git: checks for a clean tree, merges three texts, reads a committed file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.scaffold.merge import Merge, Merged
 
-__all__ = ["merging", "require_clean"]
+__all__ = ["file_at", "merging", "require_clean"]
 
 _MOST_CONFLICTS: Final = 127
 """git's exit status is the number of conflicts up to this; above it, git could not."""
@@ -51,6 +51,18 @@ def merging(theirs: str) -> Merge:
     return merge
 
 
+def file_at(ref: str, path: str) -> bytes:
+    """The contents of a file in a commit; `path` is relative to the root of the repository, or to
+    the current folder if it begins with `./`. Raises InputError.
+    """
+    run = _git("cat-file", "blob", "--end-of-options", f"{ref}:{path}")
+    if run.returncode != 0:
+        said = run.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
+        remedy = "`git fetch` brings a commit that is not here."
+        raise InputError(f"git:{ref}:{path} cannot be read: {said}", remedy=remedy)
+    return run.stdout
+
+
 def _git(*args: str, cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(
@@ -61,6 +73,6 @@ def _git(*args: str, cwd: Path | None = None) -> subprocess.CompletedProcess[byt
             check=False,
         )
     except FileNotFoundError:
-        raise InputError("git is not there", remedy="Install git: updates need it.") from None
+        raise InputError("git is not there", remedy="Install git.") from None
     except subprocess.TimeoutExpired:
         raise InputError(f"git {args[0]} took longer than {_TIMEOUT:.0f} s") from None
