@@ -96,6 +96,6 @@ def test_the_action_runs_what_the_workflow_runs() -> None:
     values["SERVER"] = "mcp-bindgen run weather.py"
     command = text.partition("run: >-")[2].partition("env:")[0]
     words = [re.sub(r"\$(\w+)", lambda m: values[m[1]], word) for word in shlex.split(command)]
-    assert faults(words) == []
+    assert [*faults(words)] == []
     assert "      run: " + fetched.partition('"')[0] in text
     assert words == [*shlex.split(compared)[:-2], "--fail-on", "breaking", "--format", "github"]

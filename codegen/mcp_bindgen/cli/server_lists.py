@@ -152,7 +152,11 @@ async def _all_lists(client: Client, name: str) -> Mapping[str, Any]:
 
     Raises InputError for a list with items that had to be left out, which proves nothing.
     """
-    listed: dict[str, Any] = {"server": dict(client.server_info or {}), "revision": client.revision}
+    from mcp_runtime.revisions import latest
+
+    info = client.server_info
+    said = None if info is None else latest.to_wire(info)
+    listed: dict[str, Any] = {"server": said, "revision": client.revision}
     for member, (capability, method) in _LISTS.items():
         offered = capability in client.server_capabilities
         listed[member] = await _items(client, method) if offered else []
