@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     import ssl
 
     from mcp_runtime.auth.client.oauth import OAuth
+    from mcp_runtime.shared.calls import OnCall, OnSession
     from mcp_runtime.transports.child_process import Stderr
     from mcp_runtime.transports.wire import Wire
 
@@ -470,6 +471,21 @@ class Client:
         if known is None or (known.kind == "request" and known.direction == "client-to-server"):
             raise ValueError(f"{method!r} is not a message that a server sends in {HANDLERS}")
         return known
+
+    def on_call(self, hook: OnCall) -> OnCall:
+        """Register a hook around each request, of this client or of its server.
+
+        The hook gets a `Call` (of `mcp_runtime.shared.calls`) and returns a context manager, which
+        is entered before the request is sent or handled and left when its outcome is known. Calls
+        that begin from now on are seen; openings are not, for the session answers them itself.
+        """
+        self._reconnector.settings.on_call.append(hook)
+        return hook
+
+    def on_session(self, hook: OnSession) -> OnSession:
+        """Register a hook around each session that opens from now on; it gets the `Link`."""
+        self._reconnector.settings.on_session.append(hook)
+        return hook
 
     async def responses(self, requests: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answers of the callbacks to requests for input, by the same keys."""

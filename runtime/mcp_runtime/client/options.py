@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from mcp_runtime.arguments import require_seconds, texts
 from mcp_runtime.client.callbacks import Approve, ClientCallbacks, OnElicit, OnSample, Roots
@@ -15,6 +15,9 @@ from mcp_runtime.core.terms.negotiation import ClientOffer
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.connection import OnProgress, Trace
+
+if TYPE_CHECKING:
+    from mcp_runtime.shared.calls import OnCall, OnSession
 
 OnLog: TypeAlias = Callable[[t.LoggingMessageNotificationParams], object]
 OnElicitationComplete: TypeAlias = Callable[[str], object]
@@ -78,6 +81,8 @@ class ClientSettings:
     restarts: int
     trace: Trace | None
     memory: ServerMemory = OF_PROCESS
+    on_call: list[OnCall] = field(default_factory=list["OnCall"])
+    on_session: list[OnSession] = field(default_factory=list["OnSession"])
 
     def __post_init__(self) -> None:
         texts("era", [self.era], ("auto", "handshake"))

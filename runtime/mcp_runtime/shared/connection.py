@@ -9,10 +9,10 @@ import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Coroutine, Generator, Iterable
+from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, TypeVar
 
 from mcp_runtime.core.session.events import (
     Answered,
@@ -42,8 +42,12 @@ from mcp_runtime.errors import (
 )
 from mcp_runtime.revisions import UNSET, DecodeError, EncodeError, StepError
 from mcp_runtime.shared.failures import alone, describe, record_failure
+from mcp_runtime.shared.request_headers import sending_headers
 from mcp_runtime.shared.runner import ends_the_task
 from mcp_runtime.transports.wire import Wire
+
+if TYPE_CHECKING:
+    from mcp_runtime.shared.calls import Call, OnCall, OnSession, Role, Transport, Watch
 
 _T = TypeVar("_T")
 log: Final = logging.getLogger("mcp_runtime")
@@ -88,6 +92,13 @@ class Connection(ABC):
     _unsendable: ClassVar[tuple[type[Exception], ...]] = (EncodeError, StepError)
     """Errors of encoding a result; their text is safe to send to the peer."""
     _handlers: ClassVar[dict[type, Callable[[Any, Any], None]]]
+
+    role: Role
+    transport: Transport = "stream"
+    on_call: Sequence[OnCall] = ()
+    """The hooks around calls, in the list of the server or of the client."""
+    on_session: Sequence[OnSession] = ()
+    _session_watch: Watch | None = None
 
     ping_every: float | None = None
     """Seconds between pings on a stream, if the revision has pings; None for no pings."""
@@ -138,6 +149,16 @@ class Connection(ABC):
         """True if the peer gets the text of an unexpected exception."""
         return False
 
+    @property
+    def session_id(self) -> str:
+        """The id of the session on the transport; empty if it has none."""
+        return ""
+
+    @property
+    def address(self) -> tuple[str, int | None] | None:
+        """The host and the port this side has connected to, if it has."""
+        return None
+
     # ---- what subclasses implement
 
     @abstractmethod
@@ -158,6 +179,15 @@ class Connection(ABC):
 
     def _on_open(self, event: Opened) -> None:
         log.debug("open: %s", event.terms.translation.revision.name)
+        self._end_session_watch()
+        if self.on_session:
+            from mcp_runtime.shared.calls import Watch, link
+
+            self._session_watch = Watch(self.on_session, link(self, event.terms))
+
+    def _end_session_watch(self) -> None:
+        if self._session_watch is not None:
+            self._session_watch.leave()
 
     def handle(self, events: Iterable[Event]) -> None:
         for event in events:
@@ -247,7 +277,7 @@ class Connection(ABC):
     async def _answer(self, called: Called) -> bytes:
         """Run the handler of a request and return the response; empty if it was cancelled."""
         try:
-            result = await self._run(called)
+            result = await (self._watched(called) if self.on_call else self._run(called))
             return self.session.answer(called.id, result) if self._is_ours(called) else b""
         except RpcError as refusal:
             return self._refuse(called, refusal)
@@ -262,6 +292,21 @@ class Connection(ABC):
                 self.send(answer, called.id)
                 raise
             return answer
+
+    async def _watched(self, called: Called) -> Any:
+        """Run the handler of a request inside of the hooks."""
+        from mcp_runtime.shared.calls import Watch, received
+
+        call = received(self, called)
+        watch = Watch(self.on_call, call)
+        try:
+            call.result = await self._run(called)
+        except BaseException as error:
+            call.error = error
+            raise
+        finally:
+            watch.leave()
+        return call.result
 
     def _answer_failure(self, called: Called, error: BaseException) -> bytes:
         """Return the response to a request whose handler raised, or whose result cannot be sent."""
@@ -318,24 +363,53 @@ class Connection(ABC):
         token: Id | None = None,
         on_progress: OnProgress | None = None,
         about: Id | None = None,
+        call: Call | None = None,
     ) -> Any:
         """Send a request and return its result, a model. Cancelling the caller cancels the request.
 
         Raises LocalError if the request was never answered, PeerError for an error or a bad answer.
         """
+        if call is None and self.on_call:
+            options = {"timeout": timeout, "token": token, "about": about}
+            return await self._watched_request(method, params, on_progress, options)
         now = self.loop.time()
-        sent, data = self.session.call(method, params, now=now, timeout=timeout, token=token)
-        sent.on_progress, sent.about = on_progress, about
-        waiting = self._wait(sent)
+        pending, data = self.session.call(method, params, now=now, timeout=timeout, token=token)
+        pending.on_progress, pending.about = on_progress, about
+        if call is not None:
+            call.id = pending.id
+        waiting = self._wait(pending)
         self.send(data, about)
         try:
             return await waiting
         except asyncio.CancelledError:
             # Empty if the answer has come meanwhile, or the deadline has cancelled the request.
             reason = "the caller has given up"
-            log.info("request %r, %s, is cancelled: %s", sent.id, method, reason)
-            self.send(self.session.cancel(sent.id, reason), about)
+            log.info("request %r, %s, is cancelled: %s", pending.id, method, reason)
+            self.send(self.session.cancel(pending.id, reason), about)
             raise
+
+    async def _watched_request(
+        self, method: str, params: Any, on_progress: OnProgress | None, options: dict[str, Any]
+    ) -> Any:
+        """Send a request inside of the hooks, with the `_meta` and the headers that they set."""
+        from mcp_runtime.shared.calls import Watch, sent
+
+        call = sent(self, self.session.agreed, method, params)
+        watch = Watch(self.on_call, call)
+        headers = sending_headers.set(call.headers)
+        try:
+            params = call.with_meta(params)
+            # Not the method of a subclass, which has called this one.
+            call.result = await Connection.request(
+                self, method, params, on_progress=on_progress, call=call, **options
+            )
+        except BaseException as error:
+            call.error = error
+            raise
+        finally:
+            sending_headers.reset(headers)
+            watch.leave()
+        return call.result
 
     async def notify(self, method: str, params: Any) -> None:
         """Send a notification. Raises LocalError if it is not allowed."""
@@ -403,6 +477,7 @@ class Connection(ABC):
             self._timer.cancel()
         self._timer, self._due = None, float("inf")
         self.handle(self.session.lost(why))
+        self._end_session_watch()
 
     async def finished(self) -> None:
         """Wait until every handler has ended, for `Limits.drain_wait` seconds at most."""

@@ -22,6 +22,9 @@ current_request: Final[ContextVar[Callable[[], HasHeaders | None]]] = ContextVar
 """A weak reference to the HTTP request: timers keep the context in which they were started, and
 must not keep headers of any length with it."""
 
+sending_headers: Final[ContextVar[Mapping[str, str]]] = ContextVar("sending", default=_NONE)
+"""The headers that hooks add to the HTTP request of the call that is sent here."""
+
 
 def current_headers() -> Mapping[str, str]:
     """Return the headers; empty on other transports, and once the request is over."""

@@ -158,6 +158,7 @@ class HttpConnection(Exchanges):
 
     async def close(self) -> None:
         self._is_closed = True
+        self._end_session_watch()
         if not self._opened.done():
             self._opened.set_exception(NotOpen(_CLOSED))
             self._opened.exception()  # perhaps nobody waits for it

@@ -34,6 +34,7 @@ from mcp_runtime.errors import (
     SessionError,
     Unauthorized,
 )
+from mcp_runtime.shared.request_headers import sending_headers
 
 log: Final = logging.getLogger("mcp_runtime.client")
 
@@ -45,6 +46,8 @@ _MAYBE_LEGACY: Final = frozenset({400, 404, 405})
 
 class Exchanges(ClientConnection):
     """The requests and messages of one connection; a subclass opens and renews it."""
+
+    transport = "http"
 
     def __init__(self, owner: ConnectionOwner, http: HttpSender, facts: ServerFacts) -> None:
         super().__init__(owner)
@@ -74,6 +77,14 @@ class Exchanges(ClientConnection):
     @property
     def _is_per_request(self) -> bool:
         return self._facts.mode == "per-request"
+
+    @property
+    def session_id(self) -> str:
+        return self._session_id
+
+    @property
+    def address(self) -> tuple[str, int | None]:
+        return self._url.host, self._url.port or {"https": 443, "http": 80}.get(self._url.scheme)
 
     async def drain(self) -> None:
         if self._posts:
@@ -128,7 +139,8 @@ class Exchanges(ClientConnection):
         """Post a request, and handle the response."""
         opens = request.method in ("initialize", "server/discover")
         try:
-            headers = partial(self._request_headers, request)
+            make = self._watched_headers if self.on_call else self._request_headers
+            headers = partial(make, request)
             async with self._open_post(data, headers, opens=opens) as response:
                 if response.ok:
                     await self._receive_answer(request, response)
@@ -158,6 +170,10 @@ class Exchanges(ClientConnection):
                     yield response
                     return
             await self._renew(session_id)
+
+    def _watched_headers(self, request: Request) -> Mapping[str, str]:
+        """Return the headers of a request, with those of the hooks."""
+        return {**sending_headers.get(), **self._request_headers(request)}
 
     def _request_headers(self, request: Request) -> Mapping[str, str]:
         if request.method == "initialize":
