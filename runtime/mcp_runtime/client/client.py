@@ -479,12 +479,12 @@ class Client:
         is entered before the request is sent or handled and left when its outcome is known. Calls
         that begin from now on are seen; openings are not, for the session answers them itself.
         """
-        self._reconnector.settings.on_call.append(hook)
+        self._reconnector.settings.hooks.on_call += (hook,)
         return hook
 
     def on_session(self, hook: OnSession) -> OnSession:
         """Register a hook around each session that opens from now on; it gets the `Link`."""
-        self._reconnector.settings.on_session.append(hook)
+        self._reconnector.settings.hooks.on_session += (hook,)
         return hook
 
     async def responses(self, requests: Mapping[str, Any]) -> dict[str, Any]:

@@ -76,7 +76,7 @@ class ClientConnection(Connection):
         self.subscriptions: list[Subscription] = []
         session = ClientSession(settings.offer, next_id=count(1).__next__, limits=settings.limits)
         super().__init__(session, trace=settings.trace)
-        self.on_call, self.on_session = settings.on_call, settings.on_session
+        self.hooks = settings.hooks
         self._opened: asyncio.Future[None] = self.loop.create_future()
         self.is_gone = False
 

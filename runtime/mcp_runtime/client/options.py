@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
+from typing import Literal, TypeAlias, TypedDict
 
 from mcp_runtime.arguments import require_seconds, texts
 from mcp_runtime.client.callbacks import Approve, ClientCallbacks, OnElicit, OnSample, Roots
@@ -14,10 +14,7 @@ from mcp_runtime.core.terms.log_levels import require_level
 from mcp_runtime.core.terms.negotiation import ClientOffer
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.shared.connection import OnProgress, Trace
-
-if TYPE_CHECKING:
-    from mcp_runtime.shared.calls import OnCall, OnSession
+from mcp_runtime.shared.connection import Hooks, OnProgress, Trace
 
 OnLog: TypeAlias = Callable[[t.LoggingMessageNotificationParams], object]
 OnElicitationComplete: TypeAlias = Callable[[str], object]
@@ -81,8 +78,7 @@ class ClientSettings:
     restarts: int
     trace: Trace | None
     memory: ServerMemory = OF_PROCESS
-    on_call: list[OnCall] = field(default_factory=list["OnCall"])
-    on_session: list[OnSession] = field(default_factory=list["OnSession"])
+    hooks: Hooks = field(default_factory=Hooks)
 
     def __post_init__(self) -> None:
         texts("era", [self.era], ("auto", "handshake"))

@@ -8,9 +8,10 @@ an answer, and its exceptions are logged.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol, TypeAlias, cast
 
 from mcp_runtime.core.session.events import Called
@@ -24,6 +25,10 @@ log: Final = logging.getLogger("mcp_runtime")
 
 Role: TypeAlias = Literal["client", "server"]
 Transport: TypeAlias = Literal["http", "stream"]
+
+
+def _nothing() -> Mapping[str, Any]:
+    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +50,9 @@ class Link:
 class Call:
     """One request, which this side has `received` or has `sent`.
 
-    `params` is the JSON of the request. A hook that is entered for a sent request may put members
-    for its `_meta` into `meta`, and set `headers` for its HTTP request; a received request has the
-    headers that it came with. `result`, a model, or `error` is set when the hook is left.
+    `params` is the JSON of the request. A hook that is entered for a sent request may set `meta`,
+    members for its `_meta`, and `headers` for its HTTP request; a received request has the headers
+    that it came with. `result`, a model, or `error` is set when the hook is left.
     """
 
     link: Link
@@ -55,8 +60,8 @@ class Call:
     method: str
     params: Mapping[str, Any]
     id: Id | None = None
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    meta: dict[str, Any] = field(default_factory=dict[str, Any])
+    headers: Mapping[str, str] = field(default_factory=_nothing)
+    meta: Mapping[str, Any] = field(default_factory=_nothing)
     result: Any = UNSET
     error: BaseException | None = None
 
@@ -65,12 +70,14 @@ class Call:
 
         Absent params, and a model of an older revision, are returned as they are.
         """
-        kind: type[Any] = type(params)
+        kind: Any = params.__class__
         if not self.meta or (kind is not dict and kind.__module__ != t.__name__):
             return params
-        wire: dict[str, Any] = dict(self.params)
-        wire["_meta"] = {**self.params.get("_meta", {}), **self.meta}
-        return wire if kind is dict else t.from_wire(kind, wire)
+        meta = {**self.params.get("_meta", {}), **self.meta}
+        wire: Any = {**self.params, "_meta": meta}
+        if kind is not dict:
+            wire = t.from_wire(kind, wire)
+        return wire
 
 
 OnCall: TypeAlias = Callable[[Call], AbstractContextManager[object]]
@@ -96,14 +103,14 @@ def link(connection: Linked, terms: Terms | None) -> Link:
     return Link(connection.role, revision, *where)
 
 
-def received(connection: Linked, called: Called) -> Call:
+def incoming_call(connection: Linked, called: Called) -> Call:
     """Return the call of a request of the peer, whose params were not decoded yet."""
     headers, params = Headers(current_headers()), _json(called.params)
     where = link(connection, called.terms)
     return Call(where, "received", called.method, params, called.id, headers)
 
 
-def sent(connection: Linked, terms: Terms | None, method: str, params: Any) -> Call:
+def outgoing_call(connection: Linked, terms: Terms | None, method: str, params: Any) -> Call:
     """Return the call of a request of ours, which has no id yet."""
     return Call(link(connection, terms), "sent", method, _wire(params))
 
@@ -132,13 +139,12 @@ class Watch:
     __slots__ = ("_entered",)
 
     def __init__(self, hooks: Iterable[Callable[[Any], Any]], subject: Any) -> None:
-        self._entered: Collection[AbstractContextManager[object]] = [
-            entered for hook in hooks if (entered := _enter(hook, subject)) is not None
-        ]
+        entered = [_enter(hook, subject) for hook in hooks]
+        self._entered = tuple(each for each in entered if each is not None)
 
     def leave(self) -> None:
         """Leave the hooks, the last one first."""
-        for entered in reversed([*self._entered]):
+        for entered in reversed(self._entered):
             try:
                 entered.__exit__(None, None, None)
             except Exception:

@@ -9,7 +9,7 @@ import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, TypeVar
@@ -86,6 +86,13 @@ def _note_forgiven(
         _tolerance_log.info("forgiven (%s): %s; more of it is only counted", name, what)
 
 
+class Hooks:
+    """The hooks of one server or client, around calls and sessions that begin from now on."""
+
+    on_call: tuple[OnCall, ...] = ()
+    on_session: tuple[OnSession, ...] = ()
+
+
 class Connection(ABC):
     """A connection to one peer, until the peer is gone."""
 
@@ -95,9 +102,8 @@ class Connection(ABC):
 
     role: Role
     transport: Transport = "stream"
-    on_call: Sequence[OnCall] = ()
-    """The hooks around calls, in the list of the server or of the client."""
-    on_session: Sequence[OnSession] = ()
+    hooks = Hooks()
+    """The hooks of the server or of the client."""
     _session_watch: Watch | None = None
 
     ping_every: float | None = None
@@ -180,10 +186,10 @@ class Connection(ABC):
     def _on_open(self, event: Opened) -> None:
         log.debug("open: %s", event.terms.translation.revision.name)
         self._end_session_watch()
-        if self.on_session:
+        if self.hooks.on_session:
             from mcp_runtime.shared.calls import Watch, link
 
-            self._session_watch = Watch(self.on_session, link(self, event.terms))
+            self._session_watch = Watch(self.hooks.on_session, link(self, event.terms))
 
     def _end_session_watch(self) -> None:
         if self._session_watch is not None:
@@ -277,7 +283,7 @@ class Connection(ABC):
     async def _answer(self, called: Called) -> bytes:
         """Run the handler of a request and return the response; empty if it was cancelled."""
         try:
-            result = await (self._watched(called) if self.on_call else self._run(called))
+            result = await (self._run_in_hooks(called) if self.hooks.on_call else self._run(called))
             return self.session.answer(called.id, result) if self._is_ours(called) else b""
         except RpcError as refusal:
             return self._refuse(called, refusal)
@@ -293,12 +299,12 @@ class Connection(ABC):
                 raise
             return answer
 
-    async def _watched(self, called: Called) -> Any:
+    async def _run_in_hooks(self, called: Called) -> Any:
         """Run the handler of a request inside of the hooks."""
-        from mcp_runtime.shared.calls import Watch, received
+        from mcp_runtime.shared.calls import Watch, incoming_call
 
-        call = received(self, called)
-        watch = Watch(self.on_call, call)
+        call = incoming_call(self, called)
+        watch = Watch(self.hooks.on_call, call)
         try:
             call.result = await self._run(called)
         except BaseException as error:
@@ -369,9 +375,9 @@ class Connection(ABC):
 
         Raises LocalError if the request was never answered, PeerError for an error or a bad answer.
         """
-        if call is None and self.on_call:
+        if call is None and self.hooks.on_call:
             options = {"timeout": timeout, "token": token, "about": about}
-            return await self._watched_request(method, params, on_progress, options)
+            return await self._request_in_hooks(method, params, on_progress, options)
         now = self.loop.time()
         pending, data = self.session.call(method, params, now=now, timeout=timeout, token=token)
         pending.on_progress, pending.about = on_progress, about
@@ -388,14 +394,14 @@ class Connection(ABC):
             self.send(self.session.cancel(pending.id, reason), about)
             raise
 
-    async def _watched_request(
+    async def _request_in_hooks(
         self, method: str, params: Any, on_progress: OnProgress | None, options: dict[str, Any]
     ) -> Any:
         """Send a request inside of the hooks, with the `_meta` and the headers that they set."""
-        from mcp_runtime.shared.calls import Watch, sent
+        from mcp_runtime.shared.calls import Watch, outgoing_call
 
-        call = sent(self, self.session.agreed, method, params)
-        watch = Watch(self.on_call, call)
+        call = outgoing_call(self, self.session.agreed, method, params)
+        watch = Watch(self.hooks.on_call, call)
         headers = sending_headers.set(call.headers)
         try:
             params = call.with_meta(params)

@@ -52,8 +52,7 @@ class Record:
     def call(self, call: Call) -> Generator[None]:
         assert (call.result, call.error) == (UNSET, None)
         if call.direction == "sent":
-            call.meta["traceparent"] = PARENT
-            call.headers = {"traceparent": PARENT}
+            call.meta = call.headers = {"traceparent": PARENT}
         yield
         self.calls.append(call)
 

@@ -139,7 +139,7 @@ class Exchanges(ClientConnection):
         """Post a request, and handle the response."""
         opens = request.method in ("initialize", "server/discover")
         try:
-            make = self._watched_headers if self.on_call else self._request_headers
+            make = self._headers_of_hooks if self.hooks.on_call else self._request_headers
             headers = partial(make, request)
             async with self._open_post(data, headers, opens=opens) as response:
                 if response.ok:
@@ -171,7 +171,7 @@ class Exchanges(ClientConnection):
                     return
             await self._renew(session_id)
 
-    def _watched_headers(self, request: Request) -> Mapping[str, str]:
+    def _headers_of_hooks(self, request: Request) -> Mapping[str, str]:
         """Return the headers of a request, with those of the hooks."""
         return {**sending_headers.get(), **self._request_headers(request)}
 
