@@ -130,8 +130,7 @@ class Server(Decorators):
         )
         self._draws_keys: Final = keys is None and not os.environ.get(_KEYS)
         self.auth: Final = auth
-        if lifespan is not None:
-            dispatcher.lifespan = Lifespan(partial(lifespan, self))
+        dispatcher.lifespan = None if lifespan is None else Lifespan(partial(lifespan, self))
         dispatcher.begin(
             ServerOffer(
                 info=self.info,

@@ -12,7 +12,7 @@ from functools import partial
 from heapq import heapify, heappop, heappush
 from typing import Final, TypeAlias
 
-from mcp_runtime.core.session.held import KEPT, OF_PROCESS, SMALL, HeldBytes, Hold
+from mcp_runtime.core.session.held import KEPT, OF_PROCESS, SMALL, HeldBytes, Hold, Process
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.stores import DELETED, EVENT_OVERHEAD, Kept, NoSuchEvent, Stored, TooManyTasks
 
@@ -191,9 +191,16 @@ class _Task:
 class MemoryTasks:
     """A store for `Limits.tasks` tasks of each owner, whose bytes count for the owner."""
 
-    def __init__(self, limits: Limits = DEFAULT, *, clock: Callable[[], float] = loop_time) -> None:
+    def __init__(
+        self,
+        limits: Limits = DEFAULT,
+        *,
+        clock: Callable[[], float] = loop_time,
+        process: Process = OF_PROCESS,
+    ) -> None:
         self._limits = limits
         self._clock = clock
+        self._process = process
         self._owners: dict[str, dict[str, _Task]] = {}
         self._ends: list[tuple[float, str, str]] = []
         """A heap of deadlines, one for each task; a task may have got a later one since."""
@@ -214,7 +221,7 @@ class MemoryTasks:
                 before.forget()
             return True
         size = len(record) + EVENT_OVERHEAD
-        held = HeldBytes(OF_PROCESS.share_of(f"principal {owner}"))
+        held = HeldBytes(self._process.share_of(f"principal {owner}"))
         if size > SMALL and held.make_room(self._limits, size):
             raise TooManyTasks(owner)
         until, kept = self._clock() + seconds, Kept(version + 1, record)

@@ -10,7 +10,7 @@ import pytest
 
 from mcp_runtime import Context, Server
 from mcp_runtime.core.session.events import Called, Ignored
-from mcp_runtime.core.session.held import EVENT_BYTES, OF_PROCESS, HeldBytes
+from mcp_runtime.core.session.held import EVENT_BYTES, KEPT, OF_PROCESS, HeldBytes, Hold, Process
 from mcp_runtime.core.session.session import Session
 from mcp_runtime.core.wire import peek
 from mcp_runtime.limits import Limits
@@ -246,3 +246,22 @@ def test_each_request_of_a_batch_that_is_too_long_is_answered() -> None:
 def test_a_batch_of_what_is_no_message_is_not_answered() -> None:
     session = server_session("2025-03-26", Limits(batch=2))
     assert {type(event) for event in receive(session, b"[1,2,3]")} == {Ignored}
+
+
+def test_an_account_of_its_own_counts_and_frees_nothing_of_the_process() -> None:
+    process, before = Process(), OF_PROCESS.count
+    held = HeldBytes(process.share_of("ann"))
+    kept = _Kept(Hold(held, 5000))
+    assert (process.count, OF_PROCESS.count) == (5000, before)
+    assert held.make_room(Limits(process_bytes=8000), 5000) == "Limits.process_bytes"
+    kept.hold.offer(KEPT, kept.free)
+    assert held.make_room(Limits(process_bytes=8000), 5000) == ""
+    assert (process.count, process.givers, OF_PROCESS.count) == (0, {}, before)
+
+
+class _Kept:
+    def __init__(self, hold: Hold) -> None:
+        self.hold = hold
+
+    def free(self) -> None:
+        self.hold.change(-self.hold.size)

@@ -51,7 +51,7 @@ class Process:
         """Return the share of a peer by its name; all servers of the process have it in common."""
         share = self._shares.get(peer)
         if share is None:
-            share = self._shares[peer] = Share()
+            share = self._shares[peer] = Share(self)
         return share
 
     def give_up(self) -> bool:
@@ -65,21 +65,22 @@ class Process:
 class Share:
     """The bytes of one peer, and the holds it can free."""
 
-    __slots__ = ("__weakref__", "count", "offers")
+    __slots__ = ("__weakref__", "count", "offers", "process")
 
-    def __init__(self) -> None:
+    def __init__(self, process: Process) -> None:
+        self.process: Final = process
         self.count = 0
         self.offers: tuple[dict[int, ref[Hold]], ...] = ({}, {})
         """The holds to free, by rank and identity, the oldest first."""
 
     def add(self, rank: Rank, hold: Hold) -> None:
         self.offers[rank][id(hold)] = ref(hold)
-        OF_PROCESS.givers[self] = None
+        self.process.givers[self] = None
 
     def remove(self, rank: Rank, hold: Hold) -> None:
         self.offers[rank].pop(id(hold), None)
         if not any(self.offers):
-            OF_PROCESS.givers.pop(self, None)
+            self.process.givers.pop(self, None)
 
     def give_up(self) -> None:
         """Free the oldest hold of the lowest rank."""
@@ -96,21 +97,25 @@ def _count(share: Share) -> int:
 
 
 OF_PROCESS: Final = Process()
+"""The account of this Python process, which everything uses that is given no other."""
 
 
 class HeldBytes:
-    """The bytes of one session, request, stream or task of a peer."""
+    """The bytes of one session, request, stream or task of a peer; without a share, of a new peer
+    of this process.
+    """
 
     __slots__ = ("__weakref__", "count", "share")
 
     def __init__(self, share: Share | None = None) -> None:
         self.count = 0
-        self.share = Share() if share is None else share
+        self.share = Share(OF_PROCESS) if share is None else share
 
     def change(self, by: int) -> None:
+        share = self.share
         self.count += by
-        self.share.count += by
-        OF_PROCESS.count += by
+        share.count += by
+        share.process.count += by
 
     def make_room(self, limits: Limits, size: int, more: Callable[[], int] | None = None) -> str:
         """Make room for `size` bytes; return the name of the limit they exceed, empty for none.
@@ -123,9 +128,9 @@ class HeldBytes:
             most = limits.process_bytes
         else:
             most = limits.process_bytes + limits.process_bytes // RESERVE
-        share = self.share
-        while share.count + size + OF_PROCESS.count > most:
-            if not OF_PROCESS.give_up():
+        share, process = self.share, self.share.process
+        while share.count + size + process.count > most:
+            if not process.give_up():
                 return "Limits.process_bytes"
         return ""
 

@@ -25,7 +25,7 @@ from mcp_runtime.core.session.events import (
     Progressed,
     Write,
 )
-from mcp_runtime.core.session.held import OF_PROCESS, REQUEST_BYTES, SMALL, HeldBytes, Hold
+from mcp_runtime.core.session.held import REQUEST_BYTES, SMALL, HeldBytes, Hold
 from mcp_runtime.core.session.lifecycle import State, after
 from mcp_runtime.core.session.pending import Pending, PendingRequest, Timeout
 from mcp_runtime.core.session.running_requests import BatchResponses, Cancellable, RunningRequest
@@ -401,8 +401,9 @@ class Session(ABC):
         running, held = self.running.pop(id), self.held
         counted = running.size
         held.count -= counted  # the same as `release`, in line: this runs for each request
-        held.share.count -= counted
-        OF_PROCESS.count -= counted
+        share = held.share
+        share.count -= counted
+        share.process.count -= counted
         size = len(data)  # a small response fits in the bytes just freed by its request
         if size > SMALL and (crossed := held.make_room(self.limits, size, self.unsent)):
             why = f"busy: too many answers are not read yet ({crossed})"
@@ -487,7 +488,8 @@ class Session(ABC):
         if len(self.running) >= (most := self.limits.in_flight):
             raise RpcError(error_codes.BUSY, f"busy: {most} in flight (Limits.in_flight)")
         size = len(frame.params)
-        is_tight = self.held.share.count + OF_PROCESS.count > self.limits.process_bytes
+        share = self.held.share
+        is_tight = share.count + share.process.count > self.limits.process_bytes
         if (size > SMALL or is_tight) and (crossed := self.held.make_room(self.limits, size)):
             raise RpcError(error_codes.BUSY, f"busy: too much is not answered yet ({crossed})")
 
@@ -497,8 +499,9 @@ class Session(ABC):
         """Register a request of the peer as running and count its bytes."""
         size, held = len(frame.params) + REQUEST_BYTES, self.held
         held.count += size  # the same as `change`, in line: this runs for each request
-        held.share.count += size
-        OF_PROCESS.count += size
+        share = held.share
+        share.count += size
+        share.process.count += size
         self.running[frame.id] = RunningRequest(frame.method, terms, size, called)
 
     def release(self, id: Id) -> RunningRequest:
@@ -506,8 +509,9 @@ class Session(ABC):
         running, held = self.running.pop(id), self.held
         size = running.size
         held.count -= size
-        held.share.count -= size
-        OF_PROCESS.count -= size
+        share = held.share
+        share.count -= size
+        share.process.count -= size
         return running
 
     def _open_terms(self, method: str) -> Terms:

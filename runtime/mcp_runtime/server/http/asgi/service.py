@@ -14,7 +14,7 @@ from ipaddress import ip_address, ip_network
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 from weakref import WeakValueDictionary
 
-from mcp_runtime.core.session.held import OF_PROCESS, HeldBytes, Share
+from mcp_runtime.core.session.held import OF_PROCESS, HeldBytes, Process, Share
 from mcp_runtime.core.session.session import Session
 from mcp_runtime.limits import Limits
 from mcp_runtime.server.connection import Dispatcher
@@ -51,6 +51,7 @@ class HttpService:
         principal: Principal | None,
         trace: Trace | None,
         protection: Protection | None = None,
+        process: Process = OF_PROCESS,
     ) -> None:
         self.server: Final = server
         self.limits: Final[Limits] = server.limits
@@ -61,6 +62,7 @@ class HttpService:
         if inspect.iscoroutinefunction(principal):
             raise TypeError("principal is called and not awaited; give a function without `async`")
         self._principal = principal
+        self._process = process
         self._held = WeakValueDictionary[str, HeldBytes]()
         self._shares: dict[tuple[str, str], Share] = {}
         """Shares of earlier clients, by principal and network; the oldest is forgotten."""
@@ -108,7 +110,7 @@ class HttpService:
         share = self._shares.get(key)
         if share is None:
             name = f"principal {principal}" if principal else f"address {key[1]}"
-            share = self._shares[key] = OF_PROCESS.share_of(name)
+            share = self._shares[key] = self._process.share_of(name)
             if len(self._shares) > self.limits.sessions:
                 del self._shares[next(iter(self._shares))]
         return share
