@@ -23,7 +23,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup generate day docs site test quick wide long steady planted portable downloads check lint types drift pictures format ledger bench soak official adopt peers interop conformance wheel pins clean
+.PHONY: help setup generate day docs site test quick wide long steady planted portable downloads check lint types drift pictures format ledger bench soak official adopt peers exactness interop conformance wheel pins clean
 
 help: ## show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -113,6 +113,10 @@ adopt: $(STAMP) ## load public servers with their own packages and with ours, an
 
 peers: $(STAMP) ## set up the environment of the peers, for bench and for the tests beside them
 	@$(BIN)/python -m bench.peers
+
+exactness: $(STAMP) peers ## count which random messages the two SDKs judge as the schema does not, and write it down
+	@$(BIN)/python -m tests.interop.node
+	@$(BIN)/python -m tests.interop.exactness
 
 downloads: $(STAMP) peers ## install the packages of others, for interop and conformance
 	@$(BIN)/python -m tests.interop.node

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import tomllib
@@ -12,9 +13,12 @@ from typing import Final
 
 import pytest
 
+from bench.peers import PINS
 from hatch_readme import portable
+from tests.conformance import others
 from tests.conformance.run import REQUIRED
-from tests.laws.test_peer_mcp import PEER_ACCEPTS, PEER_REFUSES
+from tests.interop import exactness, node, test_peer_typescript
+from tests.laws import test_peer_mcp
 from tests.spec.areas import Area, rule_of
 from tests.spec.ledger import held, rows
 from tests.support.command import invoke
@@ -140,17 +144,56 @@ def test_the_front_page_and_the_start_page_of_docs_link_to_every_page() -> None:
 
 
 def test_the_table_of_readme_is_measured() -> None:
-    """Scenarios that must pass, requirements that are held, kinds of disagreement with the peer."""
+    """Scenarios that are passed, requirements that are held, kinds of disagreement, by column."""
     readme = PAGES["README.md"].text
-    scenarios = sum(
-        len(table["scenarios"]) for roles in REQUIRED.values() for table in roles.values()
-    )
-    assert f"| {scenarios} of {scenarios} |" in readme
+    kinds = [test_peer_mcp.ROWS, test_peer_typescript.ROWS]
+    cells = [f"{len(rows.accepts)} · {len(rows.refuses)}" for rows in kinds]
+    assert f"| 0 · 0 | {' | '.join(cells)} |" in readme
+    due = {
+        f"{role} {revision}": set(table["scenarios"])
+        for role, revisions in REQUIRED.items()
+        for revision, table in revisions.items()
+    }
+    total = sum(map(len, due.values()))
+    passed = [total - sum(map(len, row["failed"].values())) for row in others.scores().values()]
+    cells = [f"{number} of {total}" for number in (total, *passed)]
+    assert f"| {' | '.join(cells)} |" in readme
     musts = [row for row in rows().values() if row.level in ("MUST", "MUST NOT")]
     ours = [row for row in musts if row.id in held() or rule_of(row).area is Area.NOW]
     kept = sum(row.id in held() for row in ours)
     assert f"| {kept} of {len(ours)} |" in readme
-    assert f"| {len(PEER_ACCEPTS)} · {len(PEER_REFUSES)} |" in readme
+
+
+def test_the_columns_of_readme_are_of_the_releases_that_were_measured() -> None:
+    scores = others.scores()
+    versions = {name: scores[name]["version"] for name in ("mcp", "typescript")}
+    package = json.loads((node.PROGRAMS / "package.json").read_text("utf-8"))
+    assert f"mcp=={versions['mcp']}" in PINS
+    assert package["dependencies"]["@modelcontextprotocol/core"] == versions["typescript"]
+    head = f"| `mcp` {versions['mcp']} | TypeScript SDK {versions['typescript']} |"
+    assert head in PAGES["README.md"].text
+
+
+def test_the_scenarios_that_both_sdks_miss_are_of_extensions() -> None:
+    """README says so of all that they miss."""
+    for score in others.scores().values():
+        for run, missed in score["failed"].items():
+            role, revision = run.split()
+            assert set(missed) <= set(REQUIRED[role][revision]["scenarios"])
+            extensions = ("tasks-", "auth/dpop", "auth/wif-jwt-bearer")
+            assert [name for name in missed if not name.startswith(extensions)] == []
+
+
+def test_the_page_on_exactness_tells_the_kinds_and_the_counts() -> None:
+    text = PAGES["docs/exactness.md"].text
+    for name, row in exactness.counts().items():
+        for revision, n in row.items():
+            cells = f"{n.refused} of {n.valid} | {n.accepted} of {n.invalid}"
+            assert f"| `{name}` {revision} | {cells} |" in text
+    for heading, peer in (("`mcp`", test_peer_mcp), ("TypeScript", test_peer_typescript)):
+        section = text.partition(f"### {heading}")[2].partition("\n#")[0]
+        listed = re.findall(r"^- ", section, re.M)
+        assert len(listed) == len(peer.ROWS.accepts) + len(peer.ROWS.refuses)
 
 
 def test_the_diff_of_readme_fails_a_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from tests.conformance.judge import Scenario, judged, unscored
 from tests.conformance.watched import exits
 from tests.support import npm
 
-__all__ = ["REQUIRED", "main", "print_score"]
+__all__ = ["REQUIRED", "client_scenarios", "install", "main", "print_score", "server_scenarios"]
 
 ROOT: Final = Path(__file__).parents[2]
 SUITE: Final = Path(__file__).parent / "suite"
@@ -70,7 +71,13 @@ def _suite(*arguments: str) -> str:
 
 
 def _server(revision: str) -> tuple[list[Scenario], dict[str, str]]:
-    with _serving() as url, tempfile.TemporaryDirectory() as folder:
+    with _serving() as url:
+        return server_scenarios(revision, url)
+
+
+def server_scenarios(revision: str, url: str) -> tuple[list[Scenario], dict[str, str]]:
+    """Judge the server at `url`. Return its scenarios, and why others are not scored."""
+    with tempfile.TemporaryDirectory() as folder:
         output = _suite("server", "--url", url, "--requirements", revision, "-o", folder)
         return list(judged(Path(folder))), unscored(output)
 
@@ -102,16 +109,20 @@ def _await(port: int, process: subprocess.Popen[bytes]) -> None:
     raise SystemExit(f"{SERVER} does not serve")
 
 
-def _client(revision: str) -> tuple[list[Scenario], dict[str, str]]:
+def client_scenarios(revision: str, *client: str) -> tuple[list[Scenario], dict[str, str]]:
+    """Judge the command `client`, which is given a URL, or our client without a command.
+
+    Returns its scenarios, and why others are not scored.
+    """
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as notes:
-        command = f"{sys.executable} {WATCHED} {notes}"
+        command = shlex.join((sys.executable, str(WATCHED), notes, *client))
         patience = str(_CLIENT_PATIENCE * 1000)
         options = ("--requirements", revision, "--timeout", patience, "-o", folder)
         output = _suite("client", "--command", command, *options)
         return list(judged(Path(folder), exits(Path(notes)))), unscored(output)
 
 
-_RUNS: Final = {"server": _server, "client": _client}
+_RUNS: Final = {"server": _server, "client": client_scenarios}
 
 
 # ---- words

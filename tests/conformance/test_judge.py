@@ -13,6 +13,7 @@ import pytest
 
 from tests.conformance import watched
 from tests.conformance.judge import judged, scenario, scenario_name, unscored
+from tests.conformance.others import failed
 from tests.conformance.run import print_score
 
 OUTPUT: Final = """\
@@ -145,10 +146,18 @@ def test_clients_that_are_started_at_once_wait_for_their_turn(
     notes = tmp_path / "notes"
     notes.mkdir()
     (tmp_path / "client.py").write_text(CLAIM, "utf-8")
-    monkeypatch.setattr(watched, "_CLIENT", (sys.executable, str(tmp_path / "client.py")))
+    given = (str(notes), sys.executable, str(tmp_path / "client.py"), "http://127.0.0.1:1")
     monkeypatch.setattr(watched, "_AT_ONCE", 1)
     monkeypatch.setenv("MCP_CONFORMANCE_SCENARIO", "a")
     with ThreadPoolExecutor(5) as pool:
-        ends = [pool.submit(watched.main, str(notes), "http://127.0.0.1:1") for _ in range(5)]
+        ends = [pool.submit(watched.main, *given) for _ in range(5)]
     assert [end.result() for end in ends] == [0] * 5
     assert watched.exits(notes) == {"a": 0}
+
+
+def test_another_sdk_fails_by_its_checks_and_not_by_how_its_client_ended() -> None:
+    passed = scenario("passed", [{"id": "1", "status": "SUCCESS"}], exit=1)
+    refused = scenario("refused", [{"id": "1", "status": "FAILURE"}])
+    empty = scenario("empty", [])
+    required = {"passed", "refused", "empty", "not run"}
+    assert failed(required, [passed, refused, empty]) == ["empty", "not run", "refused"]

@@ -1,6 +1,6 @@
 """Runs the client under test, few at a time, and notes how it ended: the suite does neither.
 
-Usage: watched.py FOLDER URL
+Usage: watched.py FOLDER [COMMAND ...] URL. Without a command it runs our client.
 """
 
 from __future__ import annotations
@@ -24,10 +24,13 @@ _PAUSE: Final = 0.05
 _LOCK: Final = "lock"
 
 
-def main(folder: str, url: str) -> int:
+def main(folder: str, *arguments: str) -> int:
+    *command, url = arguments
     try:
         with _turn(Path(folder)):
-            exit = subprocess.run([*_CLIENT, url], cwd=ROOT, timeout=_PATIENCE).returncode
+            exit = subprocess.run(
+                [*(command or _CLIENT), url], cwd=ROOT, timeout=_PATIENCE
+            ).returncode
     except subprocess.TimeoutExpired:
         exit = _HUNG
     name = os.environ["MCP_CONFORMANCE_SCENARIO"].replace("/", "%")
