@@ -39,7 +39,7 @@ def printable(text: str) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """A number with its noun, in the plural unless it is one: "1 line", "2 lines"."""
+    """Return a number with its noun, in the plural unless it is one: "1 line", "2 lines"."""
     return f"{count} {noun if count == 1 else f'{noun}s'}"
 
 
@@ -71,7 +71,7 @@ class SessionError(_Portable):
         return printable(super().__str__())
 
     def explain(self, more: str) -> None:
-        """Adds to the text what else is known."""
+        """Add more to the text."""
         self.args = (f"{self}{more}", *self.args[1:])
 
 
@@ -152,9 +152,9 @@ class NotApproved(LocalError):
 class CallbackError(LocalError, TypeError, ValueError):
     """A callback of the client (`on_elicit`, `on_sample`, `roots`, `approve`) answered wrongly.
 
-    What it answered does not fit what the server asked for, or is no answer at all, and was not
-    sent. It is a TypeError and a ValueError too, as which it was raised before it had a name.
-    `for_server` is the text that the server reads.
+    The answer does not fit the server's request, or is no answer at all, and was not sent. The
+    error is a TypeError and a ValueError too, as earlier versions raised those. `for_server` is the
+    text for the server.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class TooMuch(LocalError):
 
 
 class _ErrorObject(_Portable):
-    """What an error of JSON-RPC says."""
+    """The code, the message and the data of an error of JSON-RPC."""
 
     def __init__(self, code: int, message: str, data: object = None) -> None:
         super().__init__(f"{message} ({code})")

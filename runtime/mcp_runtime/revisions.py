@@ -70,11 +70,11 @@ class Revision:
     methods: Mapping[str, Method]
     era: Era
     version_header: bool
-    """Whether a client repeats the agreed revision in a header of each HTTP request."""
+    """True if a client repeats the agreed revision in a header of each HTTP request."""
     primed_streams: bool
-    """Whether an HTTP stream begins with an event that has an id and no data."""
+    """True if an HTTP stream begins with an event with an id and no data."""
     tolerances: tuple[Tolerance, ...]
-    """Faults of peers that are repaired in what they send."""
+    """Faults in messages of peers that are repaired."""
 
     @cached_property
     def models(self) -> ModuleType:
@@ -128,9 +128,10 @@ class Revision:
 
 
 def model_members(cls: type) -> dict[str, Any]:
-    """The annotation of each member that a model's class declares, by wire name; none for another.
+    """Return the annotation of each member of a model's class, by wire name; empty for any other
+    class.
 
-    A constant that says which class an object is of is among them.
+    A constant naming the class of an object is among them.
     """
     if issubclass(cls, Open):
         hints = get_type_hints(cls, include_extras=True)
@@ -153,7 +154,7 @@ _IDLESS: Final = b'{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse erro
 
 @cache
 def revision(name: str) -> Revision:
-    """The revision with that name. Raises KeyError."""
+    """Return the revision with this name. Raises KeyError."""
     tables = mcp_wire.load(name)
     return Revision(
         name,

@@ -146,10 +146,10 @@ def page(uri: str, *, visibility: Sequence[Visibility] = ()) -> ToolOption:
 class _Page(ToolOption):
     ui: dict[str, Any]
 
-    def registered(self, tool: t.Tool) -> t.Tool:
+    def register(self, tool: t.Tool) -> t.Tool:
         return structs.replace(tool, meta={**(tool.meta or {}), "ui": self.ui})
 
-    def shown(self, tool: t.Tool, ctx: Context) -> t.Tool | None:
+    def show(self, tool: t.Tool, ctx: Context) -> t.Tool | None:
         if shows_pages(ctx):
             return tool
         if self.ui.get("visibility") == ["app"]:

@@ -41,7 +41,7 @@ class ChangeBroadcaster:
         self._bus: Bus | None = None
         self._bus_loop: asyncio.AbstractEventLoop | None = None
         self._name = ""
-        """The name of this process on the bus. It is drawn at `shared`, since a process may fork
+        """The name of this process on the bus. It is drawn at `share`, since a process may fork
         after it made the server.
         """
 
@@ -64,7 +64,7 @@ class ChangeBroadcaster:
             self._bus.publish(_TOPIC, msgspec.json.encode(change))
 
     @asynccontextmanager
-    async def shared(self, bus: Bus) -> AsyncGenerator[None]:
+    async def share(self, bus: Bus) -> AsyncGenerator[None]:
         """Notify the clients of all processes on `bus` of changes, as long as the context is
         entered.
         """

@@ -145,7 +145,7 @@ class Decorators:
         """
         features, model = self._features, tool.model
         for option in options:
-            model = option.registered(model)
+            model = option.register(model)
         features.tools.require_free(model.name)
         for objection in objections(t.to_wire(model)):
             log.warning("tool %s: %s", model.name, objection)

@@ -115,7 +115,7 @@ class ServerDispatcher:
             return is_uri(uri)
         return self.features.knows(uri)
 
-    def mirrored(self, name: object) -> ParamHeaders:
+    def param_headers(self, name: object) -> ParamHeaders:
         """Return the headers repeating arguments of a tool, with the paths of the arguments."""
         tool = self.features.tools.get(name) if isinstance(name, str) else None
         return {} if tool is None else tool.mirrored
@@ -165,7 +165,7 @@ class ServerDispatcher:
         entered.
         """
         async with AsyncExitStack() as stack:
-            await stack.enter_async_context(self._broadcaster.shared(store.bus))
+            await stack.enter_async_context(self._broadcaster.share(store.bus))
             for share in self.shared_parts:
                 await stack.enter_async_context(share(store))
             yield
@@ -184,7 +184,7 @@ class ServerDispatcher:
         ctx.params = params
         return handler(params, ctx)
 
-    def notified(self, method: str, params: Any, connection: Peer) -> None:
+    def handle_notification(self, method: str, params: Any, connection: Peer) -> None:
         """Call the handlers of a notification."""
         for function in self.notification_handlers.get(method, ()):
             work = function(params, connection)

@@ -19,7 +19,7 @@ from mcp_runtime.server.functions.content import prompt_messages, resource_conte
 from mcp_runtime.server.functions.input_schema import BadArguments
 from mcp_runtime.server.functions.output_schema import failed_call
 from mcp_runtime.server.registry import Features, RawTool, Registry, Tool
-from mcp_runtime.server.tool_option import shown
+from mcp_runtime.server.tool_option import show
 from mcp_runtime.shared.failures import alone, describe, parts_of, record_failure
 
 log: Final = logging.getLogger("mcp_runtime.server.server")
@@ -98,7 +98,7 @@ class ProtocolMethods:
         needed = self.features.scopes.get(tool.model.name, ())
         if token is not None and not token.scopes.issuperset(needed):
             return None
-        return shown(tool.model, self.features.options.get(tool.model.name, ()), ctx)
+        return show(tool.model, self.features.options.get(tool.model.name, ()), ctx)
 
     async def call_tool(self, params: Any, ctx: Context) -> Any:
         tool = self.features.tools.get(params.name)

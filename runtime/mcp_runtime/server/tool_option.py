@@ -15,11 +15,11 @@ _Handler: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
 class ToolOption:
     """An option for `@server.tool(options=[...])`. A subclass overrides the methods it needs."""
 
-    def registered(self, tool: t.Tool) -> t.Tool:
+    def register(self, tool: t.Tool) -> t.Tool:
         """Return the tool with this option applied. Raises ValueError if it cannot have one."""
         return tool
 
-    def shown(self, tool: t.Tool, ctx: Context) -> t.Tool | None:
+    def show(self, tool: t.Tool, ctx: Context) -> t.Tool | None:
         """Return the tool as a client sees it in a list; None hides it."""
         return tool
 
@@ -35,11 +35,11 @@ Options: TypeAlias = Mapping[str, Sequence[ToolOption]]
 """The options of each tool, by the name of the tool."""
 
 
-def shown(tool: t.Tool, options: Sequence[ToolOption], ctx: Context) -> t.Tool | None:
+def show(tool: t.Tool, options: Sequence[ToolOption], ctx: Context) -> t.Tool | None:
     """Return the tool as all its options show it; None if one hides it."""
     seen: t.Tool | None = tool
     for option in options:
-        seen = None if seen is None else option.shown(seen, ctx)
+        seen = None if seen is None else option.show(seen, ctx)
     return seen
 
 

@@ -116,10 +116,10 @@ class Receipts(ServerExtension, ClientExtension):
 
 
 class Always(ToolOption):
-    def registered(self, tool: t.Tool) -> t.Tool:
+    def register(self, tool: t.Tool) -> t.Tool:
         return msgspec.structs.replace(tool, title="with a receipt")
 
-    def shown(self, tool: t.Tool, ctx: Context) -> t.Tool | None:
+    def show(self, tool: t.Tool, ctx: Context) -> t.Tool | None:
         return tool if NAME in ctx.extensions else None
 
     async def call(self, params: Any, ctx: Context, handler: Any) -> Any:

@@ -58,7 +58,7 @@ class TaskOption(ToolOption):
         self._support: Support = support
         self._decide = decide
 
-    def shown(self, tool: t.Tool, ctx: Context) -> t.Tool | None:
+    def show(self, tool: t.Tool, ctx: Context) -> t.Tool | None:
         if not has_core_tasks(ctx):
             return tool
         models = ctx.called.terms.translation.revision.models

@@ -547,7 +547,7 @@ class Listener:
 async def test_changes_reach_a_process_that_was_forked_from_the_one_that_announces_them() -> None:
     one, bus = ChangeBroadcaster(), MemoryBus()
     forked = copy.deepcopy(one)
-    async with one.shared(bus), forked.shared(bus):
+    async with one.share(bus), forked.share(bus):
         listener = Listener(asyncio.get_running_loop())
         forked.connections.add(listener)
         one.broadcast(Change(uri="note://one"))

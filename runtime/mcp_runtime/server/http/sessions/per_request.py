@@ -60,10 +60,10 @@ class RequestSession(ServerSession):
             held=held,
         )
         self._headers = headers
-        self._mirrored = server.mirrored
+        self._param_headers = server.param_headers
 
     def _check(self, frame: Request, params: RequestParams, version: str) -> None:
-        check_headers(self._headers, frame.method, params, version, self._mirrored)
+        check_headers(self._headers, frame.method, params, version, self._param_headers)
         if frame.method != "tools/call":
             check_name(self._headers, frame, self.offer().extensions.names)
 
