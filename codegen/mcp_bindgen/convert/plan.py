@@ -63,7 +63,7 @@ class _Walk(Ways):
         targets = {method.name: method for method in self.target.methods}
         for method in self.source.methods:
             other = targets.get(method.name)
-            if other is None or _manner(method) != _manner(other):
+            if other is None or _travels_alone(method) != _travels_alone(other):
                 question = (
                     "which part of the runtime handles it, or with which error is it refused?"
                     + self._like(method)
@@ -171,7 +171,7 @@ class _Walk(Ways):
                     yield Code(int(const.value), decision)
 
 
-def _manner(method: Method) -> bool:
+def _travels_alone(method: Method) -> bool:
     """Return whether a method's messages travel by themselves, and not inside other messages."""
     return method.direction in ("client-to-server", "server-to-client", "both")
 

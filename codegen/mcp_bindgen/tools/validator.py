@@ -54,9 +54,9 @@ class Validator:
     def accepts(self, value: Any) -> bool:
         """Return whether the schema accepts `value`, parsed JSON. Raises UndecidedError."""
         self._visits = 0
-        return self._holds(self.root.value, value)
+        return self._accepts(self.root.value, value)
 
-    def _holds(self, schema: Any, value: Any) -> bool:
+    def _accepts(self, schema: Any, value: Any) -> bool:
         if isinstance(schema, bool):
             return schema
         members = object_of(schema)
@@ -68,8 +68,8 @@ class Validator:
         if "$ref" in members:
             target = self._target(members)
             if self._references.stands_alone(members):
-                return self._holds(target, value)
-            return self._holds(target, value) and self._keywords(members, value)
+                return self._accepts(target, value)
+            return self._accepts(target, value) and self._keywords(members, value)
         return self._keywords(members, value)
 
     def _target(self, members: _Members) -> Any:
@@ -92,23 +92,24 @@ class Validator:
         )
 
     def _all(self, schemas: Iterable[Any], value: Any) -> bool:
-        return all(self._holds(schema, value) for schema in schemas)
+        return all(self._accepts(schema, value) for schema in schemas)
 
     # ---- schemas for the same value
 
     def _apply(self, members: _Members, value: Any) -> bool:
         if not self._all(_list(members, "allOf"), value):
             return False
-        if "anyOf" in members and not any(self._holds(s, value) for s in _list(members, "anyOf")):
+        if "anyOf" in members and not any(self._accepts(s, value) for s in _list(members, "anyOf")):
             return False
-        if "oneOf" in members and sum(self._holds(s, value) for s in _list(members, "oneOf")) != 1:
+        one_of = _list(members, "oneOf") if "oneOf" in members else None
+        if one_of is not None and sum(self._accepts(each, value) for each in one_of) != 1:
             return False
-        if "not" in members and self._holds(members["not"], value):
+        if "not" in members and self._accepts(members["not"], value):
             return False
         if "if" not in members:
             return True
-        branch = "then" if self._holds(members["if"], value) else "else"
-        return branch not in members or self._holds(members[branch], value)
+        branch = "then" if self._accepts(members["if"], value) else "else"
+        return branch not in members or self._accepts(members[branch], value)
 
     # ---- objects
 
@@ -120,7 +121,7 @@ class Validator:
                 schemas.append(listed[name])
             if not schemas and "additionalProperties" in members:
                 schemas.append(members["additionalProperties"])
-            if "propertyNames" in members and not self._holds(members["propertyNames"], name):
+            if "propertyNames" in members and not self._accepts(members["propertyNames"], name):
                 return False
             if not self._all(schemas, item):
                 return False
@@ -138,7 +139,7 @@ class Validator:
         object.
         """
         names = list_of(demand)
-        return self._holds(demand, value) if names is None else all(n in value for n in names)
+        return self._accepts(demand, value) if names is None else all(n in value for n in names)
 
     # ---- arrays
 
@@ -146,11 +147,11 @@ class Validator:
         places, rest = _places(members)
         for number, item in enumerate(value):
             schema = places[number] if number < len(places) else rest
-            if not self._holds(schema, item):
+            if not self._accepts(schema, item):
                 return False
         if "contains" not in members:
             return True
-        count = sum(self._holds(members["contains"], item) for item in value)
+        count = sum(self._accepts(members["contains"], item) for item in value)
         least, most = members.get("minContains", 1), members.get("maxContains", len(value))
         if not (_number(least) and _number(most)):
             raise UndecidedError

@@ -33,7 +33,7 @@ class OneSided:
 
     def change(self, at: Place, field: Field, other: Struct) -> Change:
         """The change for a member missing in the struct `other`."""
-        key = ("member", self.what, self._manner(field, other))
+        key = ("member", self.what, self._member_kind(field, other))
         if self._is_envelope(at, field, other):
             key = ("envelope", self.what, "given" if field.const is None else "const")
         spot = Spot(shape_text(self.side, field.type), field.type, field.at)
@@ -42,7 +42,7 @@ class OneSided:
             return here.change(key, spot)
         return replace(here.change(key, NOTHING, spot), note=default_note(field))
 
-    def _manner(self, field: Field, other: Struct) -> str:
+    def _member_kind(self, field: Field, other: Struct) -> str:
         types = types_of(other, field.wire)
         refused = not all(self.relation.holds(field.type, type) for type in types)
         if field.required:

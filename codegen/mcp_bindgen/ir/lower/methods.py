@@ -87,7 +87,7 @@ def apply_method_rows(
         row = decisions.get("method", revision, method.name)
         if row is None and older:
             row = decisions.before("method", revision, method.name)
-        if row is not None and _holds(schema, row):
+        if row is not None and _has_names(schema, row):
             result = _row_result(schema, row) or method.result
             capability = str(row.values.get("capability", method.capability))
             method = replace(method, result=result, capability=capability)
@@ -108,7 +108,7 @@ def _row(
     row = decisions.get("method", schema.revision, pair.method)
     older = decisions.before("method", schema.revision, pair.method)
     needed = unsaid = _unsaid(pair, rule)
-    if older is not None and _holds(schema, older):
+    if older is not None and _has_names(schema, older):
         needed = [key for key in _QUESTIONS if key in unsaid or key in older.values]
     if row is None and not needed:
         return None
@@ -142,7 +142,7 @@ def _unsaid(pair: Pair, rule: str | None) -> list[str]:
     return ["capability"] * (rule is None) + ["result"] * pair.assumed
 
 
-def _holds(schema: Schema, row: Row) -> bool:
+def _has_names(schema: Schema, row: Row) -> bool:
     """Return whether this revision has every name in a row of the previous one."""
     return all(name in schema.types for name in row.values.get("result", ()))
 
