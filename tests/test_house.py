@@ -91,7 +91,7 @@ RANKS: Final = (
     ("auth", "shared", "telemetry"),
     ("json_schema", "stores", "transports"),
     ("core",),
-    ("arguments", "errors", "limits", "revisions"),
+    ("errors", "limits", "option_checks", "revisions"),
 )
 RANK: Final = {room: -rank for rank, rooms in enumerate(RANKS) for room in rooms}
 # The rooms inside a room of mcp_runtime, from the top down; "" is the modules of the room itself.

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from mcp_runtime.arguments import texts
 from mcp_runtime.core.terms.capabilities import capability_of, declares, needed
 from mcp_runtime.core.wire import error_codes, rpc_errors
 from mcp_runtime.errors import CallbackError, NotApproved, NotOffered, RpcError, TooMuch
 from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.option_checks import texts
 from mcp_runtime.revisions import HANDLERS, DecodeError, EncodeError, revision
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.elicitation_form import mismatch

@@ -13,7 +13,6 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar, Unpack
 
-from mcp_runtime.arguments import members, texts
 from mcp_runtime.client.cache import Cache
 from mcp_runtime.client.callbacks import (
     OPTIONS,
@@ -52,6 +51,7 @@ from mcp_runtime.core.terms.tolerances import Problem, strictness
 from mcp_runtime.core.terms.translation import Terms
 from mcp_runtime.errors import NotApproved, NotOffered, RemoteError
 from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.option_checks import members, texts
 from mcp_runtime.revisions import ALL, HANDLERS, Method, latest_calls, revision
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.connection import OnProgress, Trace

@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, TypedDict
 
-from mcp_runtime.arguments import require_seconds, texts
 from mcp_runtime.client.callbacks import Approve, ClientCallbacks, OnElicit, OnSample, Roots
 from mcp_runtime.client.server_memory import OF_PROCESS, ServerMemory
 from mcp_runtime.core.terms.extension import Extension
 from mcp_runtime.core.terms.log_levels import require_level
 from mcp_runtime.core.terms.negotiation import ClientOffer
 from mcp_runtime.limits import Limits
+from mcp_runtime.option_checks import require_seconds, texts
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.connection import Hooks, OnProgress, Trace
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, cast
 
-from mcp_runtime.core.http.param_headers import TOKEN, ParamHeaders, Path
+from mcp_runtime.core.http.header_checks import TOKEN, ParamHeaders, Path
 from mcp_runtime.json_schema.walk import Schema, parts
 
 _KEYWORD: Final = "x-mcp-header"

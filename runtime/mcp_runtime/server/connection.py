@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager
 from itertools import count
 from typing import Any, ClassVar, Final, Protocol
 
-from mcp_runtime.core.http.param_headers import ParamHeaders
+from mcp_runtime.core.http.header_checks import ParamHeaders
 from mcp_runtime.core.session.events import Called, Notified, Opened
 from mcp_runtime.core.session.rate_limit import Bucket
 from mcp_runtime.core.session.request_state import BoundSealer, InputRequests, StateSealer

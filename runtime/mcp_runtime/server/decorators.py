@@ -9,14 +9,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypedDict, TypeVar, Unpack, cast, overload
 
-from mcp_runtime.arguments import texts
-from mcp_runtime.core.http.param_headers import ParamHeaders
+from mcp_runtime.core.http.header_checks import ParamHeaders
 from mcp_runtime.core.session.server_session import ANSWERED_AT_ONCE
 from mcp_runtime.core.session.subscriptions import SERVED_MEMBERS
 from mcp_runtime.core.terms.meta_names import require_meta
 from mcp_runtime.json_schema.client_rules import objections
 from mcp_runtime.json_schema.header_annotations import BadParamHeader, param_headers
 from mcp_runtime.json_schema.type_adapter import is_path
+from mcp_runtime.option_checks import texts
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.dispatcher import ServerDispatcher

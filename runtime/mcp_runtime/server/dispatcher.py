@@ -18,7 +18,7 @@ from contextlib import (
 from dataclasses import replace
 from typing import Any, Final
 
-from mcp_runtime.core.http.param_headers import ParamHeaders
+from mcp_runtime.core.http.header_checks import ParamHeaders
 from mcp_runtime.core.session.request_state import StateSealer
 from mcp_runtime.core.session.subscriptions import Change, Notice
 from mcp_runtime.core.terms.capabilities import declares

@@ -15,13 +15,13 @@ from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from msgspec import UNSET, ValidationError, convert
 
-from mcp_runtime.arguments import texts
-from mcp_runtime.core.http.param_headers import ParamHeaders
+from mcp_runtime.core.http.header_checks import ParamHeaders
 from mcp_runtime.core.session.subscriptions import LISTS
 from mcp_runtime.core.terms.tolerances import NULL_ARGUMENT, TEXT_ARGUMENT
 from mcp_runtime.core.wire import rpc_errors
-from mcp_runtime.json_schema.text_values import repair_arguments
+from mcp_runtime.json_schema.argument_repairs import repair_arguments
 from mcp_runtime.json_schema.walk import Schema
+from mcp_runtime.option_checks import texts
 from mcp_runtime.revisions import LATEST, DecodeError, revision
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context

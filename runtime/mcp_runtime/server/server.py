@@ -27,12 +27,12 @@ from functools import partial
 from socket import socket
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from mcp_runtime.arguments import texts
 from mcp_runtime.core.session.request_state import KeyRing, StateSealer
 from mcp_runtime.core.terms.extension import Extension, Extensions
 from mcp_runtime.core.terms.negotiation import ServerOffer
 from mcp_runtime.core.terms.tolerances import OF_ARGUMENTS, strictness
 from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.option_checks import texts
 from mcp_runtime.revisions import ALL, UNSET
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.connection import ServerWireConnection

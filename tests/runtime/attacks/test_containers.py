@@ -77,8 +77,8 @@ BOUNDED: Final = {
     "one message that arrives: Limits.line_bytes, Limits.answer_bytes": """
         core/wire/lines.py:Lines._held
         core/wire/sse.py:Events._data
-        json_schema/text_values.py:_Repair.absent
-        json_schema/text_values.py:_Repair.parsed
+        json_schema/argument_repairs.py:_Repair.absent
+        json_schema/argument_repairs.py:_Repair.parsed
         core/wire/sse.py:Events._line
         client/http/http.py:HttpResponse._body
         core/wire/peek.py:_ErrorData.supported

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from mcp_runtime import Client, Server, types
-from mcp_runtime.json_schema.text_values import repair_arguments
+from mcp_runtime.json_schema.argument_repairs import repair_arguments
 from mcp_runtime.revisions import HANDLERS
 
 

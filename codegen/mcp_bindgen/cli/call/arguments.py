@@ -22,7 +22,7 @@ async def typed(client: Client, tool: str, given: Sequence[tuple[str, str]]) -> 
     occurs twice is an array, and so is a single text where the schema takes arrays alone. The
     server judges values which fit nowhere. Raises InputError for an unknown tool.
     """
-    from mcp_runtime.json_schema.text_values import repair_arguments
+    from mcp_runtime.json_schema.argument_repairs import repair_arguments
     from mcp_runtime.revisions import latest
 
     tools = {each.name: each for each in await client.list_tools()}

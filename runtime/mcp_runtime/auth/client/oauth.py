@@ -14,13 +14,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from mcp_runtime.arguments import texts
 from mcp_runtime.auth.client.auth_trace import Report
 from mcp_runtime.auth.client.authorization_server.client_document import require_document_url
 from mcp_runtime.auth.client.authorization_server.registered import AuthMethod
 from mcp_runtime.auth.client.grants import Grant
 from mcp_runtime.auth.client.redirect import Redirect
 from mcp_runtime.auth.client.storage import MemoryStorage, TokenStorage
+from mcp_runtime.option_checks import texts
 
 _RANDOM_BYTES: Final = 32
 

@@ -22,7 +22,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from mcp_runtime.arguments import texts
 from mcp_runtime.auth.addresses import origin, require_secure
 from mcp_runtime.auth.challenge import write_challenge
 from mcp_runtime.auth.server.verifier import (
@@ -33,6 +32,7 @@ from mcp_runtime.auth.server.verifier import (
     VerifiedToken,
 )
 from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.option_checks import texts
 
 if TYPE_CHECKING:
     from mcp_runtime.auth.server.proof import ProofVerifier

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from hmac import compare_digest
 from typing import Any, Final, Generic, Protocol, TextIO, TypeVar, runtime_checkable
 
-from mcp_runtime.arguments import texts
 from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.option_checks import texts
 
 PROOF_AGE: Final = 300.0
 """Seconds by which the time of a proof may differ from ours."""

@@ -19,8 +19,8 @@ from mcp_runtime.client.http.backoff import Backoff
 from mcp_runtime.client.http.event_stream import ANY_ERA, STREAM, EventStream
 from mcp_runtime.client.http.http import HttpResponse, HttpSender
 from mcp_runtime.client.http.server_facts import ServerFacts
+from mcp_runtime.core.http.header_checks import request_headers
 from mcp_runtime.core.http.http_rules import EVENT_STREAM, JSON
-from mcp_runtime.core.http.param_headers import request_headers
 from mcp_runtime.core.session.lifecycle import State
 from mcp_runtime.core.session.pending import PendingRequest
 from mcp_runtime.core.wire import error_codes, jsonrpc, peek

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import structs
 
 from mcp_runtime.client.server_memory import Mode
-from mcp_runtime.core.http.param_headers import ParamHeaders
+from mcp_runtime.core.http.header_checks import ParamHeaders
 from mcp_runtime.errors import printable
 from mcp_runtime.json_schema.header_annotations import BadParamHeader, param_headers
 from mcp_runtime.revisions import latest as t

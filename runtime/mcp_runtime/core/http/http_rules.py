@@ -65,7 +65,7 @@ class Hosts:
         object.__setattr__(self, "origins", frozenset(map(str.lower, self.origins)))
 
     def admits_host(self, header: str | None) -> bool:
-        return "*" in self.hosts or (header is not None and self._known_media_types(header))
+        return "*" in self.hosts or (header is not None and self._admits(header))
 
     def admits_origin(self, header: str | None) -> bool:
         """True if an origin may connect, by itself or by its host, or if there is no header.
@@ -75,11 +75,9 @@ class Hosts:
         if header is None or "*" in self.origins or header.lower() in self.origins:
             return True
         match = _ORIGIN.fullmatch(header.lower())
-        return (
-            match is not None and match["scheme"] in _WEB and self._known_media_types(match["host"])
-        )
+        return match is not None and match["scheme"] in _WEB and self._admits(match["host"])
 
-    def _known_media_types(self, text: str) -> bool:
+    def _admits(self, text: str) -> bool:
         parts = _split(text) if len(text) <= _LONGEST_HOST else None
         return parts is not None and (parts[0] in self.hosts or ":".join(parts) in self.hosts)
 

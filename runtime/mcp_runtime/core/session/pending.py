@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from mcp_runtime.arguments import require_seconds
 from mcp_runtime.core.wire.jsonrpc import Id
+from mcp_runtime.option_checks import require_seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,10 +28,10 @@ from typing import (
 
 from msgspec import UnsetType
 
-from mcp_runtime.arguments import texts
 from mcp_runtime.core.terms.role import Role
 from mcp_runtime.core.wire.text_repairs import TEXT_REPAIRS
 from mcp_runtime.limits import PROBLEMS
+from mcp_runtime.option_checks import texts
 from mcp_runtime.revisions import (
     ALL,
     DecodeError,

@@ -20,7 +20,7 @@ from typing import (
 
 from msgspec import Meta
 
-from mcp_runtime.core.http.param_headers import SAFE, TOKEN
+from mcp_runtime.core.http.header_checks import SAFE, TOKEN
 from mcp_runtime.json_schema.to_json import is_pydantic
 from mcp_runtime.json_schema.type_adapter import arms_of, bare
 from mcp_runtime.server.functions.docstring import ParsedDocstring, parse_docstring

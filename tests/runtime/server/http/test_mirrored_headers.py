@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 import pytest
 
 from mcp_runtime import Context, Header, Server, types
-from mcp_runtime.core.http.param_headers import ParamHeaders, check_headers
+from mcp_runtime.core.http.header_checks import ParamHeaders, check_headers
 from mcp_runtime.core.wire import error_codes
 from mcp_runtime.core.wire.peek import request_params
 from mcp_runtime.errors import RpcError

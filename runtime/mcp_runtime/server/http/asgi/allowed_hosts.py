@@ -8,8 +8,8 @@ import os
 from collections.abc import Iterable
 from typing import Final
 
-from mcp_runtime.arguments import texts
 from mcp_runtime.core.http import http_rules
+from mcp_runtime.option_checks import texts
 from mcp_runtime.server.http.asgi.request import HttpError, HttpRequest
 
 _ENV_HOSTS: Final = "MCP_ALLOWED_HOSTS"

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Final
 
 from mcp_runtime.core.http import http_rules
-from mcp_runtime.core.http.param_headers import check_headers, check_name
+from mcp_runtime.core.http.header_checks import check_headers, check_name
 from mcp_runtime.core.session.events import Called
 from mcp_runtime.core.session.held import HeldBytes, Share
 from mcp_runtime.core.session.pending import Pending

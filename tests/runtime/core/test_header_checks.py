@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_runtime.core.http.param_headers import (
+from mcp_runtime.core.http.header_checks import (
     ParamHeaders,
     decode_header,
     encode_header,
