@@ -30,7 +30,7 @@ def small(**options: Any) -> Server:
     @server.tool
     async def who(ctx: Context) -> str:
         """Who asks, and in which revision."""
-        name = (ctx.client_info or {}).get("name")
+        name = ctx.client_info and ctx.client_info.name
         return f"{name} {ctx.revision} {sorted(ctx.client_capabilities)}"
 
     return server

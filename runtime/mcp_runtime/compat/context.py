@@ -79,7 +79,7 @@ class ServerSession:
         return models.model("InitializeRequestParams")(
             protocolVersion=native.revision,
             capabilities=dict(native.client_capabilities),
-            clientInfo=dict(native.client_info or {"name": "", "version": ""}),
+            clientInfo=dict(native.called.terms.info or {"name": "", "version": ""}),
         )
 
     def check_client_capability(self, capability: Model) -> bool:

@@ -27,7 +27,7 @@ from mcp_runtime.server.broadcast import ChangeListener
 from mcp_runtime.server.context import Context, ServerView
 from mcp_runtime.server.functions.output_schema import failed_call
 from mcp_runtime.server.peer import Peer
-from mcp_runtime.shared.connection import Connection, Trace, WireConnection
+from mcp_runtime.shared.connection import Connection, Hooks, Trace, WireConnection
 from mcp_runtime.shared.places import Room
 from mcp_runtime.stores import Store
 from mcp_runtime.transports.wire import Wire
@@ -54,6 +54,8 @@ class Dispatcher(ServerView, Protocol):
     @property
     def connections(self) -> set[ChangeListener]: ...
     @property
+    def hooks(self) -> Hooks: ...
+    @property
     def show_errors(self) -> bool: ...
     @property
     def forgiven(self) -> Counter[str]: ...
@@ -73,6 +75,7 @@ class Dispatcher(ServerView, Protocol):
 class ServerConnection(Connection):
     """One client; a subclass for each transport says how a message is sent."""
 
+    role = "server"
     roots: list[t.Root] | None = None
     """The client's roots, while it promises to report changes and has reported none."""
     root_changes = 0
@@ -99,6 +102,7 @@ class ServerConnection(Connection):
             self.server_session.principal = principal
         self.is_anonymous = self.server_session.is_anonymous = not (principal or self.is_alone)
         self._rates: dict[str, Bucket] = {}
+        self.hooks = server.hooks
         super().__init__(self.server_session, trace=trace, forgiven=server.forgiven)
 
     @property

@@ -155,9 +155,9 @@ class Context:
         return self.called.terms.translation.revision.era
 
     @property
-    def client_info(self) -> Mapping[str, Any] | None:
+    def client_info(self) -> t.Implementation | None:
         """The client's own, unverified words: for display and logs, not for decisions."""
-        return self.called.terms.info
+        return self.called.terms.implementation
 
     @property
     def client_capabilities(self) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, TypedDict, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar, Unpack, cast, overload
 
 from mcp_runtime.core.http.header_checks import ParamHeaders
 from mcp_runtime.core.session.server_session import ANSWERED_AT_ONCE
@@ -37,6 +37,9 @@ from mcp_runtime.server.registry import (
 )
 from mcp_runtime.server.tool_option import ToolOption, calling
 from mcp_runtime.shared.uri_template import Template, is_uri
+
+if TYPE_CHECKING:
+    from mcp_runtime.shared.calls import OnCall, OnSession
 
 log: Final = logging.getLogger("mcp_runtime.server.server")
 
@@ -360,6 +363,21 @@ class Decorators:
         """
         self._dispatcher.middleware.append(function)
         return function
+
+    def on_call(self, hook: OnCall) -> OnCall:
+        """Register a hook around each request, of a client or of this server.
+
+        The hook gets a `Call` (of `mcp_runtime.shared.calls`) and returns a context manager, which
+        is entered before the params are read and left when the outcome is known. It sees refused
+        requests too, which no middleware sees, and cannot change an answer.
+        """
+        self._dispatcher.hooks.on_call += (hook,)
+        return hook
+
+    def on_session(self, hook: OnSession) -> OnSession:
+        """Register a hook around each session that opens from now on; it gets the `Link`."""
+        self._dispatcher.hooks.on_session += (hook,)
+        return hook
 
 
 def dispatcher_of(server: Decorators) -> ServerDispatcher:

@@ -35,6 +35,7 @@ from mcp_runtime.server.lifespan import Lifespan
 from mcp_runtime.server.methods import Handler, Middleware, ProtocolMethods, around
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.server.registry import Features
+from mcp_runtime.shared.connection import Hooks
 from mcp_runtime.shared.threads import Threads
 from mcp_runtime.shared.uri_template import is_uri
 from mcp_runtime.stores import Store
@@ -69,6 +70,7 @@ class ServerDispatcher:
         self.handlers: Final[dict[str, Handler]] = dict(protocol.methods)
         self.notification_handlers: Final[dict[str, list[Callable[..., Any]]]] = {}
         self.middleware: Final[list[Middleware]] = []
+        self.hooks: Final = Hooks()
         self.shared_parts: Final[list[Callable[[Store], AbstractAsyncContextManager[object]]]] = []
         """Contexts that share the state of extensions with other processes, by a store."""
         self._broadcaster: Final = ChangeBroadcaster()

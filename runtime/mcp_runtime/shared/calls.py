@@ -75,9 +75,7 @@ class Call:
             return params
         meta = {**self.params.get("_meta", {}), **self.meta}
         wire: Any = {**self.params, "_meta": meta}
-        if kind is not dict:
-            wire = t.from_wire(kind, wire)
-        return wire
+        return wire if params.__class__ is dict else cast("Any", t.from_wire(kind, wire))
 
 
 OnCall: TypeAlias = Callable[[Call], AbstractContextManager[object]]

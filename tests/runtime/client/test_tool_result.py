@@ -146,3 +146,16 @@ def test_a_peer_that_named_itself_is_a_model() -> None:
     assert latest.to_wire(named) == whole
     odd = terms({"name": "n", "version": "1", "title": 5}).implementation
     assert odd == latest.Implementation(name="n", version="1")
+
+
+async def test_a_handler_reads_the_client_as_a_model() -> None:
+    server = Server("s", "1")
+
+    @server.tool
+    async def who(ctx: Context) -> str:
+        assert ctx.client_info is not None
+        return f"{ctx.client_info.name} {ctx.client_info.version}"
+
+    for revision in ALL:
+        async with Client(server, name="tests", version="7", revisions=[revision]) as client:
+            assert (await client.call_tool("who")).text == "tests 7"

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from mcp_runtime import Client, Context, Server, types
-from mcp_runtime.errors import RemoteError
+from mcp_runtime.errors import RemoteError, RpcError
 from mcp_runtime.revisions import ALL, UNSET
 from mcp_runtime.shared.calls import Call, Link
+from tests.support.patience import until
 from tests.support.uvicorn_served import served
 
 ERAS = (ALL[-2], ALL[-1])
@@ -132,3 +133,29 @@ async def test_a_hook_that_fails_is_logged_and_the_call_goes_on(
     assert record.summary() == [("client", "sent", "tools/call")]
     logged = [str(entry.exc_info[1]) for entry in caplog.records if entry.exc_info]
     assert logged == ["at its start", "at its end"]
+
+
+@pytest.mark.parametrize("way", ["memory", "http"])
+@pytest.mark.parametrize("revision", ERAS)
+async def test_a_server_sees_calls_that_no_handler_sees(revision: str, way: str) -> None:
+    seen, server = Record(), library()
+    server.on_call(seen.call)
+    server.on_session(seen.session)
+    async with connected(revision, way, Record(), server) as client:
+        await client.call_tool("seen")
+        await client.call_tool("name")
+        with pytest.raises(RemoteError):
+            await client.request("tools/call", {"name": "seen", "arguments": 5})
+    is_handshake = revision == ERAS[0]
+    call = ("server", "received", "tools/call")
+    asked = [("server", "sent", "elicitation/create")] if is_handshake else [call]
+    assert seen.summary() == [call, *asked, call, call]
+    first, last = seen.calls[0], seen.calls[-1]
+    assert first.params["_meta"]["traceparent"] == PARENT
+    assert first.headers.get("traceparent") == (PARENT if way == "http" else None)
+    assert (first.link.role, first.link.revision, first.error) == ("server", revision, None)
+    assert (last.params["arguments"], last.result) == (5, UNSET)
+    assert isinstance(last.error, RpcError)
+    await until(lambda: seen.over == seen.open)
+    has_session = is_handshake  # the other era has none
+    assert [link.transport for link in seen.open] == ([first.link.transport] if has_session else [])

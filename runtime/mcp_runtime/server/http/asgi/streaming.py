@@ -24,6 +24,7 @@ STANDALONE: Final = "0"
 class StreamingConnection(ServerConnection):
     """One client over HTTP. `protection` asks for the scopes of tools, if there are any."""
 
+    transport = "http"
     protection: Protection | None = None
 
     @cached_property

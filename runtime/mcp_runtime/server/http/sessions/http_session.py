@@ -57,6 +57,10 @@ class HttpSession(StreamingConnection):
         self._by_request: dict[Id, Outbox] = {}
         self._current: Outbox | None = None
 
+    @property
+    def session_id(self) -> str:
+        return self.id
+
     def receive(self, body: bytes) -> Outbox:
         """Start to work on a POST's body; return the stream of its answers. Raises HttpError."""
         frame = self.read(body)

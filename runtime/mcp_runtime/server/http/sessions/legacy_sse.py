@@ -57,6 +57,10 @@ class LegacySseSession(StreamingConnection):
         sessions[self.id] = self
         service.server.connections.add(self)
 
+    @property
+    def session_id(self) -> str:
+        return self.id
+
     def receive(self, body: bytes) -> None:
         """Start to work on a body. Raises HttpError."""
         frame = self.read(body)
