@@ -233,6 +233,17 @@ class Limits:
     """Wait for a killed server process to be gone."""
     stderr_bytes: int = 64 * 1024
     """Bytes kept of a server's standard error, from its end."""
+    bridge_wait: float = 10.0
+    """Wait for the servers behind a bridge when it starts; it goes on without the late ones."""
+    bridge_links: int = 64
+    """Connections of a bridge to one server; a request waits for a free one for `deadline`."""
+    bridge_backoff: float = 60.0
+    """The longest time until a bridge starts a failed server again; it doubles from 0.5."""
+    bridge_uris: int = 1024
+    """Resources watched by the clients of a bridge together; more are refused."""
+    parked: int = 256
+    """Requests of a bridge waiting for answers of their clients, each for at most
+    `request_state_age`; above it the one waiting for longest is cancelled."""
 
     def __post_init__(self) -> None:
         for name in self.__slots__:

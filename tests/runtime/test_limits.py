@@ -37,7 +37,16 @@ SHAKEN: Final = HANDSHAKE[-1]
 TESTS: Final = Path(__file__).resolve().parents[1]
 HERE: Final = "runtime/test_limits.py"
 _STRANGERS: Final = "runtime/auth/test_work_for_strangers.py"
+_BRIDGE: Final = "runtime/bridge/test_several_servers.py"
 HELD: Final = {
+    "bridge_wait": (_BRIDGE, "test_a_server_that_fails_or_is_late_holds_up_no_other"),
+    "bridge_links": (_BRIDGE, "test_no_more_links_are_open_than_the_limit"),
+    "bridge_backoff": (
+        _BRIDGE,
+        "test_a_failing_server_is_tried_again_after_a_wait_that_doubles",
+    ),
+    "bridge_uris": (_BRIDGE, "test_no_more_uris_are_watched_than_the_limit"),
+    "parked": (_BRIDGE, "test_above_parked_the_request_that_waited_longest_is_cancelled"),
     "token_chars": (
         _STRANGERS,
         "test_a_token_over_the_limit_is_refused_without_a_question",

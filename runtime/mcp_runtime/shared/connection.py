@@ -113,6 +113,7 @@ class Connection(ABC):
     _trace: Trace | None = None
     _timer: asyncio.TimerHandle | None = None
     _due = float("inf")
+    _at_end: tuple[Callable[[], object], ...] = ()
     _pauses = 0
     _paused_at = 0.0
     _paused_for = 0.0
@@ -477,8 +478,15 @@ class Connection(ABC):
 
     # ---- the end
 
+    def when_gone(self, callback: Callable[[], object]) -> None:
+        """Call `callback` once this peer is gone."""
+        self._at_end = (*self._at_end, callback)
+
     def end(self, why: str = "the peer is gone") -> None:
         """Cancel all handlers; waiting callers get Disconnected."""
+        called, self._at_end = self._at_end, ()
+        for callback in called:
+            _guard(callback)()
         if self._timer is not None:
             self._timer.cancel()
         self._timer, self._due = None, float("inf")

@@ -226,6 +226,24 @@ BOUNDED: Final = {
         client/subscription.py:Subscription._changes
         extensions/tasks/client.py:TaskHandle._answered
     """,
+    "a bridge's: what the author has written, and one entry for each open session or link": """
+        bridge/bridge.py:Bridge._links
+        bridge/bridge.py:Bridge._peers
+        bridge/bridge.py:Bridge._instructions
+        bridge/names.py:Names.renamed
+    """,
+    "a bridge's: Limits.bridge_links, bridge_uris and parked (tests/runtime/bridge)": """
+        bridge/bridge.py:Bridge._watched
+        bridge/link.py:Link._watching
+        bridge/links.py:Links.open
+        bridge/ongoing.py:Parked._waiting
+    """,
+    "a bridge's: requests in the account, with the questions of each": """
+        bridge/link.py:Link.running
+        bridge/ongoing.py:Ongoing._asked
+        bridge/ongoing.py:Ongoing._open
+        bridge/sending.py:Sending._losses
+    """,
     "authorization: bounds of their own, with tests in tests/runtime/auth": """
         auth/client/*
         auth/fetch.py:*

@@ -1,0 +1,315 @@
+"""`Bridge`: serves clients of any revision in front of servers of any revision.
+
+    Bridge("https://example.com/mcp").server.run()
+
+Each message is read in the revision of its sender, and written in the revision of its receiver.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Final, Unpack
+
+from msgspec import structs
+
+from mcp_runtime.bridge.front import Front, FrontOptions
+from mcp_runtime.bridge.hooks import Access, Allow, Crossing, Observe, Rewrite
+from mcp_runtime.bridge.link import Link
+from mcp_runtime.bridge.links import Links, has_session
+from mcp_runtime.bridge.listing import LISTS, Listing
+from mcp_runtime.bridge.losses import losses, tell
+from mcp_runtime.bridge.names import Kind, clashes
+from mcp_runtime.bridge.ongoing import Ongoing, Parked, identity, new_id, resumed_id
+from mcp_runtime.bridge.sending import Sending, as_client_error, no_such_resource
+from mcp_runtime.bridge.upstream import Target, upstreams
+from mcp_runtime.client.subscription import Change
+from mcp_runtime.core.terms.capabilities import declares
+from mcp_runtime.core.wire import error_codes, rpc_errors
+from mcp_runtime.errors import RpcError, ToolError, counted
+from mcp_runtime.limits import DEFAULT, Limits
+from mcp_runtime.revisions import latest as t
+from mcp_runtime.revisions import revision
+from mcp_runtime.server.context import Context, InputNeeded
+from mcp_runtime.server.functions.output_schema import failed_call
+
+log: Final = logging.getLogger("mcp_runtime.bridge")
+
+_FEATURES: Final[Mapping[str, tuple[Kind, str]]] = {
+    "tools/call": ("tool", "name"),
+    "prompts/get": ("prompt", "name"),
+    "resources/read": ("resource", "uri"),
+}
+"""By method: the kind of the feature it uses, and the member of its params with the name."""
+_DECLARED: Final = (
+    "tools.listChanged",
+    "resources.listChanged",
+    "resources.subscribe",
+    "prompts.listChanged",
+)
+
+
+class Bridge:
+    """A server whose features are those of the `upstream` server, or of several by their names.
+
+    `server` is the side of the clients: run it as any other, or give it to `Client`. Without a
+    `name` it introduces itself as its only server does. `front` are options of `Server`, such as
+    `revisions`, `auth` and `keys`. Of several servers each has its
+    name as a prefix, unless an `Upstream` says otherwise.
+
+    `allow` decides about each feature: a refused one is neither listed nor served. `rewrite` may
+    change params before they are sent, and results before they are passed on. `observe` gets each
+    request with its losses. A client's token is never passed on: a server gets the `headers` and
+    the `auth` of its `Upstream`.
+
+    Raises ValueError for servers whose names could take one another's place.
+    """
+
+    def __init__(
+        self,
+        upstream: Target | Mapping[str, Target],
+        *,
+        allow: Allow | None = None,
+        rewrite: Rewrite | None = None,
+        observe: Observe | None = None,
+        name: str = "",
+        limits: Limits = DEFAULT,
+        **front: Unpack[FrontOptions],
+    ) -> None:
+        self.limits: Final = limits
+        known = upstreams(upstream)
+        if faults := [*clashes({name: each.names for name, each in known.items()})]:
+            raise ValueError("; ".join(faults))
+        self._links: Final = {name: Links(name, each, self) for name, each in known.items()}
+        self._allow, self._rewrite, self._observe = allow, rewrite, observe
+        self._parked = Parked(limits)
+        self._watched: dict[str, None] = {}
+        self._peers: set[object] = set()
+        self._instructions: dict[str, str] = {}
+        self.server: Final = Front(name, self._watch, self._running, limits, front)
+        """The server in front, for clients."""
+        listing = Listing(self._links, self._is_allowed, limits)
+        for method in LISTS:
+            self.server.put(method, self._wrap(method, listing.handler(method)))
+        for method in (*_FEATURES, "completion/complete"):
+            self.server.put(method, self._wrap(method, self._forward))
+        self.server.on("notifications/roots/list_changed")(self._announce_roots)
+
+    # ---- its life
+
+    @asynccontextmanager
+    async def _running(self) -> AsyncGenerator[None]:
+        """Open a link to each server, together; go on without the failed and the late ones."""
+        opening = {asyncio.create_task(self._describe(links)) for links in self._links.values()}
+        try:
+            await asyncio.wait(opening, timeout=self.limits.bridge_wait)
+            late = sum(not task.done() for task in opening)
+            if late:
+                log.warning("%s behind the bridge not there yet", counted(late, "server"))
+            yield
+        finally:
+            for task in opening:
+                task.cancel()
+            self._parked.close()
+            await asyncio.gather(
+                *opening, *(links.close() for links in self._links.values()), return_exceptions=True
+            )
+
+    async def _describe(self, links: Links) -> None:
+        """Open the bridge's own link, and tell clients what the server offers."""
+        try:
+            client = await (await links.first()).client(self.limits.bridge_wait)
+        except Exception:  # it was logged; the next request tries again
+            return
+        declared = client.server_capabilities
+        for path in _DECLARED:
+            if declares(declared, path.partition(".")[0]):
+                self.server.declare(path)
+        spoken = revision(client.revision).methods["completion/complete"]
+        if declares(declared, spoken.capability):
+            self.server.declare("completions")
+        if len(self._links) == 1:
+            self.server.describe(client.server_info, client.instructions or "")
+        elif client.instructions:
+            self._instructions[links.name] = f"{links.name}: {client.instructions}"
+            texts = [self._instructions[n] for n in self._links if n in self._instructions]
+            self.server.describe(None, "\n\n".join(texts))
+
+    # ---- requests
+
+    def _wrap(self, method: str, handler: Any) -> Any:
+        """Wrap a handler: errors become the client's, and `observe` is called."""
+
+        async def handle(params: Any, ctx: Context) -> Any:
+            self._meet(ctx)
+            sending = Sending(method, ctx)
+            code: int | None = None
+            try:
+                result = await handler(params, ctx, sending)
+                sending.lose(losses("result", method, result, ctx.revision))
+            except Exception as error:
+                refusal = as_client_error(error, sending)
+                code = getattr(refusal, "code", error_codes.INTERNAL_ERROR)
+                if isinstance(refusal, ToolError) and method == "tools/call":
+                    return failed_call(str(refusal))
+                raise refusal from None
+            else:
+                return result
+            finally:
+                self._tell(sending.crossing(code))
+
+        return handle
+
+    def _tell(self, crossing: Crossing) -> None:
+        tell(crossing)
+        if self._observe is not None:
+            try:
+                self._observe(crossing)
+            except Exception:
+                log.exception("observe failed")
+
+    def _meet(self, ctx: Context) -> None:
+        """Close a client's links when its connection ends."""
+        peer = ctx.peer
+        if peer not in self._peers and has_session(ctx):
+            self._peers.add(peer)
+            peer.when_gone(lambda: self._forget(peer))
+
+    def _forget(self, peer: object) -> None:
+        self._peers.discard(peer)
+        for links in self._links.values():
+            links.close_of(peer)
+
+    async def _forward(self, params: Any, ctx: Context, sending: Sending) -> Any:
+        """Pass a request on, and return its result."""
+        links, params = await self._route(params, ctx, sending)
+        if self._rewrite is not None:
+            params = self._rewrite("params", sending.method, params, links.name)
+        ongoing = await self._resume(params, ctx, sending)
+        if ongoing is None:
+            ongoing = await self._begin(links, params, ctx, sending)
+        try:
+            result = await ongoing.drive(ctx)
+        except InputNeeded:
+            self._parked.park(ongoing)
+            raise
+        finally:
+            sending.server = ongoing.spoken
+        links.forget_failures()
+        result = links.upstream.names.result(result)
+        if self._rewrite is not None:
+            result = self._rewrite("result", sending.method, result, links.name)
+        return result
+
+    async def _route(self, params: Any, ctx: Context, sending: Sending) -> tuple[Links, Any]:
+        """Return the links to the server of a feature, and params with its own name there.
+
+        Raises RpcError if no server has the name, or `allow` refuses.
+        """
+        kind, name, rename = _feature(sending.method, params)
+        sending.name = name
+        for links in self._links.values():
+            own = links.upstream.names.own(kind, name)
+            if own is not None and await self._is_allowed(kind, name, links.name, ctx):
+                sending.upstream = links.name
+                return links, params if own == name else rename(own)
+        raise _unknown(kind, name, ctx)
+
+    async def _is_allowed(self, kind: Kind, name: str, upstream: str, ctx: Context | Link) -> bool:
+        if self._allow is None:
+            return True
+        principal = ctx.owner.principal if isinstance(ctx, Link) else ctx.principal
+        answer = self._allow(Access(kind, name, upstream, principal))
+        return answer if isinstance(answer, bool) else await answer
+
+    async def _begin(self, links: Links, params: Any, ctx: Context, sending: Sending) -> Ongoing:
+        link = await links.of(ctx)
+        id = resumed_id(params) or new_id()
+        ongoing = Ongoing(id, identity(sending.method, params, ctx.principal), ctx)
+        ongoing.start(lambda: sending.send(link, ongoing, params))
+        link.begin(ongoing)
+        ongoing.task.add_done_callback(lambda _: links.wake())
+        return ongoing
+
+    async def _resume(self, params: Any, ctx: Context, sending: Sending) -> Ongoing | None:
+        """Return the request waiting for this attempt; None if it must be sent anew."""
+        id = resumed_id(params)
+        if id is None:
+            return None
+        return self._parked.take(id, identity(sending.method, params, ctx.principal))
+
+    # ---- changes
+
+    def on_change(self, link: Link, change: Change) -> None:
+        """Pass a change of an upstream server on to the clients of the link's principal."""
+        if change.what != "resource":
+            self.server.announce(change.what)
+        elif change.uri is not None:
+            uri = link.upstream.names.public("resource", change.uri)
+            if uri is not None:
+                principal = link.owner.principal or None
+                self.server.resource_updated(uri, principal=principal)
+
+    def uris_of(self, link: Link) -> Iterable[str]:
+        """Return the URIs clients watch, by the own names of the link's server."""
+        own = (link.upstream.names.own("resource", uri) for uri in self._watched)
+        return [uri for uri in own if uri is not None]
+
+    async def may_watch(self, link: Link, uri: str) -> bool:
+        public = link.upstream.names.public("resource", uri)
+        return public is not None and await self._is_allowed("resource", public, link.name, link)
+
+    def _watch(self, uri: str) -> bool:
+        """Watch a resource for clients. Return False if no server has it, or too many are."""
+        if uri in self._watched:
+            return True
+        links = [each for each in self._links.values() if self._owns(each, uri)]
+        if not links or len(self._watched) >= self.limits.bridge_uris:
+            return False
+        self._watched[uri] = None
+        for each in links:
+            own = each.upstream.names.own("resource", uri)
+            for link in each.open:
+                link.watch([own or uri])
+        return True
+
+    def _owns(self, links: Links, uri: str) -> bool:
+        return links.upstream.names.own("resource", uri) is not None
+
+    def _announce_roots(self, params: Any, peer: Any) -> Any:
+        async def tell_servers() -> None:
+            for links in self._links.values():
+                for link in [link for link in links.open if link.owner.peer is peer]:
+                    await link.announce_roots()
+
+        return tell_servers()
+
+
+def _feature(method: str, params: Any) -> tuple[Kind, str, Callable[[str], Any]]:
+    """Return the kind and the public name of a request's feature, and a function to rename it.
+
+    Raises RpcError for a reference to no feature.
+    """
+    if method in _FEATURES:
+        kind, member = _FEATURES[method]
+        return kind, getattr(params, member), lambda own: structs.replace(params, **{member: own})
+    ref = params.ref
+    if isinstance(ref, t.PromptReference):
+        kind, member = "prompt", "name"
+    elif isinstance(ref, t.ResourceTemplateReference):
+        kind, member = "template", "uri"
+    else:
+        raise rpc_errors.invalid_params(f"nothing is completed of a {type(ref).__name__}")
+    return (
+        kind,
+        getattr(ref, member),
+        lambda own: structs.replace(params, ref=structs.replace(ref, **{member: own})),
+    )
+
+
+def _unknown(kind: Kind, name: str, ctx: Context) -> RpcError:
+    if kind == "resource":
+        return no_such_resource(name, ctx)
+    return RpcError(error_codes.INVALID_PARAMS, f"Unknown {kind}: {name[:200]}")

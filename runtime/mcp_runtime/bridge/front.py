@@ -1,0 +1,78 @@
+"""The server in front of a bridge: it has no features of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+from mcp_runtime.limits import Limits
+from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.server import Server
+
+if TYPE_CHECKING:
+    from mcp_runtime.auth.server.bearer import BearerAuth
+
+
+class FrontOptions(TypedDict, total=False):
+    """The options of `Server` for the front of a bridge."""
+
+    instructions: str
+    revisions: Sequence[str]
+    keys: Sequence[bytes]
+    auth: BearerAuth | None
+    ttl_ms: int
+    cache_scope: Literal["public", "private"]
+    ping_every: float | None
+    strict: bool
+
+
+class Front(Server):
+    """A server whose handlers are a bridge's; without a `name` it takes its only server's.
+
+    `watch` is called with each URI of a subscription, and refuses it with False;
+    `running` makes the context entered while clients are served.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        watch: Callable[[str], bool],
+        running: Callable[[], AbstractAsyncContextManager[Any]],
+        limits: Limits,
+        options: FrontOptions,
+    ) -> None:
+        self._watch = watch
+        self._is_named = bool(name)
+        self._is_instructed = "instructions" in options
+        super().__init__(
+            name or "mcp-bindgen bridge",
+            "1",
+            limits=limits,
+            lifespan=lambda server: running(),
+            **options,
+        )
+
+    def put(self, method: str, handler: Callable[..., Any]) -> None:
+        """Answer a method with a handler."""
+        self.on(method)(handler)
+
+    def declare(self, capability: str) -> None:
+        """Declare a capability, a dotted path."""
+        self.features.declare(capability)
+        self._announce_change()
+
+    def announce(self, list_: str) -> None:
+        """Notify clients of a changed list."""
+        self._announce_change(list_)
+
+    def describe(self, info: t.Implementation | None, instructions: str) -> None:
+        """Set the description for the next clients, unless the author has given one."""
+        if info is not None and not self._is_named:
+            self.info = info
+            self._change_offer(info=info)
+        if instructions and not self._is_instructed:
+            self._change_offer(instructions=instructions)
+
+    def _can_subscribe(self, uri: str) -> bool:
+        return super()._can_subscribe(uri) and self._watch(uri)

@@ -1,0 +1,158 @@
+"""The open links of a bridge to one upstream server: opened on demand, closed when unused."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Final
+
+from msgspec import json
+
+from mcp_runtime.bridge.link import Link, LinkUser, Owner
+from mcp_runtime.bridge.upstream import Upstream
+from mcp_runtime.core.wire import error_codes
+from mcp_runtime.errors import RpcError
+from mcp_runtime.server.context import Context
+
+log: Final = logging.getLogger("mcp_runtime.bridge")
+
+_ANYBODY: Final = Owner(None, "", {})
+_FIRST_WAIT: Final = 0.5
+"""Seconds until a failed server is tried again; they double with each failure."""
+
+
+class Links:
+    """The links to one upstream server, at most `Limits.bridge_links` at a time.
+
+    A client with a session has a link of its own. Without sessions, clients with the same principal
+    and capabilities share one; clients without a principal share it only while nothing can be asked
+    of them, or where each question names its request.
+    """
+
+    def __init__(self, name: str, upstream: Upstream, user: LinkUser) -> None:
+        self.name: Final = name
+        self.upstream: Final = upstream
+        self.open: dict[Link, bytes] = {}
+        """The links by age, each with the key of its owner."""
+        self._user = user
+        self._failures = 0
+        self._next_try = 0.0
+        self._freed = asyncio.Event()
+
+    async def first(self) -> Link:
+        """Open the bridge's own link. Raises the exceptions of opening it."""
+        link = self._link(_ANYBODY)
+        await link.client(self._user.limits.first_answer)
+        return link
+
+    async def of(self, ctx: Context, *, asks: bool = True) -> Link:
+        """Return the link for a request; without `asks` its server cannot ask the client.
+
+        Raises RpcError if the server is not available, or too many links are in use.
+        """
+        owner = _owner(ctx)
+        is_exclusive = ctx.era == "per-request" and ctx.peer.is_anonymous
+        if is_exclusive and not asks:
+            owner = _ANYBODY
+        deadline = asyncio.get_running_loop().time() + self._user.limits.deadline
+        while (link := self._free(owner, is_exclusive)) is None:
+            self._freed.clear()
+            try:
+                async with asyncio.timeout_at(deadline):
+                    await self._freed.wait()
+            except TimeoutError:
+                why = f"{self.name}: all of its links are in use (Limits.bridge_links)"
+                raise RpcError(error_codes.BUSY, why) from None
+        link.use(ctx)
+        return link
+
+    def _free(self, owner: Owner, is_exclusive: bool) -> Link | None:
+        """Return a link to use at once; None if the limit is reached."""
+        key = _key(owner)
+        for link, of in [*self.open.items()]:
+            if link.is_dead:
+                self._note_failure(link)
+            elif of == key and (not is_exclusive or not link.running or link.shares):
+                return link
+        if len(self.open) >= self._user.limits.bridge_links and not self._close_unused():
+            return None
+        return self._link(owner)
+
+    def _close_unused(self) -> bool:
+        """Close the oldest link without a session and without requests; return False if there is
+        none.
+        """
+        for link in self.open:
+            if link.owner.peer is None and not link.running:
+                self._remove(link)
+                return True
+        return False
+
+    def _link(self, owner: Owner) -> Link:
+        self._require_tryable()
+        link = Link(self.name, self.upstream, owner, self._user)
+        self.open[link] = _key(owner)
+        link.task.add_done_callback(lambda _: self._on_end(link))
+        return link
+
+    def _on_end(self, link: Link) -> None:
+        if link.failure is not None:
+            self._note_failure(link)
+        self._remove(link)
+
+    def _note_failure(self, link: Link) -> None:
+        """Wait before the server is started again, longer after each failure."""
+        if link not in self.open:
+            return
+        self._remove(link)
+        self._failures += 1
+        limits = self._user.limits
+        wait = min(_FIRST_WAIT * 2 ** (self._failures - 1), limits.bridge_backoff)
+        self._next_try = asyncio.get_running_loop().time() + wait
+
+    def _require_tryable(self) -> None:
+        if asyncio.get_running_loop().time() < self._next_try:
+            raise unavailable(self.name)
+
+    def forget_failures(self) -> None:
+        """Forget the failures: a request was answered."""
+        self._failures, self._next_try = 0, 0.0
+
+    def wake(self) -> None:
+        """Wake the requests waiting for a link."""
+        self._freed.set()
+
+    def _remove(self, link: Link) -> None:
+        self.open.pop(link, None)
+        link.close()
+        self._freed.set()
+
+    def close_of(self, peer: object) -> None:
+        """Close the links of a client whose connection has ended."""
+        for link in [link for link in self.open if link.owner.peer is peer]:
+            self._remove(link)
+
+    async def close(self) -> None:
+        tasks = [link.task for link in self.open]
+        for link in [*self.open]:
+            self._remove(link)
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def has_session(ctx: Context) -> bool:
+    """Return True if the connection of a request is its client's alone, for many requests."""
+    return ctx.era == "handshake" or not (ctx.peer.principal or ctx.peer.is_anonymous)
+
+
+def _owner(ctx: Context) -> Owner:
+    peer = ctx.peer if has_session(ctx) else None
+    return Owner(peer, ctx.principal, dict(ctx.client_capabilities))
+
+
+def _key(owner: Owner) -> bytes:
+    peer = 0 if owner.peer is None else id(owner.peer)
+    return json.encode([peer, owner.principal, owner.capabilities], order="deterministic")
+
+
+def unavailable(name: str) -> RpcError:
+    return RpcError(error_codes.INTERNAL_ERROR, f"{name} is not available; the log says why")

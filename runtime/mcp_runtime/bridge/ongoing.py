@@ -1,0 +1,210 @@
+"""A request passed on by a bridge, with the questions its server asks on the way.
+
+In the handshake era the server's question becomes a request to the client at once. In the
+per-request era it becomes the result `input_required`; the passed request waits meanwhile, and goes
+on when the client comes back with the answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from secrets import token_urlsafe
+from typing import Any, Final
+
+from mcp_runtime.core.wire import error_codes
+from mcp_runtime.errors import NotOffered, RemoteError, RpcError
+from mcp_runtime.limits import Limits
+from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.context import Context, InputNeeded
+
+_CHANGES: Final = frozenset({"_meta", "inputResponses", "requestState"})
+"""Members of params which differ between the attempts of one request."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Question:
+    """A request of the server, and the future of its answer."""
+
+    key: str
+    method: str
+    params: Any
+    answer: asyncio.Future[Any]
+
+
+def identity(method: str, params: Any, principal: str) -> bytes:
+    """Return a digest of a request without the members of a single attempt."""
+    body: dict[str, Any] = {} if params is t.UNSET else t.to_wire(params)
+    same = {name: value for name, value in body.items() if name not in _CHANGES}
+    return hashlib.sha256(t.encode([method, principal, same])).digest()
+
+
+class Ongoing:
+    """A request running at an upstream server; `run` sends it and returns its result."""
+
+    def __init__(self, id: str, of: bytes, ctx: Context) -> None:
+        self.id: Final = id
+        self.of: Final = of
+        self.ctx: Context = ctx
+        """The client's current attempt, or its last one while the request waits for an answer."""
+        self.is_driven = True
+        """True while an attempt of the client waits for the result."""
+        self.spoken = ""
+        """The server's revision, once it is known."""
+        self._asked: Counter[str] = Counter()
+        self._open: dict[str, _Question] = {}
+        self._news = asyncio.Event()
+
+    def start(self, run: Callable[[], Awaitable[Any]]) -> asyncio.Task[Any]:
+        """Send the request in a task of its own, which outlives the client's attempt."""
+
+        async def work() -> Any:
+            return await run()
+
+        self.task = asyncio.get_running_loop().create_task(work())
+        self.task.add_done_callback(lambda _: self._news.set())
+        self.task.add_done_callback(_retrieve)
+        return self.task
+
+    def cancel(self) -> None:
+        self.task.cancel()
+
+    # ---- the server's side
+
+    async def ask(self, method: str, params: Any) -> Any:
+        """Ask the client, and return its answer, a model.
+
+        Raises RpcError if the client refuses, or offers no such feature.
+        """
+        if self.ctx.era == "handshake":
+            return await _ask_client(self.ctx, method, params, None)
+        key = self._key(method, params)
+        question = _Question(key, method, params, asyncio.get_running_loop().create_future())
+        self._open[key] = question
+        self._news.set()
+        try:
+            return await question.answer
+        finally:
+            del self._open[key]
+
+    def _key(self, method: str, params: Any) -> str:
+        """Return the key of a question: the same for the same question when the request is sent
+        anew.
+        """
+        body = None if params is t.UNSET else params
+        text = hashlib.sha256(t.encode([method, body])).hexdigest()[:16]
+        self._asked[text] += 1
+        return f"{self.id}.{text}.{self._asked[text]}"
+
+    # ---- the client's side
+
+    async def drive(self, ctx: Context) -> Any:
+        """Return the result, after the client has answered the server's questions.
+
+        Raises InputNeeded if the client must answer first: then the request goes on. If the client
+        cancels, so is the request. Raises the exceptions of sending it.
+        """
+        self.ctx, self.is_driven = ctx, True
+        try:
+            while not self.task.done():
+                self._news.clear()
+                await self._put_questions(ctx)
+                await self._news.wait()
+            if self.task.cancelled():
+                raise RpcError(error_codes.INTERNAL_ERROR, "the bridge has ended the request")
+            return self.task.result()
+        except InputNeeded:
+            raise
+        except BaseException:
+            self.task.cancel()
+            raise
+        finally:
+            self.is_driven = False
+
+    async def _put_questions(self, ctx: Context) -> None:
+        """Settle the questions the client has answered; raise InputNeeded for the rest."""
+        needed: InputNeeded | None = None
+        for question in [*self._open.values()]:
+            if question.answer.done():
+                continue
+            try:
+                answer = await _ask_client(ctx, question.method, question.params, question.key)
+            except InputNeeded as missing:
+                needed = missing
+            except RpcError as error:
+                question.answer.set_exception(error)
+            else:
+                question.answer.set_result(answer)
+        if needed is not None:
+            raise needed
+
+
+async def _ask_client(ctx: Context, method: str, params: Any, key: str | None) -> Any:
+    try:
+        return await ctx.ask(method, params, key=key)
+    except RemoteError as error:
+        raise RpcError(error.code, error.message, error.data) from None
+    except NotOffered as error:
+        raise RpcError(error_codes.METHOD_NOT_FOUND, str(error)) from None
+
+
+def _retrieve(task: asyncio.Task[Any]) -> None:
+    """Take the exception of a task nobody may await any more."""
+    if not task.cancelled():
+        task.exception()
+
+
+class Parked:
+    """Requests that wait for their client's next attempt, by a name known to that client alone.
+
+    At most `Limits.parked` wait, each for `Limits.request_state_age` seconds; above it the oldest
+    one is cancelled.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._waiting: dict[str, tuple[Ongoing, asyncio.TimerHandle]] = {}
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def park(self, ongoing: Ongoing) -> None:
+        """Keep a request until its client comes back."""
+        loop = asyncio.get_running_loop()
+        timer = loop.call_later(self._limits.request_state_age, self._give_up, ongoing.id)
+        self._waiting[ongoing.id] = ongoing, timer
+        while len(self._waiting) > self._limits.parked:
+            self._give_up(next(iter(self._waiting)))
+
+    def _give_up(self, id: str) -> None:
+        ongoing, timer = self._waiting.pop(id)
+        timer.cancel()
+        ongoing.cancel()
+
+    def take(self, id: str, of: bytes) -> Ongoing | None:
+        """Return the request parked under this name; None if it is gone, or another's."""
+        ongoing, timer = self._waiting.get(id, (None, None))
+        if ongoing is None or timer is None or ongoing.of != of:
+            return None
+        del self._waiting[id]
+        timer.cancel()
+        return ongoing
+
+    def close(self) -> None:
+        """Cancel all."""
+        for id in [*self._waiting]:
+            self._give_up(id)
+
+
+def new_id() -> str:
+    return token_urlsafe(16)
+
+
+def resumed_id(params: Any) -> str | None:
+    """Return the name under which the request of an attempt is parked; None for a first attempt."""
+    responses = getattr(params, "input_responses", t.UNSET)
+    keys = () if responses is t.UNSET else [*responses]
+    return next((key.split(".")[0] for key in keys if key.count(".") == 2), None)

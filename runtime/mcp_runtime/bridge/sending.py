@@ -1,0 +1,161 @@
+"""One attempt of a client's request: it is sent to the upstream server, and reported."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from time import perf_counter
+from typing import Any, Final
+
+from msgspec import structs
+
+from mcp_runtime.bridge.hooks import Crossing, Loss
+from mcp_runtime.bridge.link import Link
+from mcp_runtime.bridge.losses import losses
+from mcp_runtime.bridge.ongoing import Ongoing
+from mcp_runtime.client.client import Client
+from mcp_runtime.client.requests import narrow_to_not_found
+from mcp_runtime.core.wire import error_codes, rpc_errors
+from mcp_runtime.errors import (
+    BadAnswer,
+    NotFound,
+    NotOffered,
+    RemoteError,
+    RpcError,
+    SessionError,
+    TimedOut,
+    ToolError,
+    TooMuch,
+)
+from mcp_runtime.revisions import latest as t
+from mcp_runtime.server.context import Context
+
+log: Final = logging.getLogger("mcp_runtime.bridge")
+
+
+class Sending:
+    """One attempt of a request, with the losses on its way."""
+
+    def __init__(self, method: str, ctx: Context) -> None:
+        self.method: Final = method
+        self.ctx: Final = ctx
+        self.name = self.upstream = self.server = ""
+        self._began = perf_counter()
+        self._losses: list[Loss] = []
+
+    def lose(self, lost: Iterable[Loss]) -> None:
+        self._losses += lost
+
+    def crossing(self, error: int | None) -> Crossing:
+        """Return the report of the attempt, for `observe`."""
+        return Crossing(
+            method=self.method,
+            name=self.name,
+            upstream=self.upstream,
+            principal=self.ctx.principal,
+            client=self.ctx.revision,
+            server=self.server,
+            seconds=perf_counter() - self._began,
+            error=error,
+            losses=tuple(self._losses),
+        )
+
+    async def send(self, link: Link, ongoing: Ongoing, params: Any) -> Any:
+        """Send the request, give the server the input it asks for, and return the result.
+
+        Raises as `Client.request` does, and RpcError for input refused by the client.
+        """
+        client = await link.client(link.limits.deadline)
+        ongoing.spoken = client.revision
+        self.lose(losses("params", self.method, params, client.revision))
+        changing: dict[str, Any] = {}
+        if hasattr(params, "input_responses"):
+            changing = {"input_responses": t.UNSET, "request_state": t.UNSET}
+        for _ in range(client.limits.input_rounds):
+            result = await self._attempt(client, link, ongoing, params, changing)
+            if not isinstance(result, t.InputRequiredResult):
+                return result
+            changing = {
+                "input_responses": await _input(client, ongoing, result.input_requests),
+                "request_state": result.request_state,
+            }
+        raise TooMuch(f"over {client.limits.input_rounds} rounds (Limits.input_rounds)")
+
+    async def _attempt(
+        self, client: Client, link: Link, ongoing: Ongoing, params: Any, changing: dict[str, Any]
+    ) -> Any:
+        """Send the request once, with the client's own `_meta` and its wish for progress."""
+        wants_progress = params.meta.progress_token is not t.UNSET
+        meta = _meta(client, params.meta, next(link.tokens) if wants_progress else t.UNSET)
+        sent = structs.replace(params, meta=meta, **changing)
+
+        async def pass_on(progress: float, total: float | None, message: str | None) -> None:
+            if ongoing.is_driven:
+                await ongoing.ctx.progress(progress, total, message)
+
+        return await client.request(
+            self.method, sent, on_progress=pass_on if wants_progress else None
+        )
+
+
+def _meta(client: Client, asked: Any, token: Any) -> t.RequestMetaObject:
+    """Return the `_meta` of a request: the bridge's own, and what the client has added to it."""
+    own = client.meta()
+    return t.RequestMetaObject(
+        protocol_version=own.protocol_version,
+        client_info=own.client_info,
+        client_capabilities=own.client_capabilities,
+        log_level=own.log_level,
+        progress_token=token,
+        extra_=dict(asked.extra_),
+    )
+
+
+async def _input(client: Client, ongoing: Ongoing, requests: Any) -> Any:
+    """Ask the client each question of a result, and return the answers by the same keys."""
+    if requests is t.UNSET:
+        return t.UNSET
+    most = client.limits.input_requests
+    if len(requests) > most:
+        raise TooMuch(f"{len(requests)} requests for input, over {most} (Limits.input_requests)")
+    asked = [
+        ongoing.ask(request.method, getattr(request, "params", t.UNSET))
+        for request in requests.values()
+    ]
+    return dict(zip(requests, await asyncio.gather(*asked), strict=True))
+
+
+def no_such_resource(uri: str, ctx: Context) -> RpcError:
+    """Return the error for an unknown resource, in the words of the client's era."""
+    code = error_codes.RESOURCE_NOT_FOUND if ctx.era == "handshake" else error_codes.INVALID_PARAMS
+    return rpc_errors.resource_not_found(uri, code)
+
+
+def as_client_error(error: Exception, sending: Sending) -> Exception:
+    """Return an error of an upstream server as the client may read it.
+
+    The server's own errors pass with their data. The text of other errors may name a command or an
+    address, and stays in the log.
+    """
+    name, ctx = sending.upstream or "the server", sending.ctx
+    if isinstance(error, RemoteError):
+        if isinstance(narrow_to_not_found(error, sending.name), NotFound):
+            return no_such_resource(sending.name, ctx)
+        if error.code in error_codes.MODERN and ctx.era == "handshake":
+            return ToolError(error.message)  # as a server of that era would have told the model
+        return RpcError(error.code, error.message, error.data)
+    if isinstance(error, NotOffered):
+        return error if error.who == "client" else rpc_errors.method_not_found(sending.method)
+    if not isinstance(error, SessionError):
+        return error
+    log.warning("%s %.200s: %s: %s", sending.method, sending.name, name, error)
+    return RpcError(error_codes.INTERNAL_ERROR, f"{name}: {_WORDS.get(type(error), _GONE)}")
+
+
+_GONE: Final = "not available; the log says why"
+_WORDS: Final[dict[type[SessionError], str]] = {
+    TimedOut: "no answer in time",
+    BadAnswer: "its answer is not what its revision says",
+    TooMuch: "its answer is over a limit",
+}

@@ -1,0 +1,63 @@
+"""A server behind a bridge: how to reach it, and under which names its features are offered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, TypeAlias, cast
+
+from mcp_runtime.bridge.names import Names
+from mcp_runtime.client.client import Client
+from mcp_runtime.client.transports import LocalServer, TransportFactory
+
+Target: TypeAlias = "LocalServer | TransportFactory | str | Sequence[str] | Upstream"
+"""A server of this process, a URL, the words of a command, or a transport."""
+
+_SCHEMES: Final = ("http://", "https://")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upstream:
+    """A server behind a bridge.
+
+    `connect` makes a client of it from the options of `Client`. `names` say how its features are
+    offered. `where` is how the server is named in a log: it holds no secret.
+    """
+
+    connect: Callable[..., Client]
+    names: Names = field(default_factory=Names)
+    where: str = ""
+
+    @classmethod
+    def of(cls, target: Target, names: Names | None = None, **options: Any) -> Upstream:
+        """Return the server at `target`; `options` are those of `Client.http` or `Client.stdio`.
+
+        Raises TypeError for any other target.
+        """
+        if isinstance(target, Upstream):
+            return target
+        connect, where = _connection(target, options)
+        return cls(connect=connect, names=names or Names(), where=where)
+
+
+def _connection(target: Any, options: dict[str, Any]) -> tuple[Callable[..., Client], str]:
+    if isinstance(target, str):
+        if not target.startswith(_SCHEMES):
+            raise TypeError(f"{target[:80]!r} is not a URL; write a command as a list of its words")
+        return partial(Client.http, target, **options), target.partition("?")[0]
+    if isinstance(target, Sequence):
+        words = cast("Sequence[str]", target)
+        return partial(Client.stdio, words, **options), words[0] if words else ""
+    return partial(Client, target, **options), type(target).__name__
+
+
+def upstreams(given: Target | Mapping[str, Target]) -> dict[str, Upstream]:
+    """Return servers by name; each of several without a prefix gets its name as its prefix."""
+    if not isinstance(given, Mapping):
+        return {"upstream": Upstream.of(given)}
+    known: dict[str, Upstream] = {}
+    for name, target in given.items():
+        names = Names(prefix=name if len(given) > 1 else "")
+        known[name] = Upstream.of(target, names)
+    return known

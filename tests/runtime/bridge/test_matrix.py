@@ -1,0 +1,121 @@
+"""Each client in front of each server, with a bridge between: what both can say crosses."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, Final
+
+import pytest
+
+from mcp_runtime import Client
+from mcp_runtime.bridge import Bridge, Upstream
+from mcp_runtime.revisions import ALL, revision
+from tests.support import pair_server
+from tests.support.judged_wire import Wire, faults, official_faults
+from tests.support.pair_scenario import PARTS, PATIENCE, Host, expected
+from tests.support.uvicorn_served import served
+
+HANDSHAKE: Final = [name for name in ALL if revision(name).era == "handshake"]
+
+
+def pairs(transport: str, mark: pytest.MarkDecorator) -> list[Any]:
+    return [
+        pytest.param(transport, client, server, id=f"{transport}-{client}-{server}", marks=mark)
+        for client in ALL
+        for server in ALL
+    ]
+
+
+@asynccontextmanager
+async def reached(transport: str, server: Any) -> AsyncGenerator[Callable[..., Client]]:
+    """Make clients of a server."""
+    if transport == "memory":
+        yield partial(Client, server)
+        return
+    async with served(server.asgi(), lifespan="on") as origin:
+        yield partial(Client.http, f"{origin}/mcp")
+
+
+@pytest.mark.parametrize(
+    ("transport", "client", "server"),
+    [*pairs("memory", pytest.mark.drawn), *pairs("http", pytest.mark.wide)],
+)
+async def test_whatever_both_revisions_have_crosses_in_valid_messages(
+    transport: str, client: str, server: str
+) -> None:
+    host, behind = Host(), list[Wire]()
+    async with reached(transport, pair_server.make([server])) as make_upstream:
+
+        def connect(**options: Any) -> Client:
+            wire: Wire = []
+            behind.append(wire)
+            return make_upstream(
+                **options, trace=lambda direction, data: wire.append((direction, data))
+            )
+
+        bridge = Bridge(Upstream(connect=connect), revisions=[client])
+        wanted = crossing(client, server)
+        async with (
+            reached(transport, bridge.server) as make,
+            make(**host.options([client])) as opened,
+        ):
+            seen = {"revision": opened.revision, "instructions": opened.instructions}
+            for name in wanted.keys() - seen.keys():
+                async with asyncio.timeout(PATIENCE):
+                    seen[name] = await PARTS[name](opened, host)
+    assert {name: seen[name] for name in wanted} == wanted
+    assert [*faults(host.wire, client), *official_faults(host.wire, client)] == []
+    for wire in behind:
+        assert [*faults(wire, server), *official_faults(wire, server)] == []
+
+
+def crossing(client: str, server: str) -> dict[str, Any]:
+    """What a client sees through a bridge: what both revisions have."""
+    both, shaken = expected(min(client, server)), client in HANDSHAKE
+    from_server = server in HANDSHAKE
+    wanted = {
+        **both,
+        "revision": client,
+        "plain": [[server], *both["plain"][1:]],
+        "errors": expected(client)["errors"],
+        "questions": answers(client, server),
+        "sampling with tools": [
+            ["m assistant"] if min(client, server) >= ALL[3] else cannot(server, "sampling.tools")
+        ],
+        "roots": [both["roots"][0], [f'{{"result":{int(shaken and from_server)}}}']],
+        "hurry": [["given up" if from_server else "in time"], int(shaken and from_server)],
+        "pings": [None if shaken else "NotOffered", ["pong" if from_server else "NotOpen"]],
+    }
+    if shaken and not from_server:
+        del wanted["hurry"]  # the server gives nothing up, and the bridge waits as long as it may
+    return wanted
+
+
+def answers(client: str, server: str) -> list[Any]:
+    """The results of the tools that ask: of both sides, one may lack forms or pages."""
+    if min(client, server) >= ALL[3]:
+        return [*expected(ALL[3])["questions"]]
+    lacking = "elicitation" if client < ALL[2] else "elicitation.url"
+    oldest = server < ALL[2]
+    no_url = expected(server)["questions"][1] if oldest else cannot(server, lacking)
+    has_forms = client >= ALL[2] and not oldest
+    form, both = expected(ALL[2])["questions"][0], expected(ALL[2])["questions"][4]
+    no_form = no_url if oldest else cannot(server, "elicitation")
+    return [
+        form if has_forms else no_form,
+        no_url if client < ALL[3] or oldest else cannot(server, "elicitation.url"),
+        ["m assistant"],
+        ["2 m m"],
+        both if has_forms else no_form,
+    ]
+
+
+def cannot(server: str, capability: str) -> list[str]:
+    """What the model reads of a capability that the client lacks, or cannot declare there."""
+    if server not in HANDSHAKE:
+        return ["failed", f"the client does not declare `{capability}`"]
+    method = "sampling/createMessage" if "sampling" in capability else "elicitation/create"
+    return ["failed", f"{method}: the client does not offer {capability}"]

@@ -1,0 +1,280 @@
+"""Several servers behind one bridge: names, lists, failures, hooks and limits."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from itertools import pairwise
+from typing import Any, Final
+
+import pytest
+
+from mcp_runtime import Client, Context, Limits, Server
+from mcp_runtime import types as t
+from mcp_runtime.bridge import Access, Bridge, Crossing, LossFile, Names, Upstream
+from mcp_runtime.errors import RemoteError
+from mcp_runtime.revisions import ALL
+from tests.support.virtual_time import elapse
+
+FORM: Final = {"type": "object", "properties": {"a": {"type": "string"}}}
+
+
+def named(name: str, *, revisions: Any = ALL) -> Server:
+    server = Server(name, "1", instructions=f"Ask {name}.", revisions=revisions)
+
+    @server.tool
+    async def who(ctx: Context) -> str:
+        return name
+
+    @server.tool
+    async def ask(ctx: Context) -> str:
+        return f"{name} {(await ctx.elicit('?', FORM)).content}"
+
+    @server.tool
+    async def link() -> t.ResourceLink:
+        return t.ResourceLink(uri="note://a", name="a")
+
+    @server.resource("note://a")
+    def note() -> str:
+        return f"the note of {name}"
+
+    @server.resource("page://{n}")
+    def page(n: str) -> str:
+        return f"page {n} of {name}"
+
+    @server.prompt
+    def greet(whom: str) -> str:
+        return f"{name} greets {whom}"
+
+    @server.completion("greet", "whom")
+    def names(value: str) -> list[str]:
+        return [name]
+
+    return server
+
+
+def text(result: t.CallToolResult) -> str:
+    (block,) = result.content
+    assert isinstance(block, t.TextContent)
+    return block.text
+
+
+async def elicit(params: t.ElicitRequestParams) -> t.ElicitResult:
+    return t.ElicitResult(action="accept", content={"a": "x"})
+
+
+async def test_each_server_has_its_prefix_in_lists_and_calls() -> None:
+    bridge = Bridge({"one": named("one", revisions=[ALL[0]]), "two": named("two")})
+    async with Client(bridge.server, on_elicit=elicit) as client:
+        tools = [tool.name for tool in await client.list_tools()]
+        uris = [resource.uri for resource in await client.list_resources()]
+        templates = [each.uri_template for each in await client.list_resource_templates()]
+        assert tools == ["one_who", "one_ask", "one_link", "two_who", "two_ask", "two_link"]
+        assert uris == ["note://one/a", "note://two/a"]
+        assert templates == ["page://one/{n}", "page://two/{n}"]
+        assert [prompt.name for prompt in await client.list_prompts()] == ["one_greet", "two_greet"]
+        assert text(await client.call_tool("two_who")) == "two"
+        assert text(await client.call_tool("two_ask")) == "two {'a': 'x'}"
+        (contents,) = await client.read_resource("page://two/7")
+        assert (contents.uri, getattr(contents, "text", "")) == ("page://two/7", "page 7 of two")
+        (block,) = (await client.call_tool("two_link")).content
+        assert isinstance(block, t.ResourceLink)
+        assert block.uri == "note://two/a"
+        said = (await client.get_prompt("one_greet", {"whom": "you"})).messages[0].content
+        assert isinstance(said, t.TextContent)
+        assert said.text == "one greets you"
+        found = await client.complete(t.PromptReference(name="two_greet"), "whom", "")
+        assert found.values == ["two"]
+        assert client.instructions == "one: Ask one.\n\ntwo: Ask two."
+        with pytest.raises(RemoteError, match="Unknown tool: who"):
+            await client.call_tool("who")
+
+
+async def test_tools_are_renamed_and_filtered() -> None:
+    names = Names(prefix="b", renamed={"who": "name"}, tools=("who", "a*"))
+    bridge = Bridge({"a": named("a"), "b": Upstream.of(named("b"), names)})
+    async with Client(bridge.server) as client:
+        tools = [tool.name for tool in await client.list_tools()]
+        assert tools == ["a_who", "a_ask", "a_link", "name", "b_ask"]
+        assert text(await client.call_tool("name")) == "b"
+        for hidden in ("b_who", "b_link"):
+            with pytest.raises(RemoteError, match="Unknown tool"):
+                await client.call_tool(hidden)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "why"),
+    [
+        (Names(prefix="a"), Names(prefix="a"), "none begins another"),
+        (Names(prefix="a"), Names(prefix="a_b"), "none begins another"),
+        (Names(), Names(prefix="b"), "none begins another"),
+        (Names("a", {"who": "x"}), Names("b", {"who": "x"}), "both rename a tool to 'x'"),
+        (Names("a", {"who": "b_who"}), Names("b"), "a name of 'two'"),
+    ],
+)
+def test_names_that_could_hide_another_are_refused(one: Names, other: Names, why: str) -> None:
+    servers = {"one": Upstream.of(named("one"), one), "two": Upstream.of(named("two"), other)}
+    with pytest.raises(ValueError, match=why):
+        Bridge(servers)
+
+
+async def test_a_server_that_fails_or_is_late_holds_up_no_other() -> None:
+    async def late(*_: Any) -> Any:
+        await asyncio.Event().wait()
+
+    async def broken(*_: Any) -> Any:
+        raise OSError("the secret is hunter2")
+
+    limits = Limits(bridge_wait=2.0, deadline=3.0)
+    bridge = Bridge({"a": named("a"), "b": broken, "c": late}, limits=limits)
+    async with Client(bridge.server) as client:
+        tools = [tool.name for tool in await client.list_tools()]
+        assert tools == ["a_who", "a_ask", "a_link"]
+        with pytest.raises(RemoteError) as refused:
+            await client.call_tool("b_who")
+        assert "hunter2" not in str(refused.value)
+        assert "not available" in str(refused.value)
+
+
+async def test_a_failing_server_is_tried_again_after_a_wait_that_doubles() -> None:
+    tries = list[float]()
+
+    async def broken(*_: Any) -> Any:
+        tries.append(asyncio.get_running_loop().time())
+        raise OSError("no")
+
+    bridge = Bridge({"a": named("a"), "b": broken}, limits=Limits(bridge_backoff=2.0))
+    async with Client(bridge.server) as client:
+        for _ in range(60):
+            with pytest.raises(RemoteError):
+                await client.call_tool("b_who")
+            await elapse(0.1)
+    waits = [round(after - before, 1) for before, after in pairwise(tries)]
+    assert waits[:3] == [0.5, 1.0, 2.0]
+    assert max(waits) <= 2.1  # the limit, and the step of this test
+
+
+async def test_allow_hides_and_refuses_each_kind_of_feature() -> None:
+    asked = set[Access]()
+
+    async def allow(access: Access) -> bool:
+        asked.add(access)
+        return access.name not in ("ask", "note://a", "greet", "page://{n}", "page://1")
+
+    bridge = Bridge(named("only"), allow=allow)
+    async with Client(bridge.server, on_elicit=elicit) as client:
+        assert [tool.name for tool in await client.list_tools()] == ["who", "link"]
+        assert await client.list_resources() == []
+        assert await client.list_resource_templates() == []
+        assert await client.list_prompts() == []
+        for refused in (
+            client.call_tool("ask"),
+            client.read_resource("note://a"),
+            client.read_resource("page://1"),
+            client.get_prompt("greet", {"whom": "x"}),
+            client.complete(t.PromptReference(name="greet"), "whom", ""),
+        ):
+            with pytest.raises(RemoteError):
+                await refused
+        assert text(await client.call_tool("who")) == "only"
+    assert Access("tool", "who", "upstream", "") in asked
+
+
+async def test_rewrite_changes_params_and_results() -> None:
+    def rewrite(position: str, method: str, model: Any, upstream: str) -> Any:
+        if method != "tools/call":
+            return model
+        if position == "params":
+            return t.CallToolRequestParams(name="who", meta=model.meta)
+        return t.CallToolResult(
+            content=[t.TextContent(text=f"{upstream}!")], result_type="complete"
+        )
+
+    bridge = Bridge(named("only"), rewrite=rewrite)
+    async with Client(bridge.server) as client:
+        assert text(await client.call_tool("nobody has this")) == "upstream!"
+
+
+async def test_losses_are_observed_and_written() -> None:
+    server, file, seen = Server("s", "1"), io.StringIO(), list[Crossing]()
+
+    @server.tool
+    async def table() -> dict[str, int]:
+        return {"a": 1}
+
+    def observe(crossing: Crossing) -> None:
+        seen.append(crossing)
+        LossFile(file)(crossing)
+
+    bridge = Bridge(server, observe=observe, revisions=[ALL[1]])
+    async with Client(bridge.server) as client:
+        await client.call_tool("table")
+    (crossing,) = [each for each in seen if each.method == "tools/call"]
+    assert (crossing.client, crossing.server, crossing.error) == (ALL[1], ALL[-1], None)
+    lines = [json.loads(line) for line in file.getvalue().splitlines()]
+    (line,) = [line for line in lines if line["method"] == "tools/call"]
+    assert line["name"] == "table"
+    assert any("structuredContent" in loss["path"] for loss in line["losses"])
+
+
+# ---- limits
+
+
+async def ask_by_hand(client: Client, **more: Any) -> Any:
+    params = t.CallToolRequestParams(name="ask", meta=client.meta(), **more)
+    return await client.request("tools/call", params)
+
+
+async def test_above_parked_the_request_that_waited_longest_is_cancelled() -> None:
+    cancelled = list[str]()
+    server = Server("s", "1", revisions=[ALL[3]])
+
+    @server.tool
+    async def ask(ctx: Context, who: str) -> str:
+        try:
+            return f"{who} {(await ctx.elicit('?', FORM)).action}"
+        except asyncio.CancelledError:
+            cancelled.append(who)
+            raise
+
+    bridge = Bridge(server, limits=Limits(parked=1))
+    async with Client(bridge.server, on_elicit=elicit) as client:
+
+        async def begin(who: str) -> t.InputRequiredResult:
+            result: Any = await ask_by_hand(client, arguments={"who": who})
+            assert isinstance(result, t.InputRequiredResult)
+            return result
+
+        first, second = await begin("first"), await begin("second")
+        await elapse(0.01)
+        assert cancelled == ["first"]
+        requests: Any = second.input_requests
+        again = await ask_by_hand(
+            client,
+            arguments={"who": "second"},
+            input_responses=await client.responses(requests),
+            request_state=second.request_state,
+        )
+        assert text(again) == "second accept"
+        assert first.request_state != second.request_state
+
+
+async def test_no_more_uris_are_watched_than_the_limit() -> None:
+    bridge = Bridge(named("s"), limits=Limits(bridge_uris=2))
+    uris = ["note://a", "page://1", "page://2"]
+    async with Client(bridge.server) as client, client.listen(uris=uris) as changes:
+        assert changes.served.resource_subscriptions == ["note://a", "page://1"]
+
+
+async def test_no_more_links_are_open_than_the_limit() -> None:
+    bridge = Bridge(named("s"), limits=Limits(bridge_links=2, deadline=1.0))
+    old = {"revisions": [ALL[0]]}
+    async with Client(bridge.server, **old) as one, Client(bridge.server, **old) as two:
+        assert text(await one.call_tool("who")) == "s"
+        assert text(await two.call_tool("who")) == "s"
+        async with Client(bridge.server, **old) as three:
+            with pytest.raises(RemoteError, match=r"Limits\.bridge_links"):
+                await three.call_tool("who")
+    async with Client(bridge.server, **old) as four:
+        assert text(await four.call_tool("who")) == "s"
