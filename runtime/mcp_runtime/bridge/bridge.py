@@ -175,7 +175,7 @@ class Bridge:
         peer = ctx.peer
         if peer not in self._peers and has_session(ctx):
             self._peers.add(peer)
-            peer.when_gone(lambda: self._forget(peer))
+            peer.on_end(lambda: self._forget(peer))
 
     def _forget(self, peer: object) -> None:
         self._peers.discard(peer)

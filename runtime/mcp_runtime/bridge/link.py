@@ -16,7 +16,7 @@ from mcp_runtime.client.subscription import Change
 from mcp_runtime.core.session.subscriptions import LISTS
 from mcp_runtime.core.terms.capabilities import declares
 from mcp_runtime.core.wire import error_codes
-from mcp_runtime.errors import RpcError, SessionError, TimedOut
+from mcp_runtime.errors import NotReached, RpcError, SessionError, TimedOut
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.revisions import revision
@@ -119,13 +119,10 @@ class Link:
                 await self._over.wait()
                 await _end([listening, *self._watching.values()])
         except Exception as error:
-            self.failure = error
+            self.failure = error if isinstance(error, SessionError) else NotReached(str(error))
             if not self._opened.done():
-                self._opened.set_exception(error)
+                self._opened.set_exception(self.failure)
             log.warning("%s is not available: %s", self.name, error)
-        finally:
-            for ongoing in [*self.running]:
-                ongoing.cancel()
 
     def _make_client(self) -> Client:
         declared = self.owner.capabilities

@@ -166,37 +166,35 @@ class Parked:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._waiting: dict[str, tuple[Ongoing, asyncio.TimerHandle]] = {}
+        self._waiting: dict[tuple[str, bytes], tuple[Ongoing, asyncio.TimerHandle]] = {}
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def park(self, ongoing: Ongoing) -> None:
         """Keep a request until its client comes back."""
-        loop = asyncio.get_running_loop()
-        timer = loop.call_later(self._limits.request_state_age, self._give_up, ongoing.id)
-        self._waiting[ongoing.id] = ongoing, timer
+        key, loop = (ongoing.id, ongoing.of), asyncio.get_running_loop()
+        timer = loop.call_later(self._limits.request_state_age, self._give_up, key)
+        self._waiting[key] = ongoing, timer
         while len(self._waiting) > self._limits.parked:
             self._give_up(next(iter(self._waiting)))
 
-    def _give_up(self, id: str) -> None:
-        ongoing, timer = self._waiting.pop(id)
+    def _give_up(self, key: tuple[str, bytes]) -> None:
+        ongoing, timer = self._waiting.pop(key)
         timer.cancel()
         ongoing.cancel()
 
     def take(self, id: str, of: bytes) -> Ongoing | None:
         """Return the request parked under this name; None if it is gone, or another's."""
-        ongoing, timer = self._waiting.get(id, (None, None))
-        if ongoing is None or timer is None or ongoing.of != of:
-            return None
-        del self._waiting[id]
-        timer.cancel()
+        ongoing, timer = self._waiting.pop((id, of), (None, None))
+        if timer is not None:
+            timer.cancel()
         return ongoing
 
     def close(self) -> None:
         """Cancel all."""
-        for id in [*self._waiting]:
-            self._give_up(id)
+        for key in [*self._waiting]:
+            self._give_up(key)
 
 
 def new_id() -> str:

@@ -13,7 +13,7 @@ from msgspec import structs
 from mcp_runtime.bridge.hooks import Crossing, Loss
 from mcp_runtime.bridge.link import Link
 from mcp_runtime.bridge.losses import losses
-from mcp_runtime.bridge.ongoing import Ongoing
+from mcp_runtime.bridge.ongoing import Ongoing, resumed_id
 from mcp_runtime.client.client import Client
 from mcp_runtime.client.requests import narrow_to_not_found
 from mcp_runtime.core.wire import error_codes, rpc_errors
@@ -29,6 +29,7 @@ from mcp_runtime.errors import (
     TooMuch,
 )
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.revisions import revision
 from mcp_runtime.server.context import Context
 
 log: Final = logging.getLogger("mcp_runtime.bridge")
@@ -68,6 +69,8 @@ class Sending:
         """
         client = await link.client(link.limits.deadline)
         ongoing.spoken = client.revision
+        if resumed_id(params) is not None and revision(client.revision).era == "handshake":
+            await self._require_repeatable(client, params)
         self.lose(losses("params", self.method, params, client.revision))
         changing: dict[str, Any] = {}
         if hasattr(params, "input_responses"):
@@ -81,6 +84,17 @@ class Sending:
                 "request_state": result.request_state,
             }
         raise TooMuch(f"over {client.limits.input_rounds} rounds (Limits.input_rounds)")
+
+    async def _require_repeatable(self, client: Client, params: Any) -> None:
+        """Raise RpcError for a call which is gone, with an answer, and may not be sent twice."""
+        if self.method != "tools/call":
+            return
+        for tool in await client.list_tools():
+            hints = tool.annotations if tool.name == params.name else t.UNSET
+            if hints is not t.UNSET and (hints.read_only_hint or hints.idempotent_hint) is True:
+                return
+        why = "the call waited for this answer, and is gone: call the tool anew"
+        raise RpcError(error_codes.INTERNAL_ERROR, why)
 
     async def _attempt(
         self, client: Client, link: Link, ongoing: Ongoing, params: Any, changing: dict[str, Any]

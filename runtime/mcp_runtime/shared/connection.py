@@ -478,7 +478,7 @@ class Connection(ABC):
 
     # ---- the end
 
-    def when_gone(self, callback: Callable[[], object]) -> None:
+    def on_end(self, callback: Callable[[], object]) -> None:
         """Call `callback` once this peer is gone."""
         self._at_end = (*self._at_end, callback)
 

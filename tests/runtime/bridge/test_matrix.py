@@ -52,9 +52,11 @@ async def test_whatever_both_revisions_have_crosses_in_valid_messages(
         def connect(**options: Any) -> Client:
             wire: Wire = []
             behind.append(wire)
-            return make_upstream(
-                **options, trace=lambda direction, data: wire.append((direction, data))
-            )
+
+            def trace(direction: str, data: bytes) -> None:
+                wire.append((direction, data))
+
+            return make_upstream(**options, trace=trace)
 
         bridge = Bridge(Upstream(connect=connect), revisions=[client])
         wanted = crossing(client, server)

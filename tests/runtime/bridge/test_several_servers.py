@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+from functools import partial
 from itertools import pairwise
 from typing import Any, Final
 
@@ -84,8 +85,8 @@ async def test_each_server_has_its_prefix_in_lists_and_calls() -> None:
         said = (await client.get_prompt("one_greet", {"whom": "you"})).messages[0].content
         assert isinstance(said, t.TextContent)
         assert said.text == "one greets you"
-        found = await client.complete(t.PromptReference(name="two_greet"), "whom", "")
-        assert found.values == ["two"]
+        completed = await client.complete(t.PromptReference(name="two_greet"), "whom", "")
+        assert completed.values == ["two"]
         assert client.instructions == "one: Ask one.\n\ntwo: Ask two."
         with pytest.raises(RemoteError, match="Unknown tool: who"):
             await client.call_tool("who")
@@ -120,10 +121,10 @@ def test_names_that_could_hide_another_are_refused(one: Names, other: Names, why
 
 
 async def test_a_server_that_fails_or_is_late_holds_up_no_other() -> None:
-    async def late(*_: Any) -> Any:
+    async def late(stack: Any, owner: Any) -> Any:
         await asyncio.Event().wait()
 
-    async def broken(*_: Any) -> Any:
+    async def broken(stack: Any, owner: Any) -> Any:
         raise OSError("the secret is hunter2")
 
     limits = Limits(bridge_wait=2.0, deadline=3.0)
@@ -140,7 +141,7 @@ async def test_a_server_that_fails_or_is_late_holds_up_no_other() -> None:
 async def test_a_failing_server_is_tried_again_after_a_wait_that_doubles() -> None:
     tries = list[float]()
 
-    async def broken(*_: Any) -> Any:
+    async def broken(stack: Any, owner: Any) -> Any:
         tries.append(asyncio.get_running_loop().time())
         raise OSError("no")
 
@@ -218,6 +219,34 @@ async def test_losses_are_observed_and_written() -> None:
     assert any("structuredContent" in loss["path"] for loss in line["losses"])
 
 
+# ---- calls that wait for an answer
+
+
+@pytest.mark.parametrize("repeatable", [True, False])
+async def test_a_call_goes_on_after_a_restart_only_if_it_may_run_twice(repeatable: bool) -> None:
+    server, runs = Server("s", "1", revisions=[ALL[3]]), list[str]()
+
+    @server.tool(annotations=t.ToolAnnotations(idempotent_hint=repeatable))
+    async def ask(ctx: Context) -> str:
+        runs.append("run")
+        return f"{(await ctx.elicit('?', FORM)).content}"
+
+    keys = [b"k" * 32]
+    async with Client(Bridge(server, keys=keys).server, on_elicit=elicit) as client:
+        first: Any = await ask_by_hand(client)
+    answers = {
+        "input_responses": await client.responses(first.input_requests),
+        "request_state": first.request_state,
+    }
+    async with Client(Bridge(server, keys=keys).server, on_elicit=elicit) as client:
+        if repeatable:
+            assert text(await ask_by_hand(client, **answers)) == "{'a': 'x'}"
+        else:
+            with pytest.raises(RemoteError, match="is gone: call the tool anew"):
+                await ask_by_hand(client, **answers)
+    assert runs == ["run"] * (1 + repeatable)
+
+
 # ---- limits
 
 
@@ -269,12 +298,12 @@ async def test_no_more_uris_are_watched_than_the_limit() -> None:
 
 async def test_no_more_links_are_open_than_the_limit() -> None:
     bridge = Bridge(named("s"), limits=Limits(bridge_links=2, deadline=1.0))
-    old = {"revisions": [ALL[0]]}
-    async with Client(bridge.server, **old) as one, Client(bridge.server, **old) as two:
+    old = partial(Client, bridge.server, revisions=[ALL[0]])
+    async with old() as one, old() as two:
         assert text(await one.call_tool("who")) == "s"
         assert text(await two.call_tool("who")) == "s"
-        async with Client(bridge.server, **old) as three:
+        async with old() as three:
             with pytest.raises(RemoteError, match=r"Limits\.bridge_links"):
                 await three.call_tool("who")
-    async with Client(bridge.server, **old) as four:
+    async with old() as four:
         assert text(await four.call_tool("who")) == "s"
