@@ -32,7 +32,8 @@ from mcp_runtime.errors import RpcError, ToolError, counted
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.revisions import revision
-from mcp_runtime.server.context import Context, InputNeeded
+from mcp_runtime.server.asking import InputNeeded
+from mcp_runtime.server.context import Context
 from mcp_runtime.server.functions.output_schema import failed_call
 
 log: Final = logging.getLogger("mcp_runtime.bridge")

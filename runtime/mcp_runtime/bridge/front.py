@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.server import Server
+from mcp_runtime.shared.uri_template import is_uri
 
 if TYPE_CHECKING:
     from mcp_runtime.auth.server.bearer import BearerAuth
@@ -42,7 +43,6 @@ class Front(Server):
         limits: Limits,
         options: FrontOptions,
     ) -> None:
-        self._watch = watch
         self._is_named = bool(name)
         self._is_instructed = "instructions" in options
         super().__init__(
@@ -53,26 +53,28 @@ class Front(Server):
             **options,
         )
 
+        def can_subscribe(uri: str) -> bool:
+            return is_uri(uri) and watch(uri)
+
+        self._dispatcher.change(can_subscribe=can_subscribe)
+
     def put(self, method: str, handler: Callable[..., Any]) -> None:
         """Answer a method with a handler."""
         self.on(method)(handler)
 
     def declare(self, capability: str) -> None:
         """Declare a capability, a dotted path."""
-        self.features.declare(capability)
-        self._announce_change()
+        self._features.declare(capability)
+        self._dispatcher.announce_change()
 
     def announce(self, list_: str) -> None:
         """Notify clients of a changed list."""
-        self._announce_change(list_)
+        self._dispatcher.announce_change(list_)
 
     def describe(self, info: t.Implementation | None, instructions: str) -> None:
         """Set the description for the next clients, unless the author has given one."""
         if info is not None and not self._is_named:
             self.info = info
-            self._change_offer(info=info)
+            self._dispatcher.change(info=info)
         if instructions and not self._is_instructed:
-            self._change_offer(instructions=instructions)
-
-    def _can_subscribe(self, uri: str) -> bool:
-        return super()._can_subscribe(uri) and self._watch(uri)
+            self._dispatcher.change(instructions=instructions)

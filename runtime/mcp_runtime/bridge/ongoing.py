@@ -19,7 +19,8 @@ from mcp_runtime.core.wire import error_codes
 from mcp_runtime.errors import NotOffered, RemoteError, RpcError
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.server.context import Context, InputNeeded
+from mcp_runtime.server.asking import InputNeeded
+from mcp_runtime.server.context import Context
 
 _CHANGES: Final = frozenset({"_meta", "inputResponses", "requestState"})
 """Members of params which differ between the attempts of one request."""
