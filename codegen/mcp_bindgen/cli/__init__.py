@@ -30,6 +30,7 @@ CLOSED: Final = 141
 
 VERBS: Final[Mapping[str, str]] = {
     "adopt": "Move a server written for mcp 1.x or fastmcp to this runtime.",
+    "bridge": "Serve any client in front of any server, or of several servers.",
     "call": "Call a tool of a server, or list what the server has.",
     "convert": "Convert a message from one revision to another, and report what is lost.",
     "diff": "Report what changed between two schemas, and whom it breaks.",

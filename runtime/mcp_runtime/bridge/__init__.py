@@ -6,9 +6,21 @@ Bridge(["python", "server.py"]).server.run(http="127.0.0.1:8000")
 """
 
 from mcp_runtime.bridge.bridge import Bridge
+from mcp_runtime.bridge.config import ConfigError, config_client, read_config
 from mcp_runtime.bridge.hooks import Access, Crossing, Loss
 from mcp_runtime.bridge.losses import LossFile
 from mcp_runtime.bridge.names import Names
 from mcp_runtime.bridge.upstream import Upstream
 
-__all__ = ["Access", "Bridge", "Crossing", "Loss", "LossFile", "Names", "Upstream"]
+__all__ = [
+    "Access",
+    "Bridge",
+    "ConfigError",
+    "Crossing",
+    "Loss",
+    "LossFile",
+    "Names",
+    "Upstream",
+    "config_client",
+    "read_config",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -52,12 +53,20 @@ def _connection(target: Any, options: dict[str, Any]) -> tuple[Callable[..., Cli
     return partial(Client, target, **options), type(target).__name__
 
 
+def prefix_of(name: str) -> str:
+    """Return the prefix of a server: its name, with `-` for characters which no tool may have.
+
+    It has no `_`, which ends a prefix: so no prefix begins another.
+    """
+    return re.sub(r"[^A-Za-z0-9.-]+", "-", name).strip("-") or "server"
+
+
 def upstreams(given: Target | Mapping[str, Target]) -> dict[str, Upstream]:
     """Return servers by name; each of several without a prefix gets its name as its prefix."""
     if not isinstance(given, Mapping):
         return {"upstream": Upstream.of(given)}
     known: dict[str, Upstream] = {}
     for name, target in given.items():
-        names = Names(prefix=name if len(given) > 1 else "")
+        names = Names(prefix=prefix_of(name) if len(given) > 1 else "")
         known[name] = Upstream.of(target, names)
     return known
