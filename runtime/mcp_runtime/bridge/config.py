@@ -111,11 +111,11 @@ def _expand(text: str, where: str, *, variables: Mapping[str, str], folder: Path
         if name in places:
             return places[name]
         known = _NAME.fullmatch(name)
-        found = variables.get(known[1]) if known is not None else None
-        if found is None and default is None:
+        given = variables.get(known[1]) if known is not None else None
+        if given is None and default is None:
             remedy = f"set {known[1]} in the environment" if known else "write the value there"
             raise ConfigError(f"{where}: ${{{name}}} has no value: {remedy}")
-        return found or default or ""
+        return given or default or ""
 
     return _VARIABLE.sub(value, text)
 
