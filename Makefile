@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 SITE_STAMP := $(VENV)/.site-installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-BOTH := --editable ./runtime --editable ".[auth,dev,http,keyring,pydantic,redis,schemas,tools]"
+BOTH := --editable ./runtime --editable ".[auth,dev,http,keyring,otel,pydantic,redis,schemas,tools]"
 WRITTEN := $(wildcard codegen runtime tests bench docs examples)
 
 # The tests start thousands of processes: without bytecode each compiles all that it imports.

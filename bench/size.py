@@ -43,7 +43,6 @@ OURS_LEFT_OUT: Final = (
     "auth",
     "bridge",
     "compat",
-    "compat",
     "client/extension.py",
     "client/http/authorized.py",
     "core/terms/extension.py",

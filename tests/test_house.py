@@ -83,12 +83,12 @@ RANKS: Final = (
     ("", "trace", "types"),
     ("compat",),
     ("bridge",),
-    ("extensions",),
+    ("extensions", "telemetry"),
     ("client.client", "server.server"),
     ("client.http", "server.http"),
     ("client", "server"),
     ("server.functions",),
-    ("auth", "shared", "telemetry"),
+    ("auth", "shared"),
     ("json_schema", "stores", "transports"),
     ("core",),
     ("errors", "limits", "option_checks", "revisions"),
@@ -728,7 +728,12 @@ def test_no_extra_without_code(root: Path) -> None:
 
     uvicorn imports httptools by itself where that is installed.
     """
-    names = {"httptools": "uvicorn", "jsonschema-rs": "jsonschema_rs", "pyjwt": "jwt"}
+    names = {
+        "httptools": "uvicorn",
+        "jsonschema-rs": "jsonschema_rs",
+        "opentelemetry-api": "opentelemetry",
+        "pyjwt": "jwt",
+    }
     _, runtime = projects(root)
     libraries = {
         re.split(r"[\[<>=]", row)[0]

@@ -112,6 +112,9 @@ BOUNDED: Final = {
     "two limits on a rate": """
         server/connection.py:ServerConnection._rates
     """,
+    "the four histograms of the conventions": """
+        telemetry.py:_Recorder._durations
+    """,
     "names of the bindings' tables and of what the server offers, never of a peer": """
         core/terms/extension.py:Extension.methods
         core/terms/extension.py:Extensions.kept
