@@ -29,6 +29,7 @@ ELSEWHERE: Final = {
     "pip install": "tests/support/wheels.py",
     "make": "tests/test_docs.py",
     "export": "tests/cli/test_run_workers.py",
+    "mcp-bindgen bridge": "tests/cli/test_bridge.py",
     "mcp-bindgen call --login": "tests/cli/test_sign_in.py",
     "mcp-bindgen call --logout": "tests/cli/test_sign_in.py",
     "mcp-bindgen call http": "tests/cli/test_call_url.py",

@@ -32,7 +32,13 @@ def losses(position: Position, method: str, model: Any, spoken: str) -> Iterator
             yield Loss(path, what, why)
 
 
-_BOOKKEEPING: Final = ("ttlMs", "cacheScope", "resultType", "_meta['io.modelcontextprotocol")
+_BOOKKEEPING: Final = (
+    "ttlMs",
+    "cacheScope",
+    "resultType",
+    "_meta['io.modelcontextprotocol",
+    '_meta["io.modelcontextprotocol',
+)
 
 
 def _is_bookkeeping(path: str) -> bool:
