@@ -39,6 +39,7 @@ from .steps import (
     UnknownRevision,
     matters,
     methods_of,
+    name_in,
     neighbours,
     step_module,
     steps_between,
@@ -159,6 +160,7 @@ def _request(message: Json, source: _Side, to: str, trip: Trip) -> Json:
         raise DecodeError("$.id", *_IDS[known.kind])
     params = source.params_of(message, known)
     steps = steps_between(source.revision, to, name, "params", False)
+    message = _with(message, "method", name, name_in(source.revision, to, name))
     return _with(message, "params", params, _run(steps, params, _PARAMS, trip, to))
 
 
@@ -197,7 +199,8 @@ def _bare(
     if known.direction != "input-request":
         source.read(source.types["request"], {**_ENVELOPE, **message}, "")
     params = source.params_of(message, known)
-    steps = steps_between(source.revision, to, known.name, "params", True)
+    steps = steps_between(source.revision, to, name, "params", True)
+    message = _with(message, "method", name, name_in(source.revision, to, name))
     return _with(message, "params", params, _run(steps, params, _PARAMS, trip, to))
 
 

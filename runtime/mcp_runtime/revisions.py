@@ -1,4 +1,9 @@
-"""The only module that imports the generated bindings: what the runtime needs of each revision."""
+"""The only module that imports the generated bindings: what the runtime needs of each revision.
+
+Some revisions give a method another name. The runtime knows each method by its first name, the one
+in the oldest revision that has it; tables here have first names as keys, and only what travels has
+the name of its revision.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from types import ModuleType
-from typing import Any, Final, Literal, TypeAlias, get_type_hints
+from typing import Any, Final, Literal, TypeAlias, TypeVar, get_type_hints
 
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import fields
@@ -21,7 +26,8 @@ from mcp_wire._wire.methods import Method, Tolerance
 from mcp_wire._wire.text import check_depth, is_json, parse
 from mcp_wire.handlers_msgspec import calls as latest_calls
 from mcp_wire.handlers_msgspec import models as latest
-from mcp_wire.steps import Context, StepError, Trip, route
+from mcp_wire.steps import FIRST_NAMES, Context, StepError, Trip
+from mcp_wire.steps import route as route_of_names
 
 __all__ = [
     "ALL",
@@ -43,6 +49,7 @@ __all__ = [
     "check_depth",
     "definition_digest",
     "fault",
+    "first_name",
     "is_json",
     "kind",
     "latest",
@@ -51,12 +58,14 @@ __all__ = [
     "model_members",
     "parse",
     "plain_annotation",
+    "result_type",
     "revision",
     "route",
 ]
 
 Era: TypeAlias = Literal["handshake", "per-request"]
 Position: TypeAlias = Literal["params", "result"]
+_FIRST: Final = {name: first for names in FIRST_NAMES.values() for name, first in names.items()}
 
 ALL: Final[tuple[str, ...]] = tuple(mcp_wire.REVISIONS)
 """Every revision, oldest first."""
@@ -75,6 +84,23 @@ class Revision:
     """True if an HTTP stream begins with an event with an id and no data."""
     tolerances: tuple[Tolerance, ...]
     """Faults in messages of peers that are repaired."""
+    renamed: Mapping[str, str]
+    """The names of methods that travel under another name than their first, by first name."""
+
+    def wire_name(self, method: str) -> str:
+        """Return the name under which a method travels."""
+        return self.renamed.get(method, method)
+
+    def first_name(self, name: str) -> str | None:
+        """Return the first name of a method that travels as `name`.
+
+        None for a first name that this revision has replaced: no peer may use it.
+        """
+        if not self.renamed:
+            return name
+        if name in self.renamed:
+            return None
+        return next((first for first, here in self.renamed.items() if here == name), name)
 
     @cached_property
     def models(self) -> ModuleType:
@@ -83,7 +109,11 @@ class Revision:
     @cached_property
     def _types(self) -> Mapping[str, Mapping[str, object]]:
         calls = mcp_wire.load(self.name, "calls_msgspec")
-        return {"params": calls.PARAMS, "result": calls.RESULTS}
+        names = FIRST_NAMES.get(self.name, _NONE)
+        return {
+            "params": _by_first_name(calls.PARAMS, names),
+            "result": _by_first_name(calls.RESULTS, names),
+        }
 
     @cached_property
     def _decode(self) -> Callable[[object, bytes], Any]:
@@ -155,12 +185,41 @@ _IDLESS: Final = b'{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse erro
 @cache
 def revision(name: str) -> Revision:
     """Return the revision with this name. Raises KeyError."""
-    tables = mcp_wire.load(name)
+    tables, names = mcp_wire.load(name), FIRST_NAMES.get(name, _NONE)
+    methods: Mapping[str, Method] = tables.METHODS
     return Revision(
         name,
-        tables.METHODS,
+        {key: one._replace(name=key) for key, one in _by_first_name(methods, names).items()}
+        if names
+        else methods,
         tables.ERA,
         version_header=tables.VERSION_HEADER,
         primed_streams=tables.PRIMED_STREAMS,
         tolerances=tables.TOLERANCES,
+        renamed={first: here for here, first in names.items()},
     )
+
+
+def first_name(method: str) -> str:
+    """Return the first name of a method, whichever revision's name is given."""
+    return _FIRST.get(method, method)
+
+
+def result_type(method: str) -> object:
+    """Return the type of a method's result in the handlers' revision. Raises KeyError."""
+    return revision(HANDLERS).type_of("result", first_name(method))
+
+
+def route(
+    from_: str, to: str, method: str, position: str, *, bare: bool = False
+) -> Callable[[Any, Trip], Any]:
+    """Return the function which converts a body between revisions. Raises StepError."""
+    return route_of_names(from_, to, revision(from_).wire_name(method), position, bare=bare)
+
+
+_Of = TypeVar("_Of")
+_NONE: Final[Mapping[str, str]] = {}
+
+
+def _by_first_name(table: Mapping[str, _Of], names: Mapping[str, str]) -> Mapping[str, _Of]:
+    return {names.get(name, name): of for name, of in table.items()} if names else table

@@ -14,11 +14,13 @@ from typing import Any, Final
 import pytest
 
 from mcp_bindgen.convert import plan
+from mcp_bindgen.convert.method_names import first_names
 from mcp_bindgen.convert.model import Composed, Decision, Kept, Lost, New, StructStep, UnionStep
 from mcp_bindgen.emit.generate import generate
 from mcp_bindgen.emit.options import Options
-from mcp_bindgen.errors import DecisionError
+from mcp_bindgen.errors import DecisionError, OutputError
 from mcp_bindgen.ir.decisions import decisions
+from mcp_bindgen.ir.decisions.decisions import Decisions, Row
 from mcp_bindgen.ir.lower.lower import load
 from mcp_bindgen.ir.model import Schema
 from mcp_wire.steps._substitutes import json_as_text_item
@@ -123,6 +125,76 @@ def test_a_method_of_one_side_is_asked_for(tmp_path: Path) -> None:
     refused = row("bar", down='"refuse"', message='"no bar"', code="-32601")
     pair = planned(tmp_path, "interface P { }", more, refused)
     assert pair.down.refused["bar"].values["code"] == -32601
+
+
+def with_methods(*names: str) -> str:
+    """Requests of the server beside `foo`; all but `other` have the same params."""
+    lines = ["interface P { } interface Q { q: string }"]
+    for number, name in enumerate(names):
+        params = "Q" if name == "other" else "P"
+        lines.append(f"interface X{number}Request extends JSONRPCRequest")
+        lines.append(f'{{ method: "{name}"; params: {params} }} interface X{number}Result {{ }}')
+    arms = " | ".join(f"X{number}Request" for number in range(len(names)))
+    return "\n".join([*lines, f"type ServerRequest = {arms};"])
+
+
+RENAMED_METHOD: Final = row("bar/old", up='"rename"', to='"bar/new"')
+
+
+def test_a_renamed_method_is_asked_about_once_and_answered_by_one_row(tmp_path: Path) -> None:
+    old, new = with_methods("bar/old"), with_methods("bar/new")
+    with pytest.raises(DecisionError, match="a row is missing") as caught:
+        planned(tmp_path, old, new)
+    assert "It may be `bar/new` there.) (rename, refuse)" in caught.value.remedy
+    back = row("bar/new", down='"rename"', to='"bar/old"')
+    for rows in (RENAMED_METHOD, back, RENAMED_METHOD + back):
+        pair = planned(tmp_path, old, new, rows)
+        assert (pair.up.renamed, pair.down.renamed) == (
+            {"bar/old": "bar/new"},
+            {"bar/new": "bar/old"},
+        )
+        assert (pair.up.refused, pair.down.refused) == ({}, {})
+        assert first_names([pair]) == {"b": {"bar/new": "bar/old"}}
+
+
+def test_a_method_that_was_not_renamed_is_asked_about_on_both_ways(tmp_path: Path) -> None:
+    refused = row("bar/old", up='"refuse"', message='"no bar"')
+    old, new = with_methods("bar/old"), with_methods("bar/new")
+    assert asked(tmp_path, old, new, refused) == ["bar/new"]
+    assert asked(tmp_path, with_methods("other"), with_methods("z")) == ["other", "z"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rows", "why"),
+    [
+        (("bar/old",), ("z",), RENAMED_METHOD, "`bar/new` is not a method that only b has"),
+        (("bar/old", "bar/new"), ("bar/new",), RENAMED_METHOD, "not a method that only b has"),
+        (
+            ("bar/old", "bar"),
+            ("bar/new",),
+            RENAMED_METHOD + row("bar", up='"rename"', to='"bar/new"'),
+            "stands for two methods",
+        ),
+    ],
+)
+def test_a_name_that_cannot_be_a_methods_is_refused(
+    tmp_path: Path, old: tuple[str, ...], new: tuple[str, ...], rows: str, why: str
+) -> None:
+    with pytest.raises(DecisionError, match=why):
+        planned(tmp_path, with_methods(*old), with_methods(*new), rows)
+
+
+def test_a_later_method_cannot_take_the_first_name_of_another_one(tmp_path: Path) -> None:
+    first = planned(tmp_path, with_methods("bar/old"), with_methods("bar/new"), RENAMED_METHOD)
+    third = lowered("c", with_methods("bar/new", "bar/old"))
+    second = plan(first.new, third, Decisions({("step", "b..c", "down bar/old"): LATE}, "t"))
+    with pytest.raises(OutputError, match="c: `bar/old` is a method, and the first name"):
+        first_names([first, second])
+
+
+LATE: Final = Row(
+    "step", "b..c", "down bar/old", {"down": "refuse", "message": "no bar", "why": "w"}
+)
 
 
 def test_a_row_answers_and_makes_a_function(tmp_path: Path) -> None:

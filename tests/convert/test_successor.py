@@ -453,6 +453,8 @@ def test_a_successor_is_spoken_when_its_rows_are_answered(
         ran = day.copy.run("messages")
         assert ran.returncode == 0, ran.stderr
         laws_hold(day.copy, "tests/laws/test_steps.py")
+    if name == "methods":
+        names_serve_each_other(day.copy)
     written_readers(day.copy)
     both = f"{BEFORE},{NAME}"
     among_new = {both: NAME, BEFORE: BEFORE, f"{OLDER},{BEFORE}": BEFORE, OLDER: OLDER}
@@ -472,6 +474,18 @@ def test_a_successor_is_spoken_when_its_rows_are_answered(
             assert not faults, (talk.agreed, faults[:5])
             if name == "outputs" and talk.agreed == NAME:
                 assert_all_is_in_outputs(messages)
+
+
+def names_serve_each_other(copy: Copy) -> None:
+    """Handlers and callers of the old and the new names meet, before and after handlers move."""
+    program, table = "tests.support.successor_methods", copy.at / "schema" / "decisions.toml"
+    rows = table.read_text("utf-8")
+    before, after = (f'[handlers]\nrevision = "{name}"' for name in (BEFORE, NAME))
+    for head in (after, before):
+        table.write_text(rows.replace(before, head), "utf-8")
+        assert copy.run("mcp_bindgen", "generate").returncode == 0
+        ran = copy.run(program)
+        assert ran.returncode == 0, (head, ran.stderr)
 
 
 def assert_all_is_in_outputs(messages: list[dict[str, Any]]) -> None:

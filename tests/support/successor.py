@@ -9,6 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from tests.support.successor_texts import (
+    CALL_RESULT,
+    CHECKSUM,
+    OUTPUT_SCHEMA,
+    OUTPUTS,
+    PICKING,
+    SELECTOR,
+    VIDEO_CONTENT,
+)
+
 __all__ = [
     "BEFORE",
     "KINDS",
@@ -16,6 +26,7 @@ __all__ = [
     "MODEL",
     "NAME",
     "PROGRAM",
+    "RENAMED_METHODS",
     "Asked",
     "Kind",
     "answers",
@@ -58,40 +69,6 @@ class Kind:
         return self.rewrite(text) + self.more
 
 
-_CHECKSUM: Final = """
-/** Parameters that name a resource to sum up. */
-export interface ChecksumRequestParams extends RequestParams {
-  uri: string;
-}
-
-/** Asks for the checksum of a resource. */
-export interface ChecksumRequest extends JSONRPCRequest {
-  method: "checksum/get";
-  params: ChecksumRequestParams;
-}
-
-/** The checksum of a resource. */
-export interface ChecksumResult extends Result {
-  sum: string;
-}
-
-export interface ChecksumResultResponse extends JSONRPCResultResponse {
-  result: ChecksumResult;
-}
-"""
-_VIDEO_CONTENT: Final = """
-/** Content block with moving pictures. */
-export interface VideoContent {
-  type: "video";
-  data: string;
-  mimeType: string;
-}
-
-/** Sent when a client asks too often. */
-export const RATE_LIMITED = -32023;
-"""
-
-
 _LISTED: Final = (
     ("  | DiscoverRequest\n", "  | DiscoverRequest\n  | ChecksumRequest\n"),
     ("  | DiscoverResult\n", "  | DiscoverResult\n  | ChecksumResult\n"),
@@ -99,89 +76,6 @@ _LISTED: Final = (
 _NO_CHECKSUM: Final = {
     "checksum/get": {"down": "refuse", "code": -32601, "message": "no checksums"}
 }
-_CALL_RESULT: Final = """  /** Blocks for the model; present even if there are none. */
-  content: ContentBlock[];
-
-  /** Any JSON value, null included; valid under the tool's `outputSchema`, if it has one. */
-  structuredContent?: unknown;
-"""
-_OUTPUTS: Final = """
-/** What a tool gives for programs, beside what it gives for models. */
-export interface JsonOutput {
-  type: "json";
-  value: unknown;
-}
-
-/** One item of what a tool gives. */
-export type ToolOutput = ContentBlock | JsonOutput;
-"""
-
-
-_SELECTOR: Final = """
-/** Says for whom a form of a tool's result is, and which of the two forms it has. */
-export interface OutputSelector {
-  audience: "assistant" | "user" | "programmatic" | string;
-  format: "content" | "structured";
-}
-
-export interface ContentVariant extends OutputSelector {
-  format: "content";
-}
-
-export interface StructuredVariant extends OutputSelector {
-  format: "structured";
-  schema?: { $schema?: string; [key: string]: unknown };
-}
-
-/** A form in which a tool can give its result. */
-export type OutputVariant = ContentVariant | StructuredVariant;
-
-export interface ContentOutput extends OutputSelector {
-  format: "content";
-  content: ContentBlock[];
-}
-
-export interface StructuredOutput extends OutputSelector {
-  format: "structured";
-  structuredContent: unknown;
-}
-
-/** A result of a tool in one form. */
-export type ToolOutput = ContentOutput | StructuredOutput;
-"""
-_PICKING: Final = """
-/** Parameters of a request for files. */
-export interface PickFilesRequestParams {
-  _meta?: MetaObject;
-  prompt: string;
-}
-
-/** Lets the user pick files of the client. */
-export interface PickFilesRequest {
-  method: "files/pick";
-  params: PickFilesRequestParams;
-}
-
-/** The files that the user has picked. */
-export interface PickFilesResult {
-  files: string[];
-}
-
-/** Parameters of a notification of an event. */
-export interface EventOccurredNotificationParams extends NotificationParams {
-  topic: string;
-}
-
-/** Tells on a listen stream that something of a topic has happened. */
-export interface EventOccurredNotification extends JSONRPCNotification {
-  method: "notifications/events/occurred";
-  params: EventOccurredNotificationParams;
-}
-"""
-_OUTPUT_SCHEMA: Final = """  outputSchema?: {
-    /** URI of the JSON Schema dialect; absent means 2020-12. */
-    $schema?: string; [key: string]: unknown };
-"""
 MODEL: Final = {"audience": "assistant", "format": "content"}
 PROGRAM: Final = {"audience": "programmatic", "format": "structured"}
 JSON_FOR_MODEL: Final = {"audience": "assistant", "format": "structured"}
@@ -202,7 +96,7 @@ MIXED: Final = Kind(
         ("  lastModified?: string;", "  changedAt?: string;"),
     ),
     rewrite=_mixed,
-    more=_CHECKSUM + _VIDEO_CONTENT,
+    more=CHECKSUM + VIDEO_CONTENT,
     methods={"checksum/get": ""},
     rows={
         "Prompt.description": {"up": "default", "value": "", "down": "drop"},
@@ -218,14 +112,21 @@ MIXED: Final = Kind(
 """A bit of everything: a method, an arm and a constant more, a member required, a literal changed,
 a type and a member renamed."""
 
+RENAMED_METHODS: Final = {
+    "tools/call": "tools/run",
+    "completion/complete": "completions/get",
+    "elicitation/create": "elicitation/ask",
+    "notifications/resources/updated": "notifications/resources/changed",
+}
+
 KINDS: Final[Mapping[str, Kind]] = {
     "again": Kind(edits=()),
     "additive": Kind(
         edits=(
             *_LISTED,
-            (_CALL_RESULT, _CALL_RESULT + "\n  tookMs?: number;\n"),
+            (CALL_RESULT, CALL_RESULT + "\n  tookMs?: number;\n"),
         ),
-        more=_CHECKSUM,
+        more=CHECKSUM,
         methods={"checksum/get": ""},
         rows={**_NO_CHECKSUM, "CallToolResult.tookMs": {"down": "drop"}},
         asked=5,
@@ -239,8 +140,8 @@ KINDS: Final[Mapping[str, Kind]] = {
         asked=2,
     ),
     "restructured": Kind(
-        edits=((_CALL_RESULT, "  outputs: ToolOutput[];\n"),),
-        more=_OUTPUTS,
+        edits=((CALL_RESULT, "  outputs: ToolOutput[];\n"),),
+        more=OUTPUTS,
         rows={
             "CallToolResult.outputs": {
                 "up": "compose",
@@ -256,15 +157,15 @@ KINDS: Final[Mapping[str, Kind]] = {
     ),
     "outputs": Kind(
         edits=(
-            (_CALL_RESULT, "  outputs: ToolOutput[];\n"),
-            (_OUTPUT_SCHEMA, "  outputVariants: OutputVariant[];\n"),
+            (CALL_RESULT, "  outputs: ToolOutput[];\n"),
+            (OUTPUT_SCHEMA, "  outputVariants: OutputVariant[];\n"),
             (
                 "  arguments?: { [key: string]: unknown };\n",
                 "  arguments?: { [key: string]: unknown };\n"
                 "  requestedOutputs?: OutputSelector[];\n",
             ),
         ),
-        more=_SELECTOR,
+        more=SELECTOR,
         rows={
             "CallToolResult.outputs": {
                 "up": "compose",
@@ -293,6 +194,14 @@ KINDS: Final[Mapping[str, Kind]] = {
         tolerances={"result.content": [], "result.outputs": ["item"]},
         asked=7,
     ),
+    "methods": Kind(
+        edits=tuple(
+            (f'  method: "{old}";', f'  method: "{new}";') for old, new in RENAMED_METHODS.items()
+        ),
+        rows={old: {"up": "rename", "to": new} for old, new in RENAMED_METHODS.items()},
+        methods={"notifications/resources/changed": "resources.subscribe"},
+        asked=5,
+    ),
     "asking": Kind(
         edits=(
             (
@@ -320,7 +229,7 @@ KINDS: Final[Mapping[str, Kind]] = {
                 "  | ResourceUpdatedNotification\n  | EventOccurredNotification\n",
             ),
         ),
-        more=_PICKING,
+        more=PICKING,
         moves_handlers=True,
         rows={
             "ClientCapabilities.files": {"down": "drop"},

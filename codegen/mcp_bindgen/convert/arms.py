@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from mcp_bindgen.ir.model import Bounded, Field, Lit, Map, Prim, Ref, Schema, Struct, Type
 from mcp_bindgen.ir.unions import literals, tag
@@ -18,6 +18,8 @@ class ArmPairs:
 
     source: Schema
     target: Schema
+    renamed: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The methods with another name in the target."""
 
     def namesake(
         self, struct: Struct, leaves: tuple[Type, ...], targets: tuple[Type, ...]
@@ -36,8 +38,9 @@ class ArmPairs:
         mine = struct.field(wire) if wire is not None else None
         if mine is None or wire is None or tag(self.target, tuple(there)) != wire:
             return None
+        const = self.renamed.get(str(mine.const), mine.const) if wire == "method" else mine.const
         others = self.structs(targets)
-        return next((o for o in others if (g := o.field(wire)) and g.const == mine.const), None)
+        return next((o for o in others if (g := o.field(wire)) and g.const == const), None)
 
     def structs(self, targets: tuple[Type, ...]) -> Iterator[Struct]:
         return (o for t in targets if (o := struct_of(self.target, t)) is not None)

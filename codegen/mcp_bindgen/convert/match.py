@@ -9,7 +9,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
@@ -88,9 +88,11 @@ class Ways:
     _names: dict[_Key, str] = field(default_factory=dict["_Key", str])
     _declared: dict[str, str] = field(default_factory=dict[str, str])
     """Where the member at a place is declared, if it is inherited."""
+    renamed: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The methods that have, or may have, another name in the target, each with that name."""
 
     def __post_init__(self) -> None:
-        self.arm_pairs = ArmPairs(self.source, self.target)
+        self.arm_pairs = ArmPairs(self.source, self.target, self.renamed)
 
     @property
     def source(self) -> Schema:
@@ -299,6 +301,9 @@ class Ways:
         if stamped is not None or self.rows.says_revision(paths):
             yield Stamp(f.wire)
             return
+        if f.wire == "method" and f.const != g.const and self.renamed.get(str(f.const)) == g.const:
+            yield Kept(f.wire, self._method_constant(f.type, g.type), f.wire, False, True)
+            return
         yield from self._alone(f, paths)
         decision = self._ahead(f, g, paths)
         if decision is not None:
@@ -318,6 +323,15 @@ class Ways:
                 yield Lost(f.wire, decision, g.type)
             return
         yield from self._keep(f, g, way, paths, newer[1].at)
+
+    def _method_constant(self, s: Type, t: Type) -> Way:
+        """Make the way of the constant that names the method of a message inside another one."""
+        assert isinstance(s, Lit)
+        assert isinstance(t, Lit)
+        name = self._fresh(f"_{self.name}_method_{identifier(str(s.value))}")
+        row = Decision("rename", str(s.value), "", {"to": t.value})
+        self.functions[name] = UnionStep(name, (Arm(s, row),))
+        return Call(name)
 
     def _alone(self, f: Field, paths: tuple[str, ...]) -> Iterator[Member]:
         """Drop an optional object whose only member is the one named by the decision's `alone`."""

@@ -257,7 +257,8 @@ Function: TypeAlias = StructStep | UnionStep | Whole | Errors
 @dataclass(frozen=True, slots=True)
 class Direction:
     """`ways` by method and position: params, result, error, and for other methods (``) request,
-    notification, response, error. `refused` are the methods which cannot pass.
+    notification, response, error. `refused` are the methods which cannot pass, `renamed` those
+    with another name in the target, each with that name.
     """
 
     name: str
@@ -266,6 +267,7 @@ class Direction:
     functions: Mapping[str, Function]
     ways: Mapping[tuple[str, str], Way]
     refused: Mapping[str, Decision]
+    renamed: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)

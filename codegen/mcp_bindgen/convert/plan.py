@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from mcp_bindgen.convert.inherited_params import envelope, with_heritage
 from mcp_bindgen.convert.match import Ways
+from mcp_bindgen.convert.method_names import MethodNames, travels_alone
 from mcp_bindgen.convert.model import (
     DOWN,
     UP,
@@ -58,34 +59,28 @@ class _Walk(Ways):
 
     refused: dict[str, Decision] = field(default_factory=dict[str, Decision])
 
+    def __post_init__(self) -> None:
+        self.method_names = MethodNames(self.name, self.source, self.target, self.rows)
+        self.renamed = self.method_names.likely
+        super().__post_init__()
+
     def direction(self) -> Direction:
         ways: dict[tuple[str, str], Way] = {}
         targets = {method.name: method for method in self.target.methods}
+        renamed = self.method_names.renamed
         for method in self.source.methods:
-            other = targets.get(method.name)
-            if other is None or _travels_alone(method) != _travels_alone(other):
-                question = (
-                    "which part of the runtime handles it, or with which error is it refused?"
-                    + self._like(method)
-                )
-                place = self.source, self.source.structs[method.type].at
-                path = (method.name,)
-                decision = self.rows.demand(self.name, path, ("refuse",), question, place)
+            other = targets.get(renamed.get(method.name, method.name))
+            if other is None or travels_alone(method) != travels_alone(other):
+                decision = self.method_names.demand(method)
                 if decision is not None:
                     self.refused[method.name] = decision
             if other is not None:
                 ways.update(self._method(method, other))
         ways.update(self._others())
         functions, ways = prune(self.functions, ways)
-        return Direction(self.name, self.source, self.target, functions, ways, self.refused)
-
-    def _like(self, method: Method) -> str:
-        """A hint for a method that the other side lacks: the method there which it resembles."""
-        known = {m.name for m in self.source.methods}
-        others = [m for m in self.target.methods if m.name not in known and m.kind == method.kind]
-        alike = [m.name for m in others if (m.params, m.result) == (method.params, method.result)]
-        near = alike or close_names(method.name, [m.name for m in others])
-        return f" (It may be `{near[0]}` there.)" if near else ""
+        return Direction(
+            self.name, self.source, self.target, functions, ways, self.refused, renamed
+        )
 
     def _code_like(self, const: Const) -> str:
         """A hint for an error code that the other side lacks: the constant of its name there."""
@@ -149,7 +144,8 @@ class _Walk(Ways):
         general = tuple(self._codes())
         for method in self.source.methods:
             own = tuple(self.rows.codes(self.name, method.name))
-            if own and method.name in {m.name for m in self.target.methods}:
+            there = self.method_names.renamed.get(method.name, method.name)
+            if own and there in {m.name for m in self.target.methods}:
                 yield (method.name, "error"), self._error(method.name, way, (*own, *general))
         yield ("", "error"), self._error("", way, general)
 
@@ -169,11 +165,6 @@ class _Walk(Ways):
                 if decision is not None:
                     self.rows.require_code(decision)
                     yield Code(int(const.value), decision)
-
-
-def _travels_alone(method: Method) -> bool:
-    """Return whether a method's messages travel by themselves, and not inside other messages."""
-    return method.direction in ("client-to-server", "server-to-client", "both")
 
 
 def _origin(schema: Schema, name: str, wire: str) -> str:

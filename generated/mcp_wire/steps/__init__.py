@@ -26,6 +26,7 @@ from ._step import (
 )
 
 __all__ = [
+    "FIRST_NAMES",
     "NO_METHOD",
     "STEPS",
     "Context",
@@ -39,6 +40,7 @@ __all__ = [
     "UnknownRevision",
     "matters",
     "methods_of",
+    "name_in",
     "neighbours",
     "route",
     "step_module",
@@ -52,6 +54,8 @@ STEPS: Final[Mapping[tuple[str, str], str]] = {
     ("2025-11-25", "2026-07-28"): "v2025_11_25__v2026_07_28",
 }
 """The module of each pair of neighbours, older first."""
+FIRST_NAMES: Final[Mapping[str, Mapping[str, str]]] = {}
+"""The methods that a revision renamed, or one before it, each with the name that it had first."""
 NO_METHOD: Final = -32601
 _METHOD: Final[At] = (None, "method")
 _Table: TypeAlias = Mapping[str, Mapping[str, Step]]
@@ -130,6 +134,13 @@ def neighbours(from_: str, to: str) -> list[tuple[str, str]]:
     return pairs
 
 
+def name_in(from_: str, to: str, method: str) -> str:
+    """Return the name in `to` of a method of `from_`."""
+    first = FIRST_NAMES.get(from_, {}).get(method, method)
+    others = FIRST_NAMES.get(to, {}).items()
+    return next((name for name, other in others if other == first), first)
+
+
 @cache
 def steps_between(
     from_: str, to: str, method: str, position: str, bare: bool
@@ -142,7 +153,8 @@ def steps_between(
     steps: list[Step] = []
     for pair in neighbours(from_, to):
         refusals = matters(*pair)
-        both = all(method in methods_of(revision) for revision in pair)
+        there = name_in(*pair, method)
+        both = method in methods_of(pair[0]) and there in methods_of(pair[1])
         if method in refusals and method and not (bare and both):
             raise refusals[method].at(_METHOD if position == "params" else None)
         if method and not both:
@@ -154,4 +166,5 @@ def steps_between(
         general = table.get("", {}).get(position)
         step = table.get(method, {}).get(position, general)
         steps += [step] if step is not None else []
+        method = there
     return tuple(steps)

@@ -14,7 +14,14 @@ from mcp_runtime.core.wire import error_codes, rpc_errors
 from mcp_runtime.errors import CallbackError, NotApproved, NotOffered, RpcError, TooMuch
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.option_checks import texts
-from mcp_runtime.revisions import HANDLERS, DecodeError, EncodeError, revision
+from mcp_runtime.revisions import (
+    HANDLERS,
+    DecodeError,
+    EncodeError,
+    first_name,
+    result_type,
+    revision,
+)
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.elicitation_form import mismatch
 from mcp_runtime.shared.sampling import fault_in_rounds, rounds
@@ -93,7 +100,7 @@ class ClientCallbacks:
 
     def handle(self, method: str, handler: OnRequest) -> None:
         """Answer requests of `method` with a handler."""
-        self.handlers[method] = handler
+        self.handlers[first_name(method)] = handler
 
     async def responses(self, requests: Mapping[str, Any]) -> dict[str, Any]:
         """Return the input for each of these requests, by the same keys.
@@ -115,7 +122,8 @@ class ClientCallbacks:
     async def _response(self, request: Any, at_a_time: asyncio.Semaphore) -> Any:
         try:
             async with at_a_time:
-                return await self.answer(request.method, getattr(request, "params", t.UNSET))
+                method = first_name(request.method)
+                return await self.answer(method, getattr(request, "params", t.UNSET))
         except RpcError as error:
             raise NotApproved(f"{request.method}: {error}") from None
 
@@ -219,11 +227,11 @@ async def _check_handler_result(method: str, returned: object) -> Any:
     """
     name = f"the handler of {method}"
     answer = await _answer(name, returned, object)
-    type = revision(HANDLERS).type_of("result", method)
+    type = result_type(method)
     try:
         return t.from_wire(type, answer if isinstance(answer, dict) else t.to_wire(answer))
     except (DecodeError, EncodeError) as error:
-        expected = revision(HANDLERS).methods[method].results
+        expected = revision(HANDLERS).methods[first_name(method)].results
         wanted = " or ".join(f"types.{each}" for each in expected)
         why = f"does not fit: {error}"
         raise CallbackError(

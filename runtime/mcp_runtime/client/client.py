@@ -52,7 +52,7 @@ from mcp_runtime.core.terms.translation import Terms
 from mcp_runtime.errors import NotApproved, NotOffered, RemoteError
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.option_checks import members, texts
-from mcp_runtime.revisions import ALL, HANDLERS, Method, latest_calls, revision
+from mcp_runtime.revisions import ALL, HANDLERS, Method, first_name, latest_calls, revision
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.connection import OnProgress, Trace
 
@@ -448,12 +448,12 @@ class Client:
         Raises ValueError for a method that no server sends, or that an option of `Client` handles;
         LocalError for a request while the client is open, since capabilities are told at the start.
         """
-        known = self._sent_by_server(method)
+        known = self._sent_by_server(first_name(method))
 
         def register(function: _F) -> _F:
             if known.kind == "notification":
                 handler = plain(f"the handler of {method}", function)
-                self._on_notification.setdefault(method, []).append(handler)
+                self._on_notification.setdefault(known.name, []).append(handler)
             else:
                 self._reconnector.declare(known.capability, settings or {})
                 self._callbacks.handle(method, function)
@@ -507,7 +507,7 @@ class Client:
         """Send one request and return its result. If `params` is a dict, the `_meta` it needs is
         added. Raises as `call_tool` does.
         """
-        return await self._requests.request(method, params, **options)
+        return await self._requests.request(first_name(method), params, **options)
 
     def _handle_notification(self, event: Notified) -> None:
         self._cache.drop_stale(event)

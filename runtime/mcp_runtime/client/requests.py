@@ -17,7 +17,7 @@ from mcp_runtime.client.reconnect import Reconnector
 from mcp_runtime.core.terms.meta_names import require_meta
 from mcp_runtime.core.wire import error_codes
 from mcp_runtime.errors import BadAnswer, NotFound, RemoteError, TooMuch
-from mcp_runtime.revisions import HANDLERS, latest_calls, revision
+from mcp_runtime.revisions import HANDLERS, first_name, latest_calls, revision
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.shared.connection import OnProgress
 
@@ -178,7 +178,7 @@ class Calls(latest_calls.ClientCalls):
         self._reconnector = reconnector
 
     async def request(self, method: str, params: object) -> object:
-        return await self._requests.request(method, params)
+        return await self._requests.request(first_name(method), params)
 
     async def notify(self, method: str, params: object) -> None:
         connection = self._reconnector.connection

@@ -25,7 +25,7 @@ from mcp_runtime.core.wire import error_codes, rpc_errors
 from mcp_runtime.core.wire.jsonrpc import Id
 from mcp_runtime.errors import NotOffered, RpcError, TooMuch
 from mcp_runtime.limits import Limits
-from mcp_runtime.revisions import HANDLERS, Era, latest_calls, revision
+from mcp_runtime.revisions import HANDLERS, Era, first_name, latest_calls, revision
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.asking import Asker
 from mcp_runtime.server.other_names import CONTEXT_NAMES, with_other_names
@@ -385,11 +385,11 @@ class Context:
         TimedOut.
         """
         handled = revision(HANDLERS)
-        known = handled.methods.get(method)
+        known = handled.methods.get(first_name(method))
         if known is None or known.kind != "request" or known.direction == "client-to-server":
             raise ValueError(f"{method!r} is not a request that a server sends in {HANDLERS}")
         if isinstance(params, dict):
-            params = t.from_wire(handled.type_of("params", method), params)
+            params = t.from_wire(handled.type_of("params", known.name), params)
         members = {} if params is t.UNSET else {"params": params}
         return await self._ask(getattr(t, known.message)(**members), **asked)
 
@@ -440,7 +440,7 @@ class Context:
         self, request: Any, *, key: str | None = None, timeout: float | None = None
     ) -> Any:
         params, method = getattr(request, "params", t.UNSET), request.method
-        if method not in self.called.terms.translation.methods:
+        if first_name(method) not in self.called.terms.translation.methods:
             raise NotOffered(method, "", "client", missing=f"it in {self.revision}")
         require_client(method, capability_of(method), params, self.client_capabilities)
         if self._asker is not None:

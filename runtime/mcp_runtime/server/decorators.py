@@ -17,6 +17,7 @@ from mcp_runtime.json_schema.client_rules import objections
 from mcp_runtime.json_schema.header_annotations import BadParamHeader, param_headers
 from mcp_runtime.json_schema.type_adapter import is_path
 from mcp_runtime.option_checks import texts
+from mcp_runtime.revisions import first_name
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.dispatcher import ServerDispatcher
@@ -321,16 +322,17 @@ class Decorators:
         Raises ValueError for a method the session answers by itself, and for a capability that
         no server can have.
         """
-        if method in _ANSWERED_BY_THE_SESSION:
+        if first_name(method) in _ANSWERED_BY_THE_SESSION:
             raise ValueError(f"{method} cannot have a handler: the session answers it by itself")
         if capability:
             self._features.declare(capability)
 
         def register(function: _F) -> _F:
-            if method.startswith("notifications/"):
-                self._dispatcher.notification_handlers.setdefault(method, []).append(function)
+            name = first_name(method)
+            if name.startswith("notifications/"):
+                self._dispatcher.notification_handlers.setdefault(name, []).append(function)
             else:
-                self._dispatcher.handlers[method] = cast("Handler", function)
+                self._dispatcher.handlers[name] = cast("Handler", function)
                 self._dispatcher.announce_change()
             return function
 

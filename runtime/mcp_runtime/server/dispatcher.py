@@ -27,7 +27,7 @@ from mcp_runtime.core.terms.negotiation import ServerOffer
 from mcp_runtime.core.wire import rpc_errors
 from mcp_runtime.errors import NotOffered
 from mcp_runtime.limits import Limits
-from mcp_runtime.revisions import HANDLERS, parse, revision
+from mcp_runtime.revisions import HANDLERS, first_name, parse, revision
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.broadcast import ChangeBroadcaster, ChangeListener
 from mcp_runtime.server.context import Context
@@ -153,6 +153,7 @@ class ServerDispatcher:
     ) -> None:
         """Send a notification to its subscribers, as `Server.publish` documents."""
         owner, core = self._base.extensions.owner(method), revision(HANDLERS).methods
+        method = method if owner else first_name(method)
         if owner is None and (method not in core or core[method].kind != "notification"):
             raise ValueError(f"{method}: no notification of {HANDLERS}, nor of an extension here")
         if owner is None and not declares(self.offer().declared, core[method].capability):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from mcp_bindgen.convert.inherited_params import envelope
+from mcp_bindgen.convert.method_names import first_names
 from mcp_bindgen.convert.model import DEGRADES, Call, Decision, Direction, Pair
 from mcp_bindgen.emit.steps.functions import Writer
 from mcp_bindgen.emit.steps.parts import refusal_parts
@@ -100,6 +101,9 @@ def steps_view(
     flavours = [literal(name) for name in _PREFERRED if name in models]
     return {
         "modules": [line for row in modules.items() for line in _module(*row)],
+        "first_names": [
+            line for row in first_names([*modules.values()]).items() for line in _names(*row)
+        ],
         "flavours": lay("", "_FLAVOURS: Final = ", as_tuple(flavours)),
         "envelopes": [line for schema in schemas for line in _envelopes(schema)],
     }
@@ -108,6 +112,11 @@ def steps_view(
 def _module(name: str, pair: Pair) -> list[str]:
     key = f"({literal(pair.old.revision)}, {literal(pair.new.revision)}): "
     return lay(STEP, key, literal(name), ",")
+
+
+def _names(revision: str, names: Mapping[str, str]) -> list[str]:
+    items = tuple(f"{literal(name)}: {literal(first)}" for name, first in names.items())
+    return lay(STEP, f"{literal(revision)}: ", Group("{", items, "}"), ",")
 
 
 def _envelopes(schema: Schema) -> list[str]:

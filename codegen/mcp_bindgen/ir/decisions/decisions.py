@@ -119,6 +119,19 @@ class Decisions:
         """The row for `path` of the previous revision."""
         return self.rows.get((kind, self.previous(revision), path))
 
+    def renamed_from(self, revision: str, method: str) -> str:
+        """The name of a method in the revision before, if a [[step]] row renames it; else empty."""
+        return self._renamed.get((revision, method), "")
+
+    @cached_property
+    def _renamed(self) -> dict[tuple[str, str], str]:
+        """The name before, by revision and new name, in rows that rename anything upwards."""
+        return {
+            (row.revision.rpartition("..")[2], to): row.path.removeprefix("up ")
+            for row in self.rows.values()
+            if row.values.get("up") == "rename" and isinstance(to := row.values["to"], str)
+        }
+
     def ask(
         self,
         kind: str,

@@ -107,6 +107,10 @@ def _row(
     """The row of a method, which is needed where no rule answers, or the revision before had it."""
     row = decisions.get("method", schema.revision, pair.method)
     older = decisions.before("method", schema.revision, pair.method)
+    if before := decisions.renamed_from(schema.revision, pair.method):
+        older = decisions.before("method", schema.revision, before)
+        if older is not None and older.values.get("capability") == rule:
+            older = None
     needed = unsaid = _unsaid(pair, rule)
     if older is not None and _has_names(schema, older):
         needed = [key for key in _QUESTIONS if key in unsaid or key in older.values]
@@ -120,7 +124,8 @@ def _row(
         decisions.miss(question, "\n".join([f"# in the row at line {row.line}", *lines]))
         return row
     subject = (pair.kind, pair.direction, rule, result)
-    values = {key: _UNANSWERED[key] for key in needed}
+    answers = older.values if older is not None else _UNANSWERED
+    values = {key: answers.get(key, _UNANSWERED[key]) for key in needed}
     row = decisions.ask("method", schema.revision, pair.method, subject, question, values)
     _require_news(row, rule, schema.revision)
     _require_capability(schema, row)

@@ -34,11 +34,13 @@ from mcp_runtime.errors import (
     SessionError,
     Unauthorized,
 )
+from mcp_runtime.revisions import first_name
 from mcp_runtime.shared.request_headers import sending_headers
 
 log: Final = logging.getLogger("mcp_runtime.client")
 
 _POST: Final = {"Accept": f"{JSON}, {EVENT_STREAM}", "Content-Type": JSON}
+_CANCEL: Final = "notifications/cancelled"
 _SESSION: Final = "Mcp-Session-Id"
 _MAYBE_LEGACY: Final = frozenset({400, 404, 405})
 """Statuses by which a server of HTTP+SSE answers a POST."""
@@ -97,8 +99,11 @@ class Exchanges(ClientConnection):
         if isinstance(frame, Request):
             task = self._exchanges[frame.id] = self.loop.create_task(self._exchange(frame, data))
             task.add_done_callback(lambda _: self._exchanges.pop(frame.id, None))
-            self._probe = task if frame.method == "server/discover" else self._probe
-        elif isinstance(frame, Notification) and frame.method == "notifications/cancelled":
+            self._probe = task if first_name(frame.method) == "server/discover" else self._probe
+        elif (
+            isinstance(frame, Notification)
+            and first_name(frame.method) == "notifications/cancelled"
+        ):
             self._cancel(peek.cancellation(frame.params).request_id, data)
         elif isinstance(frame, Notification) and frame.method == "notifications/initialized":
             self._initializing = self._start_post(self._post(data, opens=True))
@@ -137,7 +142,7 @@ class Exchanges(ClientConnection):
 
     async def _exchange(self, request: Request, data: bytes) -> None:
         """Post a request, and handle the response."""
-        opens = request.method in ("initialize", "server/discover")
+        opens = first_name(request.method) in ("initialize", "server/discover")
         try:
             make = self._headers_of_hooks if self.hooks.on_call else self._request_headers
             headers = partial(make, request)
@@ -178,7 +183,7 @@ class Exchanges(ClientConnection):
     def _request_headers(self, request: Request) -> Mapping[str, str]:
         if request.method == "initialize":
             return {}
-        if request.method == "server/discover" or self._is_per_request:
+        if first_name(request.method) == "server/discover" or self._is_per_request:
             names = self.session.offer.extensions.names
             return request_headers(request, self._facts.marks, names)
         return self._session_headers()
@@ -273,7 +278,7 @@ class Exchanges(ClientConnection):
 
     async def _follow(self, request: Request, response: HttpResponse) -> None:
         """Follow a stream to the answer; in the handshake era also over a broken connection."""
-        resumes = not self._is_per_request and request.method != "server/discover"
+        resumes = not self._is_per_request and first_name(request.method) != "server/discover"
         try:
             await self._new_stream(request).follow(
                 response, lambda: request.id not in self.session.pending, resumes=resumes

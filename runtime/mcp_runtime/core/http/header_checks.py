@@ -18,6 +18,7 @@ import msgspec
 from mcp_runtime.core.wire import error_codes, peek
 from mcp_runtime.core.wire.jsonrpc import Request
 from mcp_runtime.errors import RpcError, TooMuch
+from mcp_runtime.revisions import first_name
 
 Path: TypeAlias = tuple[str, ...]
 ParamHeaders: TypeAlias = Mapping[str, Path]
@@ -58,11 +59,12 @@ def request_headers(
         "MCP-Protocol-Version": str(params.meta.protocol_version or ""),
         "Mcp-Method": encode_header(request.method),
     }
-    if request.method in _NAMED:
-        headers["Mcp-Name"] = encode_header(getattr(params, _NAMED[request.method]))
+    method = first_name(request.method)
+    if method in _NAMED:
+        headers["Mcp-Name"] = encode_header(getattr(params, _NAMED[method]))
     elif isinstance(name := _member_of(request, names), str):
         headers["Mcp-Name"] = encode_header(name)
-    if request.method == "tools/call" and (asked := of_tools.get(params.name)):
+    if method == "tools/call" and (asked := of_tools.get(params.name)):
         arguments = _decode(params.arguments)
         for name, path in asked.items():
             value = _text(_at(arguments, path), path)
@@ -119,6 +121,7 @@ def check_headers(
         _require_equal(headers, "MCP-Protocol-Version", version, coded=False)
     if headers.get("mcp-method") != method:
         _require_equal(headers, "Mcp-Method", method, coded=False)
+    method = first_name(method)
     if method in _NAMED:
         said, header = getattr(params, _NAMED[method]), headers.get("mcp-name")
         if header is None or header != said or not (header.isascii() and header.isidentifier()):

@@ -19,7 +19,7 @@ from msgspec import UNSET
 from mcp_runtime.core.session.events import Called, Event, Failed, Ignored, Opened, Write
 from mcp_runtime.core.session.lifecycle import State
 from mcp_runtime.core.session.pending import PendingRequest, Timeout
-from mcp_runtime.core.session.session import Session
+from mcp_runtime.core.session.session import Session, under_first_name
 from mcp_runtime.core.terms.capabilities import declares, needed
 from mcp_runtime.core.terms.negotiation import ClientOffer, common_revision, initialize_result
 from mcp_runtime.core.terms.role import CLIENT
@@ -95,9 +95,10 @@ class ClientSession(Session):
         self._proposed.append(version)
         terms = self._per_request_terms(revision(version), None, {})
         params = latest.RequestParams(meta=self.meta(version))
-        body = terms.translation.write("params", "server/discover", params)
+        spoken, method = terms.translation.revision, "server/discover"
+        body = terms.translation.write("params", method, params)
         timeout = Timeout(self._probe_timeout, self._remaining_seconds(now, last))
-        return self._send("server/discover", body, now=now, timeout=timeout)[1]
+        return self._send(method, body, spoken, now=now, timeout=timeout)[1]
 
     def _remaining_seconds(self, now: float, last: float | None) -> float:
         return self._open_timeout if last is None else max(0.0, last - now)
@@ -128,7 +129,8 @@ class ClientSession(Session):
         self._proposed.append(version)
         body = _dump(self.offer.propose(version))
         left = self._remaining_seconds(now, last)
-        return self._send("initialize", body, now=now, timeout=Timeout(left, left))[1]
+        spoken = revision(version)
+        return self._send("initialize", body, spoken, now=now, timeout=Timeout(left, left))[1]
 
     def _handle_answer(self, sent: PendingRequest, result: bytes, now: float) -> list[Event]:
         if not self._opens(sent):
@@ -296,6 +298,8 @@ class ClientSession(Session):
         """
         if self.agreed is not None and self.agreed.translation.revision.era == "per-request":
             return [Ignored(f"a request of the server, {frame.method[:200]}")]
+        if self.agreed is not None:
+            frame = under_first_name(frame, self.agreed.translation.revision)
         if frame.method == "ping":
             return [Write(jsonrpc.response(frame.id, b"{}"))]
         method = None if self.agreed is None else self._method(self.agreed, frame.method, "request")

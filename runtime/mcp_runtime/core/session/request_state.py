@@ -22,7 +22,7 @@ import msgspec
 from mcp_runtime.core.wire import rpc_errors
 from mcp_runtime.errors import RpcError, TooMuch
 from mcp_runtime.limits import Limits
-from mcp_runtime.revisions import UNSET, DecodeError, latest, latest_calls
+from mcp_runtime.revisions import UNSET, DecodeError, latest, result_type
 
 _MIN_KEY: Final = 32
 _FORM: Final = b"1"
@@ -163,7 +163,7 @@ class InputRequests:
         Without a valid answer, add the request to `open` and return None.
         """
         try:
-            answer = latest.from_wire(latest_calls.RESULTS[request.method], self.answers[key])
+            answer = latest.from_wire(result_type(request.method), self.answers[key])
         except (KeyError, DecodeError):
             self.open[key] = request
             return None

@@ -22,7 +22,7 @@ from mcp_runtime.core.session.held import PARSED, HeldBytes
 from mcp_runtime.core.session.lifecycle import State
 from mcp_runtime.core.session.pending import Pending
 from mcp_runtime.core.session.running_requests import RunningRequest
-from mcp_runtime.core.session.session import Session
+from mcp_runtime.core.session.session import Session, under_first_name
 from mcp_runtime.core.session.subscriptions import (
     LISTS,
     Change,
@@ -122,7 +122,7 @@ class ServerSession(Session):
             return self._before_handshake(frame)
         try:
             self._require_room(frame)
-            return self._admit(frame, terms, offer)
+            return self._admit(under_first_name(frame, terms.translation.revision), terms, offer)
         except RpcError as refusal:
             refusal.code = error_codes.sendable(refusal.code, era)
             raise
@@ -395,7 +395,8 @@ class ServerSession(Session):
                 model = latest.from_wire(handled.type_of("params", method), tagged_params)
                 sent.append(self.notify(method, model, terms))
             else:
-                sent.append(jsonrpc.notification(method, _dump(tagged_params)))
+                name = terms.translation.revision.wire_name(method)
+                sent.append(jsonrpc.notification(name, _dump(tagged_params)))
         return sent
 
     def log(self, id: Id, terms: Terms, level: str, data: Any, logger: object = None) -> bytes:

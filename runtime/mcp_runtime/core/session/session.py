@@ -52,6 +52,7 @@ from mcp_runtime.revisions import (
     Method,
     Revision,
     StepError,
+    first_name,
     latest,
     parse,
     revision,
@@ -200,7 +201,8 @@ class Session(ABC):
             return structs.replace(frame, params=b"")
         types: list[object] = [peek.SessionParams]
         with suppress(KeyError):  # of a method that the revision does not have
-            types.append(self._revision_of(frame).type_of("params", frame.method))
+            spoken = self._revision_of(frame)
+            types.append(spoken.type_of("params", spoken.first_name(frame.method) or ""))
         params = frame.params
         with suppress(DecodeError):
             for each in types:
@@ -212,15 +214,15 @@ class Session(ABC):
         return revision(HANDLERS) if self.agreed is None else self.agreed.translation.revision
 
     def _handle_notification(self, frame: jsonrpc.Notification, now: float) -> list[Event]:
-        if frame.method == "notifications/cancelled":
+        if first_name(frame.method) == _CANCEL:
             return self._handle_cancellation(frame.params)
-        if self.agreed is None or not self._method(self.agreed, frame.method, "notification"):
+        agreed = self.agreed
+        method = None if agreed is None else agreed.translation.revision.first_name(frame.method)
+        if agreed is None or not method or not self._method(agreed, method, "notification"):
             return [Ignored(f"{frame.method} is not expected now")]
-        params = self.agreed.translation.read("params", frame.method, frame.params)
-        is_progress = frame.method == "notifications/progress"
-        return (
-            self._handle_progress(params, now) if is_progress else [Notified(frame.method, params)]
-        )
+        params = agreed.translation.read("params", method, frame.params)
+        is_progress = method == "notifications/progress"
+        return self._handle_progress(params, now) if is_progress else [Notified(method, params)]
 
     def _handle_cancellation(self, raw: bytes) -> list[Event]:
         cancellation = peek.cancellation(raw)
@@ -347,20 +349,26 @@ class Session(ABC):
         """
         if self.input_ended:
             raise Disconnected(f"{method}: the peer has closed its side, and cannot answer")
-        terms = self._open_terms(method)
+        terms, method = self._open_terms(method), first_name(method)
         if len(self.pending) >= self.limits.in_flight:
             raise TooMuch(f"{self.limits.in_flight} requests are in flight (Limits.in_flight)")
         self._gate(method, params, terms)
         body = terms.translation.write("params", method, params)
-        return self._send(method, body, now, timeout, token)
+        return self._send(method, body, terms.translation.revision, now, timeout, token)
 
     def _send(
-        self, method: str, body: bytes, now: float, timeout: Timeout | None, token: Id | None = None
+        self,
+        method: str,
+        body: bytes,
+        spoken: Revision,
+        now: float,
+        timeout: Timeout | None,
+        token: Id | None = None,
     ) -> tuple[PendingRequest, bytes]:
         id = self._next_id()
         timeout = timeout or Timeout(self.limits.deadline, self.limits.total)
         sent = self.pending.add(id, method, timeout, now, token)
-        return sent, jsonrpc.request(id, method, body)
+        return sent, jsonrpc.request(id, spoken.wire_name(method), body)
 
     def notify(self, method: str, params: Any, terms: Terms | None = None) -> bytes:
         """Return the bytes of a notification; empty once the peer has closed its sending side.
@@ -369,9 +377,10 @@ class Session(ABC):
         """
         if self.input_ended:
             return b""
-        terms = terms or self._open_terms(method)
+        terms, method = terms or self._open_terms(method), first_name(method)
         self._gate(method, params, terms)
-        return jsonrpc.notification(method, terms.translation.write("params", method, params))
+        name = terms.translation.revision.wire_name(method)
+        return jsonrpc.notification(name, terms.translation.write("params", method, params))
 
     def answer(self, id: Id, result: Any) -> bytes:
         """End a request of the peer and return its response; `result` is a model.
@@ -442,7 +451,8 @@ class Session(ABC):
         sent = self.pending.pop(id)
         if sent is None or sent.method == "initialize" or self.input_ended:
             return b""
-        return jsonrpc.cancellation(id, reason)
+        spoken = None if self.agreed is None else self.agreed.translation.revision
+        return jsonrpc.cancellation(id, reason, spoken.wire_name(_CANCEL) if spoken else _CANCEL)
 
     def expire(self, now: float) -> list[Event]:
         """Fail each request of ours whose deadline has passed."""
@@ -524,7 +534,21 @@ class Session(ABC):
         """Raise NotOffered if our message needs a capability that was not negotiated."""
 
 
+_CANCEL: Final = "notifications/cancelled"
 _MAY_BE_FAULTY: Final = (jsonrpc.Malformed, jsonrpc.Batch)
+
+
+def under_first_name(frame: jsonrpc.Request, spoken: Revision) -> jsonrpc.Request:
+    """Return a request of a peer of a revision, under its method's first name.
+
+    Raises RpcError for a name that the revision has replaced.
+    """
+    if not spoken.renamed:
+        return frame
+    name = spoken.first_name(frame.method)
+    if name is None:
+        raise rpc_errors.method_not_found(frame.method)
+    return structs.replace(frame, method=name)
 
 
 def _is_faulty(frame: jsonrpc.Frame) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from mcp_runtime.errors import NotOffered
-from mcp_runtime.revisions import HANDLERS, UNSET, latest, revision
+from mcp_runtime.revisions import HANDLERS, UNSET, first_name, latest, revision
 
 
 def declares(capabilities: Mapping[str, Any], path: str) -> bool:
@@ -40,6 +40,7 @@ def needed(method: str, capability: str, params: Mapping[str, Any]) -> Iterator[
     Source: 2026-07-28 client/elicitation and client/sampling, "Capabilities".
     """
     yield capability
+    method = first_name(method)
     if method == "elicitation/create":
         yield "elicitation.url" if params.get("mode") == "url" else "elicitation.form"
     uses_tools = any(params.get(name) is not None for name in ("tools", "toolChoice"))
@@ -52,7 +53,7 @@ def capability_of(method: str) -> str:
 
     It is the first part of the method's name if that revision does not have the method.
     """
-    known = revision(HANDLERS).methods.get(method)
+    known = revision(HANDLERS).methods.get(first_name(method))
     return method.partition("/")[0] if known is None else known.capability
 
 

@@ -368,10 +368,10 @@ def refusal(id: Id | None, code: int, message: str, data: Any = None) -> bytes:
     return error_response(id, code, message, b"" if data is None else _dump(data))
 
 
-def cancellation(id: Id, reason: str) -> bytes:
+def cancellation(id: Id, reason: str, method: str = "notifications/cancelled") -> bytes:
     """Write `notifications/cancelled` for a request; the reason may be empty."""
     body = {"requestId": id, "reason": reason} if reason else {"requestId": id}
-    return notification("notifications/cancelled", _dump(body))
+    return notification(method, _dump(body))
 
 
 def batch(messages: Sequence[bytes]) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 
 from mcp_runtime.core.wire import rpc_errors
 from mcp_runtime.extensions.tasks.record import Record, Status
-from mcp_runtime.revisions import DecodeError, latest_calls, parse
+from mcp_runtime.revisions import DecodeError, parse, result_type
 from mcp_runtime.revisions import latest as t
 from mcp_wire.ext.tasks.handlers_msgspec import models as m
 
@@ -114,6 +114,6 @@ def with_extra(tool: t.Tool, members: Mapping[str, Any]) -> t.Tool:
 def require_answer(method: str, response: Mapping[str, Any]) -> None:
     """Raise RpcError unless the answer fits the question."""
     try:
-        t.from_wire(latest_calls.RESULTS[method], response)
+        t.from_wire(result_type(method), response)
     except DecodeError as error:
         raise rpc_errors.invalid_params(f"an answer to {method}: {error}") from None

@@ -16,6 +16,7 @@ from mcp_runtime.auth.server.current import current_token
 from mcp_runtime.auth.server.verifier import PROOF_AGE
 from mcp_runtime.core.wire.jsonrpc import Batch, Frame, Request
 from mcp_runtime.errors import SessionError
+from mcp_runtime.revisions import first_name
 from mcp_runtime.server.http.asgi.request import JSON, HttpError, HttpRequest, retry_after
 from mcp_runtime.stores import TaskStore, TooManyTasks
 
@@ -94,7 +95,7 @@ class Protection:
         if isinstance(frame, Batch):
             for part in frame.frames:
                 self.require_tool_scopes(part)
-        elif isinstance(frame, Request) and frame.method == "tools/call":
+        elif isinstance(frame, Request) and first_name(frame.method) == "tools/call":
             if (token := current_token.get()) is None:
                 raise HttpError(401, "a token is needed")
             if self._tool_scopes and (scopes := self._tool_scopes.get(_tool_name(frame))):

@@ -9,6 +9,7 @@ import msgspec
 
 from mcp_runtime.core.wire import peek
 from mcp_runtime.core.wire.jsonrpc import Batch, Frame, Id, Request
+from mcp_runtime.revisions import first_name
 
 _dump: Final = msgspec.json.Encoder().encode
 
@@ -58,7 +59,7 @@ def frames_of(frame: Frame) -> tuple[Frame, ...]:
 
 def is_call_of(frame: Frame, tools: Collection[str]) -> bool:
     """Return True if a message that was read before calls one of these tools."""
-    if not isinstance(frame, Request) or frame.method != "tools/call":
+    if not isinstance(frame, Request) or first_name(frame.method) != "tools/call":
         return False
     name = peek.request_params(frame.params).name
     return isinstance(name, str) and name in tools

@@ -24,6 +24,7 @@ from mcp_runtime.core.wire import error_codes, jsonrpc
 from mcp_runtime.core.wire.jsonrpc import ErrorResponse, Id, Malformed, Request, Response
 from mcp_runtime.core.wire.peek import RequestParams
 from mcp_runtime.errors import NotOpen
+from mcp_runtime.revisions import first_name
 from mcp_runtime.server.http.asgi.event_response import EventResponse
 from mcp_runtime.server.http.asgi.outbox import Outbox
 from mcp_runtime.server.http.asgi.request import (
@@ -64,7 +65,7 @@ class RequestSession(ServerSession):
 
     def _check(self, frame: Request, params: RequestParams, version: str) -> None:
         check_headers(self._headers, frame.method, params, version, self._param_headers)
-        if frame.method != "tools/call":
+        if first_name(frame.method) != "tools/call":
             check_name(self._headers, frame, self.offer().extensions.names)
 
 
@@ -114,7 +115,7 @@ class RequestConnection(StreamingConnection):
         if isinstance(frame, Request):
             if not self._names_version:
                 raise self._version_missing(frame)
-            if frame.method == "subscriptions/listen":
+            if first_name(frame.method) == "subscriptions/listen":
                 self.server.connections.add(self)
                 self.stream.until = self._endpoint.service.expires()
         elif isinstance(frame, Malformed):

@@ -1,0 +1,135 @@
+"""Declarations that made-up revisions add to the newest schema, and members that they replace."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = [
+    "CALL_RESULT",
+    "CHECKSUM",
+    "OUTPUTS",
+    "OUTPUT_SCHEMA",
+    "PICKING",
+    "SELECTOR",
+    "VIDEO_CONTENT",
+]
+
+CHECKSUM: Final = """
+/** Parameters that name a resource to sum up. */
+export interface ChecksumRequestParams extends RequestParams {
+  uri: string;
+}
+
+/** Asks for the checksum of a resource. */
+export interface ChecksumRequest extends JSONRPCRequest {
+  method: "checksum/get";
+  params: ChecksumRequestParams;
+}
+
+/** The checksum of a resource. */
+export interface ChecksumResult extends Result {
+  sum: string;
+}
+
+export interface ChecksumResultResponse extends JSONRPCResultResponse {
+  result: ChecksumResult;
+}
+"""
+
+VIDEO_CONTENT: Final = """
+/** Content block with moving pictures. */
+export interface VideoContent {
+  type: "video";
+  data: string;
+  mimeType: string;
+}
+
+/** Sent when a client asks too often. */
+export const RATE_LIMITED = -32023;
+"""
+
+CALL_RESULT: Final = """  /** Blocks for the model; present even if there are none. */
+  content: ContentBlock[];
+
+  /** Any JSON value, null included; valid under the tool's `outputSchema`, if it has one. */
+  structuredContent?: unknown;
+"""
+
+OUTPUTS: Final = """
+/** What a tool gives for programs, beside what it gives for models. */
+export interface JsonOutput {
+  type: "json";
+  value: unknown;
+}
+
+/** One item of what a tool gives. */
+export type ToolOutput = ContentBlock | JsonOutput;
+"""
+
+SELECTOR: Final = """
+/** Says for whom a form of a tool's result is, and which of the two forms it has. */
+export interface OutputSelector {
+  audience: "assistant" | "user" | "programmatic" | string;
+  format: "content" | "structured";
+}
+
+export interface ContentVariant extends OutputSelector {
+  format: "content";
+}
+
+export interface StructuredVariant extends OutputSelector {
+  format: "structured";
+  schema?: { $schema?: string; [key: string]: unknown };
+}
+
+/** A form in which a tool can give its result. */
+export type OutputVariant = ContentVariant | StructuredVariant;
+
+export interface ContentOutput extends OutputSelector {
+  format: "content";
+  content: ContentBlock[];
+}
+
+export interface StructuredOutput extends OutputSelector {
+  format: "structured";
+  structuredContent: unknown;
+}
+
+/** A result of a tool in one form. */
+export type ToolOutput = ContentOutput | StructuredOutput;
+"""
+
+PICKING: Final = """
+/** Parameters of a request for files. */
+export interface PickFilesRequestParams {
+  _meta?: MetaObject;
+  prompt: string;
+}
+
+/** Lets the user pick files of the client. */
+export interface PickFilesRequest {
+  method: "files/pick";
+  params: PickFilesRequestParams;
+}
+
+/** The files that the user has picked. */
+export interface PickFilesResult {
+  files: string[];
+}
+
+/** Parameters of a notification of an event. */
+export interface EventOccurredNotificationParams extends NotificationParams {
+  topic: string;
+}
+
+/** Tells on a listen stream that something of a topic has happened. */
+export interface EventOccurredNotification extends JSONRPCNotification {
+  method: "notifications/events/occurred";
+  params: EventOccurredNotificationParams;
+}
+"""
+
+OUTPUT_SCHEMA: Final = """  outputSchema?: {
+    /** URI of the JSON Schema dialect; absent means 2020-12. */
+    $schema?: string; [key: string]: unknown };
+"""
