@@ -38,6 +38,7 @@ ACCEPTED: Final = {
     "support/patience.py": {"sleeps": "the one place that looks again and again"},
     "support/schema_server.py": {"sleeps": REAL},
     "support/shared_server.py": {"sleeps": "a server that other processes ask"},
+    "support/successor_methods.py": {"asyncio.run": OTHER_PROGRAMS},
     "support/successor_talk.py": {"asyncio.run": OTHER_PROGRAMS},
     "support/virtual_time.py": {"sleeps": "virtual time passes by it"},
     "test_examples.py": {"asyncio.run": "an example is run as its page says"},
