@@ -249,6 +249,7 @@ class Context:
     ) -> Elicited[dict[str, Any]]: ...
     async def elicit(self, message: str, form: Any, **asked: Unpack[Asked]) -> Any:
         """Ask the user to fill in a form: a flat class of strings, numbers, booleans and choices.
+        A type of one value, such as `bool` or an enum, is a form with that value alone.
 
         Raises NotOffered if the client cannot show forms, TypeError if no client could show this
         one, TimedOut.

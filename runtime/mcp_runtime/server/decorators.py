@@ -36,7 +36,7 @@ from mcp_runtime.server.registry import (
     embeds,
     require_tool_name,
 )
-from mcp_runtime.server.tool_option import ToolOption, calling
+from mcp_runtime.server.tool_option import CallTimeout, ToolOption, calling
 from mcp_runtime.shared.uri_template import Template, is_uri
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ class ToolOptions(FeatureOptions, total=False):
     scopes: Iterable[str]
     options: Sequence[ToolOption]
     rerun: bool
+    timeout: float | None
 
 
 class ResourceOptions(FeatureOptions, total=False):
@@ -108,6 +109,9 @@ class Decorators:
         On a server with `auth`, `scopes` are the scopes an HTTP client's token needs for this tool,
         beside those of every request. `options` are the additions of extensions to the tool.
 
+        A call that takes more than `timeout` seconds ends with an error for the model; a plain
+        function runs on in its thread. Questions to the client count.
+
         With `rerun` another process on the same store may run a call again if the first process
         died; set it only for a function that may run twice.
 
@@ -121,7 +125,9 @@ class Decorators:
         signature = read(function, context=Context)
         schema, output = signature.input_schema, signature.output
         scopes, added = texts("scopes", options.pop("scopes", ())), options.pop("options", ())
-        rerun = options.pop("rerun", False)
+        rerun, timeout = options.pop("rerun", False), options.pop("timeout", None)
+        if timeout is not None:
+            added = (CallTimeout(timeout), *added)
         model = _make(
             t.Tool,
             input_schema=t.from_wire(t.ToolInputSchema, schema),

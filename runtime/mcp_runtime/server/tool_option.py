@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
+from mcp_runtime.option_checks import require_seconds
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
+from mcp_runtime.server.functions.output_schema import failed_call
 
 _Handler: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
 
@@ -29,6 +32,24 @@ class ToolOption:
         An extension may return a model that widens the result of `tools/call`. Raises RpcError.
         """
         return await handler(params, ctx)
+
+
+class CallTimeout(ToolOption):
+    """The seconds a call of the tool may take; then it ends with an error for the model."""
+
+    def __init__(self, seconds: float) -> None:
+        require_seconds("timeout", seconds)
+        self._seconds = seconds
+
+    async def call(self, params: t.CallToolRequestParams, ctx: Context, handler: _Handler) -> Any:
+        limit = asyncio.timeout(self._seconds)
+        try:
+            async with limit:
+                return await handler(params, ctx)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            return failed_call(f"tool {params.name}: no result within {self._seconds:g} s")
 
 
 Options: TypeAlias = Mapping[str, Sequence[ToolOption]]

@@ -21,14 +21,18 @@ from mcp_runtime.revisions import latest as t
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form; `read` converts the content of an answer to the class, or raises BadAnswer."""
+    """A form; `read` converts the content of an answer to the type, or raises BadAnswer."""
 
     schema: t.ElicitRequestFormParamsRequestedSchema
     read: Callable[[Any], Any]
 
 
-def form(of: type[Any] | Mapping[str, Any]) -> Form:
-    """Make a form. Raises TypeError unless the class or schema is a flat list of simple fields."""
+def form(of: Any) -> Form:
+    """Make a form: of a class or a schema, a flat list of simple fields, or of one value.
+
+    One value is a string, number, boolean, an enum, or a list of choices of one, and is the field
+    `value` of its form. Raises TypeError for anything else.
+    """
     if isinstance(of, Mapping):
         requested = _requested_schema(dict(of), "the schema")
         return Form(requested, lambda content: _check(requested, content))
@@ -48,7 +52,27 @@ def form(of: type[Any] | Mapping[str, Any]) -> Form:
         fill_class_defaults(value)
         return value
 
-    return Form(_requested_schema(reader.schema, name), read)
+    defs: Schema = reader.schema.get("$defs", {})
+    if not _is_one_value(reader.schema, defs):
+        return Form(_requested_schema(reader.schema, name), read)
+    field = {key: value for key, value in reader.schema.items() if key != "$defs"}
+    one = {"properties": {"value": field}, "required": ["value"], "$defs": defs}
+    return Form(_requested_schema(one, name), lambda content: read(_value(content)))
+
+
+def _is_one_value(schema: Schema, defs: Schema) -> bool:
+    """Return True for a string, a number, a boolean, a choice, and a list of choices."""
+    schema = resolve(schema, defs)
+    if schema.get("type") == "array":
+        return "enum" in resolve(schema.get("items", {}), defs)
+    return "enum" in schema or schema.get("type") in ("string", "number", "integer", "boolean")
+
+
+def _value(content: Any) -> Any:
+    """Return the one value of an answer. Raises BadAnswer if it is missing."""
+    if content.__class__ is not dict or "value" not in content:
+        raise BadAnswer("the answer does not fit the form: 'value' is missing")
+    return content["value"]
 
 
 def _check(schema: t.ElicitRequestFormParamsRequestedSchema, content: Any) -> Any:

@@ -164,7 +164,7 @@ async def test_what_another_server_lacks_is_told_as_a_failure_and_not_of_the_cli
     assert said == types.TextContent(text="prompts/list: the server does not offer prompts")
 
 
-@pytest.mark.parametrize("form", [str, ["a", "b"]], ids=repr)
+@pytest.mark.parametrize("form", [list[str], ["a", "b"]], ids=repr)
 def test_what_is_no_form_is_refused_with_what_is_one(form: Any) -> None:
     with pytest.raises(TypeError, match=r"cannot be a form: .*; give a dataclass, or a schema"):
         elicitation_form.form(form)
@@ -328,7 +328,7 @@ async def test_what_is_no_server_is_refused_with_what_to_write_for_it(other: Any
         Client(other)
 
 
-@pytest.mark.parametrize("form", [int, str | None, {"type": "object"}])
+@pytest.mark.parametrize("form", [str | None, {"type": "object"}])
 async def test_what_has_no_fields_is_no_form(form: Any) -> None:
     server = Server("s", "1", show_errors=True)
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import make_dataclass
-from enum import EnumType
-from typing import Any, Final, Literal, cast, get_origin
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from mcp_runtime.compat import models
@@ -223,18 +221,12 @@ class Context:
         self._values.pop(key, None)
 
 
-_SCALARS: Final = (bool, int, float, str)
-
-
 def _form(response_type: Any) -> Any:
-    """Return a form with the one member `value`; None for a type with members of its own."""
+    """Return the form of a list of choices; None for a type, which the native context takes."""
     if (choices := members_of(response_type)) is not None:
         return _choices(list(choices), [_title(each) for each in choices.values()])
     if (values := items_of(response_type)) is not None:
         return _choices([str(each) for each in values], [])
-    is_choice = isinstance(response_type, EnumType) or get_origin(response_type) is Literal
-    if is_choice or response_type in _SCALARS:
-        return make_dataclass("Answer", [("value", cast("type[Any]", response_type))])
     return None
 
 
