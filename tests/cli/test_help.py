@@ -73,3 +73,16 @@ def test_the_command_alone_shows_its_help_as_lines() -> None:
     result = invoke()
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == invoke("--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["install", "x.py"], "Missing option '--client'. Choose from: claude-code, "),
+        (["call", "--timeout", "5s", "x.py"], "'5s' is not a valid number of seconds."),
+    ],
+)
+def test_a_mistake_with_an_option_is_told_on_one_line(arguments: list[str], message: str) -> None:
+    result = invoke(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr.splitlines()[-1]

@@ -29,21 +29,21 @@ CLOSED: Final = 141
 """Our output was closed by its reader; shells use this status too."""
 
 VERBS: Final[Mapping[str, str]] = {
-    "adopt": "Move a server written for mcp 1.x or fastmcp to this runtime.",
+    "adopt": "Move a server written for mcp 1.x or fastmcp to mcp_runtime.",
     "bridge": "Serve any client in front of any server, or of several servers.",
-    "call": "Call a tool of a server, or list what the server has.",
+    "call": "Call a tool of a server, or list its tools, prompts and resources.",
     "convert": "Convert a message from one revision to another, and report what is lost.",
-    "diff": "Report what changed between two schemas, and whom it breaks.",
-    "generate": "Write the bindings of every revision, or of those named.",
-    "inspect": "Show what a schema declares: as text, JSON, facts or JSON Schema.",
+    "diff": "Compare two schemas, or two servers, and say whom each change breaks.",
+    "generate": "Write the bindings of every revision, or of some.",
+    "inspect": "Show the declarations of a schema: as text, JSON or JSON Schema.",
     "install": "Add a server to the settings of a host.",
     "new": "Write the project of a new server.",
-    "pull": "Bring an official schema file into schema/.",
+    "pull": "Fetch an official schema file into schema/.",
     "run": "Serve a server that is written in Python.",
-    "trace": "Show the messages of a trace file, or judge them.",
+    "trace": "Show or check the messages of a trace file.",
     "uninstall": "Remove a server from the settings of a host.",
     "update": "Bring a project up to date, and keep what was changed in it.",
-    "validate": "Judge messages of a revision: JSON, JSON lines, or blocks of Markdown.",
+    "validate": "Check messages against a revision: JSON, JSON lines, or Markdown.",
 }
 """Each verb with its line in `--help`; `cli/<verb>.py` or `cli/<verb>/command.py` defines it."""
 
@@ -144,7 +144,8 @@ def _show_usage(error: click.ClickException) -> None:
 
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return error.show()
-    click.UsageError(safe(error.format_message()), getattr(error, "ctx", None)).show()
+    message = error.format_message().replace("\n\t", " ")  # so does click list choices
+    click.UsageError(safe(message), getattr(error, "ctx", None)).show()
 
 
 def _could_not(message: str) -> int:
@@ -183,4 +184,7 @@ def _let_go() -> None:
 )
 @click.version_option(__version__, prog_name="mcp-bindgen", message="%(prog)s %(version)s")
 def main() -> None:
-    """Python bindings for the Model Context Protocol, generated from its schema.ts."""
+    """Python bindings for the Model Context Protocol, generated from its schema.ts.
+
+    A REVISION is a date, such as 2025-11-25. `VERB --help` shows the options of a verb.
+    """

@@ -106,7 +106,7 @@ def command(
     The server is a file such as server.py, a command behind `--`, a URL with http:// or https://,
     or all servers of an mcp.json. A part of a message without a form in the other side's revision
     is left out and reported. Exit status 0: the client has gone, or a signal ended the bridge; 2:
-    there is no such server, or the bridge cannot be served there.
+    there is no such server, or the address cannot be used.
     """
     from mcp_runtime.bridge import Bridge, LossFile
     from mcp_runtime.trace import TraceFile

@@ -41,12 +41,12 @@ _ALMOST: Final = 0.85
 @click.option(
     "--method",
     metavar="METHOD",
-    help="Read a response as the answer to this METHOD (default: the message's own).",
+    help="Read a response as the answer to this METHOD, which a response needs (default: none).",
 )
 @click.option(
     "--context",
     metavar="FILE",
-    help="Read what a handshake agreed from FILE, as JSON (default: nothing).",
+    help="Read clientInfo, serverInfo and the like from this JSON FILE (default: nothing).",
 )
 @click.option(
     "--format",

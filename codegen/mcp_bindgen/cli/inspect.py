@@ -35,7 +35,7 @@ _FORMATS: Final = ("text", "json", "facts", "json-schema")
 )
 @imports_option
 def command(schema: str, names: tuple[str, ...], format: str, imports: tuple[str, ...]) -> int:
-    """Show the declarations of a schema; with names, each of them in TypeScript and in Python.
+    """Show the declarations of a schema; with names, each of these in TypeScript and in Python.
 
     NAME@VERSION is a version of an extension, such as tasks@draft-2026-08-21.
     """

@@ -22,6 +22,7 @@ __all__ = [
     "FOLDER",
     "STDIN",
     "Network",
+    "Seconds",
     "imports_option",
     "network_options",
     "open_input",
@@ -30,6 +31,12 @@ __all__ = [
 
 STDIN: Final = "-"
 """Stands for standard input in place of a file."""
+
+
+class Seconds(click.FloatRange):
+    """A number of seconds."""
+
+    name = "number of seconds"
 
 
 class _Folder(click.Path):
@@ -49,8 +56,10 @@ imports_option = click.option(
     "imports",
     multiple=True,
     metavar="SPECIFIER=FILE|REVISION",
-    help="Read what a schema imports from SPECIFIER in this file or revision; repeatable "
-    "(default: as the pins say).",
+    help=(
+        "Resolve a schema's imports from SPECIFIER to this file or revision; repeatable "
+        "(default: as schema/PINS.toml says)."
+    ),
 )
 
 
@@ -131,14 +140,18 @@ _NETWORK: Final = (
     click.option(
         "--cacert",
         metavar="FILE",
-        help="Trust the certificates in this PEM file alone (default: those of the environment, "
-        "else of the system).",
+        help=(
+            "Trust only the CA certificates in this PEM file (default: SSL_CERT_FILE, else "
+            "the system's)."
+        ),
     ),
     click.option(
         "--proxy",
         metavar="URL",
-        help="Reach URLs through this proxy (default: as the environment says, and never for "
-        "the loopback).",
+        help=(
+            "Reach URLs through this proxy, such as http://proxy:3128 (default: HTTPS_PROXY "
+            "and its like; none for the loopback)."
+        ),
     ),
 )
 

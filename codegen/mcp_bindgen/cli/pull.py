@@ -37,7 +37,7 @@ _SAID = {
     "--extension",
     default="",
     metavar="NAME",
-    help="Bring this extension; REVISION is its version (default: the pinned one).",
+    help="Fetch this extension; REVISION is its version (default: the pinned one).",
 )
 @click.option(
     "--from",
@@ -85,10 +85,11 @@ def command(
     imports: tuple[str, ...],
     network: Network,
 ) -> int:
-    """Bring an official schema into schema/.
+    """Fetch an official schema into schema/.
 
     Its declarations are kept, its prose is not. The files beside it which it imports, such as
-    ./common.js, come with it. Exit status 0: done; 1: the pinned facts changed.
+    ./common.js, come with it. Exit status 0: done; 1: the declarations differ from the pinned ones;
+    2: nothing was written.
     """
     from mcp_bindgen import download, pull
 

@@ -38,20 +38,22 @@ class _Line:
 
 
 @click.command("trace")
-@click.option("--check", is_flag=True, help="Judge each message instead of showing it.")
+@click.option("--check", is_flag=True, help="Check each message instead of showing it.")
 @click.option(
     "--revision",
     metavar="REVISION",
-    help="Judge every message by the schema of this revision "
-    "(default: the one that the messages negotiate).",
+    help=(
+        "Check every message by the schema of this revision (default: the one negotiated by "
+        "the messages)."
+    ),
 )
 @click.option("--full", is_flag=True, help="Show long messages whole.")
 @click.argument("file", metavar="FILE|-")
 def command(check: bool, revision: str | None, full: bool, file: str) -> int:
-    """Show, or judge, the messages in FILE, written by `--trace` of `run` or `call`.
+    """Show or check the messages in FILE, written by `--trace` of `run` or `call`.
 
-    Judging is exact: a peer's message may be invalid here although the runtime tolerates it. `-` is
-    standard input. Exit status 0: shown, or all valid; 1: findings; 2: nothing could be read.
+    The check is exact: a peer's message may be invalid here although the runtime tolerates it. `-`
+    is standard input. Exit status 0: shown, or all valid; 1: findings; 2: nothing could be read.
     """
     with open_input(file) as stream:
         lines = _lines(stream)

@@ -36,20 +36,22 @@ _COLOURS: Final = {True: "green", False: "red", None: None}
 @click.option(
     "--revision",
     metavar="REVISION",
-    help="Judge by the schema of this revision (default: none; the core of --extension with one).",
+    help="Check by the schema of this revision (default: none; with --extension, its core).",
 )
 @click.option(
     "--extension",
     "extensions",
     multiple=True,
     metavar="NAME",
-    help="Judge by this extension too: its methods, and its results of the core's methods; "
-    "repeatable (default: the core alone).",
+    help=(
+        "Check by this extension too, such as tasks or tasks@draft-2026-08-21; repeatable "
+        "(default: the core alone)."
+    ),
 )
 @click.option(
     "--type",
     metavar="NAME",
-    help="Judge each message as this type of the schema (default: by its method).",
+    help="Check each message as this type of the schema, such as Tool (default: by its method).",
 )
 @click.option(
     "--format",
@@ -65,7 +67,7 @@ def command(
     format: str,
     files: tuple[str, ...],
 ) -> int:
-    """Judge messages: JSON, JSON lines, or the JSON blocks of Markdown.
+    """Check messages against a revision: JSON, JSON lines, or the JSON blocks of Markdown.
 
     A request or notification is recognized by its method, a result by the earlier request with its
     id, an error by its code. `-` is standard input. Exit status 0: all valid; 1: findings; 2:

@@ -35,10 +35,9 @@ _SKIPPED: Final = frozenset(
 def command(shows: bool, path: Path) -> int:
     """Rewrite the imports of `mcp` and `fastmcp` in PATH, a file or a folder.
 
-    They become imports of `mcp_runtime.compat`; every other character stays. Files with changes
-    that git has not committed are refused. Imports of things that are not there stay, and are
-    reported with the line and the way to do the same. Exit status 0: done; 1: some imports stayed;
-    2: no file was written.
+    They become imports of `mcp_runtime.compat`; every other character stays. Files with uncommitted
+    changes are refused. Imports without a counterpart stay, and each is reported with its line and
+    a replacement. Exit status 0: done; 1: some imports stayed; 2: no file was written.
     """
     files = list(_files(path))
     adopted = {file: _adopted(file) for file in files}

@@ -25,7 +25,7 @@ from mcp_bindgen.cli.call.results import Printer
 from mcp_bindgen.cli.call.sign_in import SigningIn, authorization, forget, open_page
 from mcp_bindgen.cli.call.words import Words, parse
 from mcp_bindgen.cli.held_errors import HeldErrors
-from mcp_bindgen.cli.options import FOLDER, Network, network_options, open_trace
+from mcp_bindgen.cli.options import FOLDER, Network, Seconds, network_options, open_trace
 from mcp_bindgen.cli.programs import is_url
 from mcp_bindgen.errors import InputError
 
@@ -54,7 +54,12 @@ _REMEDIES: Final = (
 
 
 @click.command("call", context_settings={"ignore_unknown_options": True})
-@click.option("--list", "list_", is_flag=True, help="List what the server has; call no tool.")
+@click.option(
+    "--list",
+    "list_",
+    is_flag=True,
+    help="List the server's tools, prompts and resources; call no tool.",
+)
 @click.option(
     "--read",
     "uri",
@@ -68,41 +73,45 @@ _REMEDIES: Final = (
     "--complete",
     "completed",
     metavar="NAME",
-    help="Suggest values for the last argument, of this prompt or resource template "
-    "(default: a tool is called).",
+    help=(
+        "Suggest values for the last NAME=VALUE of this prompt or resource template (default: "
+        "a tool is called)."
+    ),
 )
 @click.option(
     "--json",
     "document",
     metavar="OBJECT",
-    help="The arguments as one JSON object (default: those behind TOOL).",
+    help="Pass OBJECT as the arguments (default: those behind TOOL).",
 )
 @click.option(
     "--save",
     "folder",
     type=FOLDER,
     metavar="FOLDER",
-    help="Write pictures, sounds and binary contents into FOLDER (default: name them only).",
+    help="Save images, audio and binary data in FOLDER (default: name them only).",
 )
 @click.option(
     "--log-level",
     "log_level",
     type=click.Choice(_LEVELS),
-    help="Ask for log messages of at least this level (default: as the server likes).",
+    help="Ask for log messages of this level or above (default: the server's choice).",
 )
 @click.option(
     "--revision",
     "revisions",
     metavar="REVISION",
     multiple=True,
-    help="Offer this revision and all older ones; repeatable with --exact (default: all).",
+    help="Offer this revision and all older ones; several only with --exact (default: all).",
 )
 @click.option("--exact", is_flag=True, help="Offer only what --revision names, nothing older.")
 @click.option(
     "--era",
     type=click.Choice(("auto", "handshake")),
     default="auto",
-    help="Begin with a handshake, or find out first what the server speaks (default: auto).",
+    help=(
+        "Probe the server's era first (auto), or start with initialize (handshake) (default: auto)."
+    ),
 )
 @click.option(
     "--header",
@@ -113,10 +122,12 @@ _REMEDIES: Final = (
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(min=0, min_open=True),
     metavar="SECONDS",
-    help="Give up after this many seconds in all (default: 30 for each answer, and 60 for the "
-    "first one of a command).",
+    help=(
+        "Limit the whole call to this many seconds (default: 30 for each answer, 60 for the "
+        "first one of a command)."
+    ),
 )
 @click.option(
     "--max-message",
@@ -126,7 +137,9 @@ _REMEDIES: Final = (
     help="Refuse an answer that is larger than this (default: 16777216).",
 )
 @click.option(
-    "--trace", metavar="FILE", help="Write all messages to FILE, as JSON lines (default: no trace)."
+    "--trace",
+    metavar="FILE",
+    help="Write all messages to FILE, one JSON object on a line (default: no trace).",
 )
 @click.option(
     "--format",
@@ -141,8 +154,14 @@ _REMEDIES: Final = (
     help="Show what the server prints while it starts, too (default: only if it fails to start).",
 )
 @click.option("--login", is_flag=True, help="Sign in to a protected server at a URL, in a browser.")
-@click.option("--no-browser", is_flag=True, help="Sign in without opening a browser here.")
-@click.option("--logout", is_flag=True, help="Forget the tokens of the server at a URL, and end.")
+@click.option(
+    "--no-browser",
+    is_flag=True,
+    help="With --login, print the URL to open instead of opening a browser.",
+)
+@click.option(
+    "--logout", is_flag=True, help="Delete the tokens kept for the server at a URL, and exit."
+)
 @click.option(
     "--allow-issuer-mismatch",
     "any_issuer",

@@ -53,7 +53,10 @@ _STYLES: Final[dict[Role, dict[str, Any]]] = {
     "audience",
     type=click.Choice(_FOR),
     default="all",
-    help="Judge changes for old peers of this role, or code on the bindings (default: all).",
+    help=(
+        "Judge changes for old peers of this role (host, view, sandbox: of the extension "
+        "Apps), or for code on the bindings (default: all)."
+    ),
 )
 @click.option(
     "--extension",
@@ -65,14 +68,17 @@ _STYLES: Final[dict[Role, dict[str, Any]]] = {
     "--fail-on",
     type=click.Choice(_FAIL_ON),
     default="breaking",
-    help="Exit with status 1 if a change is at least this severe (default: breaking).",
+    help=(
+        "Exit with status 1 if a change is at least this severe; a dangerous one breaks peers "
+        "that use it (default: breaking)."
+    ),
 )
 @click.option(
     "--explain",
     is_flag=False,
     flag_value=_ALL_RULES,
     metavar="[RULE]",
-    help="Explain a rule and exit; without a RULE, list all rules.",
+    help="Explain a rule, such as ARM_ADDED, and exit; without a RULE, list all rules.",
 )
 @imports_option
 @click.option(
@@ -82,12 +88,17 @@ _STYLES: Final[dict[Role, dict[str, Any]]] = {
     "git:REF:PATH, a command in quotes, a script, or a URL.",
 )
 @click.option(
-    "--ignore", metavar="FILE", help="Hide the changes that rows of FILE name (default: none)."
+    "--ignore",
+    metavar="FILE",
+    help="Hide the changes listed in the [[ignore]] tables of this TOML FILE (default: none).",
 )
 @click.option(
     "--history",
     is_flag=True,
-    help="Show all pinned revisions side by side; with names, only these methods or declarations.",
+    help=(
+        "Show all pinned revisions side by side; with names in place of OLD and NEW, only "
+        "those methods or declarations."
+    ),
 )
 @click.option(
     "-v",

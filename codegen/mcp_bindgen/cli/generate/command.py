@@ -56,8 +56,10 @@ class _Outcome:
 @click.option(
     "--revision",
     metavar="NAME",
-    help="Call the revision of --schema by this NAME, or the extension by this NAME@VERSION"
-    " (default: none; --schema needs one, --extension takes that of --decisions).",
+    help=(
+        "Name the revision of --schema, or the extension as NAME@VERSION (default: none; "
+        "--schema needs one, --extension takes that of --decisions)."
+    ),
 )
 @click.option(
     "--extension",
@@ -67,20 +69,25 @@ class _Outcome:
 @click.option(
     "--core",
     metavar="REVISION",
-    help="Import the types of the core from the bindings of this revision (default: none;"
-    " --extension needs one).",
+    help=(
+        "Import the core's types from the bindings of this revision (default: none; "
+        "--extension needs one)."
+    ),
 )
 @click.option(
     "--decisions",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Read the rows of --extension, which say what no type does, from FILE (default: none).",
+    help="Read the decisions for --extension from FILE, written as decisions.toml (default: none).",
 )
 @click.option(
     "--flavour",
     "flavours",
     metavar="LIST",
-    help="Write the models in these flavours, separated by commas (default: all).",
+    help=(
+        "Write only these flavours: dataclass, pydantic, msgspec, separated by commas "
+        "(default: all)."
+    ),
 )
 @click.option("--models", "--flavours", "formerly_models", hidden=True)
 @click.option(
@@ -92,12 +99,15 @@ class _Outcome:
 @click.option(
     "--unknown",
     type=click.Choice(UNKNOWN),
-    help="Keep, drop or reject unknown members (default: keep).",
+    help="Keep, drop or reject members not in the schema (default: keep).",
 )
 @click.option(
     "--literals",
     type=click.Choice(LITERALS),
-    help="Refuse a text that a union of literals does not list, or keep it (default: closed).",
+    help=(
+        "Refuse a text not listed in a union of literals (closed), or keep it (open) "
+        "(default: closed)."
+    ),
 )
 @click.option(
     "--format",
@@ -108,10 +118,12 @@ class _Outcome:
     "--templates",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Use the templates in DIR instead of built-in ones of the same names (default: none).",
+    help=(
+        "Use the Jinja templates in DIR instead of built-in ones of the same names (default: none)."
+    ),
 )
 @click.option(
-    "--prune", is_flag=True, help="Remove flavours from the folder that --flavour does not name."
+    "--prune", is_flag=True, help="Remove from the folder the flavours not named in --flavour."
 )
 @click.option(
     "--check",
@@ -121,7 +133,9 @@ class _Outcome:
 @click.option(
     "--confirm",
     is_flag=True,
-    help="First add new revisions to the rows of decisions.toml whose answers still hold.",
+    help=(
+        "Before writing, add new revisions to the rows of decisions.toml whose answers still hold."
+    ),
 )
 @click.option("--force", is_flag=True, help="Write into a folder that holds other files too.")
 @click.option(

@@ -37,12 +37,12 @@ def host_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--file",
             "by_file",
             is_flag=True,
-            help="Change the settings file, even if the host has a command for it.",
+            help="Edit the settings file, even if the host has a command for it.",
         ),
         click.option(
             "--dry-run", "dry", is_flag=True, help="Show what would change, and change nothing."
         ),
-        click.option("-y", "--yes", is_flag=True, help="Change without a question."),
+        click.option("-y", "--yes", is_flag=True, help="Change without asking."),
         click.option(
             "--project",
             is_flag=True,
@@ -53,7 +53,7 @@ def host_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "host",
             type=click.Choice(tuple(HOSTS)),
             required=True,
-            help="The host. Required.",
+            help="Choose the host.",
         ),
     ):
         command = option(command)
@@ -63,15 +63,19 @@ def host_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.command("install")
 @host_options
 @click.option(
-    "--name", metavar="NAME", help="Call the server so (default: as its file, program or host)."
+    "--name",
+    metavar="NAME",
+    help="Use this name for the server (default: that of its file, program or host).",
 )
 @click.option(
     "--env",
     "variables",
     metavar="NAME[=VALUE]",
     multiple=True,
-    help="Pass this variable; without a value by reference, so that a secret stays where it is; "
-    "repeatable (default: none).",
+    help=(
+        "Give the server this variable; without VALUE a reference is written, and no secret; "
+        "repeatable (default: none)."
+    ),
 )
 @click.argument("words", nargs=-1, required=True, metavar="FILE|URL|-- COMMAND...")
 def command(

@@ -54,7 +54,7 @@ __all__ = ["command"]
 @click.option(
     "--transports",
     metavar="LIST",
-    help=f"Serve over these of {', '.join(TRANSPORTS)}, separated by commas (default: stdio).",
+    help=f"Serve over {' or '.join(TRANSPORTS)}, or both: {','.join(TRANSPORTS)} (default: stdio).",
 )
 @click.option(
     "--auth",
@@ -65,27 +65,32 @@ __all__ = ["command"]
 @click.option(
     "--scale",
     is_flag=True,
-    help="Over HTTP, add a compose file: two replicas that share a store, behind nginx.",
+    help=(
+        "With --transports http, add a compose file: two replicas that share a store, behind nginx."
+    ),
 )
 @click.option(
     "--ui",
     is_flag=True,
-    help="Show what the sample tool finds on a page, in hosts that show pages (MCP Apps).",
+    help="Show the sample tool's result as a page, in hosts that support MCP Apps.",
 )
 @click.option(
     "--from-tools",
     metavar="FILE|COMMAND|URL",
-    help="Write a typed handler for each tool that a tools/list result in FILE, the server that "
-    "COMMAND starts, or the one at URL lists (default: one sample tool).",
+    help=(
+        "Write a typed handler for each tool in FILE (a tools/list result), or of the server "
+        "started by COMMAND or at URL (default: one sample tool)."
+    ),
 )
 @click.option(
     "--strict",
     is_flag=True,
-    help="Refuse a list of tools that cannot all be offered and typed in full, instead of leaving "
-    "tools out and writing Any.",
+    help=(
+        "Fail if a tool cannot be offered or fully typed, instead of leaving it out or writing Any."
+    ),
 )
 @click.option("--dry-run", is_flag=True, help="Write nothing; list the files.")
-@click.option("--yes", is_flag=True, help="Ask nothing; use the defaults.")
+@click.option("--yes", is_flag=True, help="Use the defaults without asking.")
 @network_options
 def command(
     name: str | None,

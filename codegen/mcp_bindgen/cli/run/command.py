@@ -41,7 +41,7 @@ __all__ = ["command"]
     "--root-path",
     metavar="PATH",
     default="",
-    help="Name the prefix of the path that a proxy cuts off, such as /api (default: none).",
+    help="Name the path prefix that your proxy cuts off, such as /api (default: none).",
 )
 @click.option(
     "--workers",
@@ -53,8 +53,10 @@ __all__ = ["command"]
 @click.option(
     "--store",
     metavar="URL",
-    help="Keep sessions at redis://HOST:PORT/0 or in sqlite:///FILE, for all processes "
-    "(default: each process keeps its own).",
+    help=(
+        "Share sessions between processes at redis://HOST:PORT/0 or in sqlite:///FILE "
+        "(default: each process keeps its own)."
+    ),
 )
 @click.option(
     "--trace",
@@ -93,7 +95,7 @@ def command(
     SERVER may be left out if the module has one server; with --compat it may be the function which
     starts the server. The program reads the ARGUMENTs in sys.argv. Its output goes to standard
     error; over HTTP the address is printed there too. Exit status 0: the client has gone, or a
-    signal ended the server; 2: there is no such server, it cannot be served there, or a worker
+    signal ended the server; 2: there is no such server, the address cannot be used, or a worker
     ended again and again.
     """
     options = _options(http, hosts, origins, root_path, store)
