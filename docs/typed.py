@@ -28,7 +28,7 @@ FILE: Final = re.compile(r"# (\w+\.py)\n")
 FOREIGN: Final = re.compile(r"^(?:from|import) (?:mcp|fastmcp)\b", re.M)
 """Files written for packages of others, which are not installed here."""
 CONSOLE: Final = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.M)
-GENERATE: Final = "mcp-bindgen generate "
+GENERATE: Final = ("mcp-bindgen generate ", "mcp-bindgen client ")
 LOOSE: Final = (
     "reportRedeclaration", "reportUnusedFunction", "reportUnusedClass", "reportUnusedVariable",
     "reportUnusedImport", "reportDuplicateImport", "reportUnusedCoroutine", "reportPrivateUsage",

@@ -65,7 +65,7 @@ LAYERS: Final = {
 INNER_RANKS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "cli": (
         ("uninstall", "update"),
-        ("install", "new"),
+        ("client", "install", "new"),
         ("adopt", "call", "diff", "generate", "run"),
         ("",),
     ),

@@ -57,5 +57,5 @@ def _apart(folder: Path) -> Iterator[io.StringIO]:
         os.environ["PATH"] = path
         sys.modules["__main__"], sys.path[:] = before["main"], before["path"]
         for name, module in list(sys.modules.items()):
-            if (file := getattr(module, "__file__", None)) and Path(file).parent == folder:
+            if (file := getattr(module, "__file__", None)) and folder in Path(file).parents:
                 del sys.modules[name]

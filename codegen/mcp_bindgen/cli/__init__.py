@@ -32,6 +32,7 @@ VERBS: Final[Mapping[str, str]] = {
     "adopt": "Move a server written for mcp 1.x or fastmcp to mcp_runtime.",
     "bridge": "Serve any client in front of any server, or of several servers.",
     "call": "Call a tool of a server, or list its tools, prompts and resources.",
+    "client": "Write a typed client of a server, and check it against the server.",
     "convert": "Convert a message from one revision to another, and report what is lost.",
     "diff": "Compare two schemas, or two servers, and say whom each change breaks.",
     "generate": "Write the bindings of every revision, or of some.",

@@ -24,13 +24,14 @@ from mcp_bindgen.tools.normalize import ANY_OBJECT, Loose, normalize
 from mcp_bindgen.tools.remarks import quoted
 from mcp_bindgen.tools.surface import Surface, surface
 
-__all__ = ["Tool", "listing", "loose_places", "read"]
+__all__ = ["Tool", "listing", "loose_places", "models", "read", "unsaid"]
 
 _PARTS: Final = {
     "inputSchema": ("params", "arguments"),
     "outputSchema": ("result", "structuredContent"),
 }
 """The schemas of a tool, each with its shape and member in `diff`."""
+_KINDS: Final = {"inputSchema": "input", "outputSchema": "output"}
 _LONGEST: Final = 60
 """Characters of a module's name."""
 _SAID: Final = frozenset({"$ref", "multipleOf"})
@@ -170,10 +171,10 @@ def _module(name: str) -> str | None:
 def _tool(node: Node, module: str, whole: Surface) -> Tool:
     tool: dict[str, Any] = node.value
     name: str = tool["name"]
-    input, sample, loose = _models(whole, name, "inputSchema", "Input")
+    input, sample, loose = models(whole, name, "inputSchema", "Input")
     output = None
     if tool.get("outputSchema") is not None:
-        output, _, more = _models(whole, name, "outputSchema", "Output")
+        output, _, more = models(whole, name, "outputSchema", "Output")
         loose += more
     description = tool.get("description")
     return Tool(
@@ -184,17 +185,18 @@ def _tool(node: Node, module: str, whole: Surface) -> Tool:
         input,
         output,
         sample,
-        tuple(_unsaid(whole, name)),
+        tuple(unsaid(whole, name)),
         tuple(loose),
     )
 
 
-def _models(whole: Surface, name: str, schema: str, title: str) -> tuple[Models, Any, list[Loose]]:
-    """The types of one schema of a tool, a sample value, and the places without a type.
+def models(whole: Surface, name: str, schema: str, title: str) -> tuple[Models, Any, list[Loose]]:
+    """The types of one schema of a tool, the outermost called `title`; a sample value; and the
+    places without a type.
 
     All of it is an open object if no value satisfies the schema, or the types do not work.
     """
-    part, type = title.lower(), _type(whole, name, schema)
+    part, type = _KINDS[schema], _type(whole, name, schema)
     try:
         sample = smallest(whole.side.schema, type)
     except UnmakeableError:
@@ -225,7 +227,7 @@ def _type(whole: Surface, name: str, schema: str) -> Type:
     return next(field.type for field in struct.fields if field.wire == member)
 
 
-def _unsaid(whole: Surface, name: str) -> Iterator[str]:
+def unsaid(whole: Surface, name: str) -> Iterator[str]:
     """The keywords of a tool missing in its types."""
     for remark in whole.reader.unread.values():
         if remark.tool == name and remark.keyword not in _SAID:

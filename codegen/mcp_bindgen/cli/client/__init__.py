@@ -1,0 +1,1 @@
+"""`mcp-bindgen client`: writes a typed client of a server, and checks it against the server."""
