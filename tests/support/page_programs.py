@@ -44,6 +44,7 @@ def run_command(arguments: list[str], folder: Path) -> str:
 def _apart(folder: Path) -> Iterator[io.StringIO]:
     """Enter a folder; afterwards forget modules that were imported from it, and its settings."""
     output = io.StringIO()
+    known = {*sys.modules}
     before: dict[str, Any] = {"main": sys.modules["__main__"], "path": list(sys.path)}
     place, path = Path.cwd(), os.environ["PATH"]
     os.chdir(folder)
@@ -56,6 +57,6 @@ def _apart(folder: Path) -> Iterator[io.StringIO]:
         os.chdir(place)
         os.environ["PATH"] = path
         sys.modules["__main__"], sys.path[:] = before["main"], before["path"]
-        for name, module in list(sys.modules.items()):
+        for name, module in [row for row in sys.modules.items() if row[0] not in known]:
             if (file := getattr(module, "__file__", None)) and folder in Path(file).parents:
                 del sys.modules[name]

@@ -121,9 +121,11 @@ def read_client(data: bytes, path: str, taken: Iterable[str] = ()) -> Lists:
     prompts, resources, templates = (others.get(kind, []) for kind in KINDS)
     return Lists(
         tuple(_tools(nodes, path, {*taken})),
-        tuple(_prompt(node, name) for node, name in _named(prompts, lambda n: n.value["name"])),
-        tuple(_uri(node, name, "uri") for node, name in _named(resources, _title)),
-        tuple(_uri(node, name, "uriTemplate") for node, name in _named(templates, _title)),
+        tuple(
+            _prompt(node, name) for node, name in _with_names(prompts, lambda n: n.value["name"])
+        ),
+        tuple(_uri(node, name, "uri") for node, name in _with_names(resources, _title)),
+        tuple(_uri(node, name, "uriTemplate") for node, name in _with_names(templates, _title)),
         tuple(left_out),
     )
 
@@ -131,7 +133,7 @@ def read_client(data: bytes, path: str, taken: Iterable[str] = ()) -> Lists:
 # ---- names
 
 
-def _named(nodes: Sequence[Node], said: Callable[[Node], str]) -> list[tuple[Node, str]]:
+def _with_names(nodes: Sequence[Node], said: Callable[[Node], str]) -> list[tuple[Node, str]]:
     taken: set[str] = set()
     return [(node, _name(said(node), taken)) for node in nodes]
 
@@ -158,8 +160,8 @@ def _title(node: Node) -> str:
 
 
 def _text(node: Node) -> str:
-    found = (node.members.get(member) for member in ("description", "title"))
-    return next((text for text in found if isinstance(text, str) and text.strip()), "")
+    texts = (node.members.get(member) for member in ("description", "title"))
+    return next((text for text in texts if isinstance(text, str) and text.strip()), "")
 
 
 def pascal(name: str) -> str:
@@ -172,7 +174,7 @@ def pascal(name: str) -> str:
 def _tools(nodes: Sequence[Node], path: str, classes: set[str]) -> Iterable[ToolMethod]:
     whys = {node.value["name"]: _fault(node, path) for node in nodes}
     whole = surface([node for node in nodes if not whys[node.value["name"]]], path)
-    for node, name in _named(nodes, lambda n: n.value["name"]):
+    for node, name in _with_names(nodes, lambda n: n.value["name"]):
         if why := whys[node.value["name"]]:
             loose = (Loose("input", why),)
             yield ToolMethod(node.value["name"], name, _text(node), None, None, None, loose)

@@ -113,7 +113,7 @@ def write_client(client: ClientText) -> str:
         "doc": "\n".join(_doc("", [f"A typed client of {client.title}."])),
         "class_doc": _doc(STEP, [f"The tools of {client.title}."]),
         "types": lines(types),
-        "locked": _locked(client),
+        "locked": _lock(client),
         "expands": any(each.params for each in lists.templates),
         "members": [(part.lower(), f"{head}{part}") for part in kept],
         "connect": client.connect,
@@ -152,7 +152,7 @@ def _imports(text: str, target: str) -> list[str]:
     return rows
 
 
-def _locked(client: ClientText) -> str:
+def _lock(client: ClientText) -> str:
     rows = [lay("", "SEEN: Final = ", literal(client.seen))]
     members: list[Code] = []
     for name, digests in client.digests.items():
