@@ -198,7 +198,6 @@ class Bridge:
             raise
         finally:
             sending.server = ongoing.spoken
-        links.forget_failures()
         result = links.upstream.names.result(result)
         if self._rewrite is not None:
             result = self._rewrite("result", sending.method, result, links.name)
@@ -231,7 +230,11 @@ class Bridge:
         ongoing = Ongoing(id, identity(sending.method, params, ctx.principal), ctx)
         ongoing.start(lambda: sending.send(link, ongoing, params))
         link.begin(ongoing)
-        ongoing.task.add_done_callback(lambda _: links.wake())
+        ongoing.task.add_done_callback(
+            lambda task: links.release(
+                link, answered=not task.cancelled() and task.exception() is None
+            )
+        )
         return ongoing
 
     async def _resume(self, params: Any, ctx: Context, sending: Sending) -> Ongoing | None:

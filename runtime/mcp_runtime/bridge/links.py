@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import json
 
+from mcp_runtime.bridge.backoff import Backoff
 from mcp_runtime.bridge.link import Link, LinkUser, Owner
 from mcp_runtime.bridge.upstream import Upstream
 from mcp_runtime.core.wire import error_codes
@@ -17,8 +18,6 @@ from mcp_runtime.server.context import Context
 log: Final = logging.getLogger("mcp_runtime.bridge")
 
 _ANYBODY: Final = Owner(None, "", {})
-_FIRST_WAIT: Final = 0.5
-"""Seconds until a failed server is tried again; they double with each failure."""
 
 
 class Links:
@@ -35,8 +34,7 @@ class Links:
         self.open: dict[Link, bytes] = {}
         """The links by age, each with the key of its owner."""
         self._user = user
-        self._failures = 0
-        self._next_try = 0.0
+        self._backoff = Backoff(user.limits.bridge_backoff, user.limits.bridge_links)
         self._freed = asyncio.Event()
 
     async def first(self) -> Link:
@@ -89,9 +87,11 @@ class Links:
         return False
 
     def _link(self, owner: Owner) -> Link:
-        self._require_tryable()
+        key = _key(owner)
+        if not self._backoff.admits(key, asyncio.get_running_loop().time()):
+            raise unavailable(self.name)
         link = Link(self.name, self.upstream, owner, self._user)
-        self.open[link] = _key(owner)
+        self.open[link] = key
         link.task.add_done_callback(lambda _: self._on_end(link))
         return link
 
@@ -102,24 +102,14 @@ class Links:
 
     def _note_failure(self, link: Link) -> None:
         """Wait before the server is started again, longer after each failure."""
-        if link not in self.open:
-            return
-        self._remove(link)
-        self._failures += 1
-        limits = self._user.limits
-        wait = min(_FIRST_WAIT * 2 ** (self._failures - 1), limits.bridge_backoff)
-        self._next_try = asyncio.get_running_loop().time() + wait
+        if link in self.open:
+            self._backoff.fail(self.open[link], asyncio.get_running_loop().time())
+            self._remove(link)
 
-    def _require_tryable(self) -> None:
-        if asyncio.get_running_loop().time() < self._next_try:
-            raise unavailable(self.name)
-
-    def forget_failures(self) -> None:
-        """Forget the failures: a request was answered."""
-        self._failures, self._next_try = 0, 0.0
-
-    def wake(self) -> None:
-        """Wake the requests waiting for a link."""
+    def release(self, link: Link, *, answered: bool) -> None:
+        """Note the end of a request on a link, and wake the requests waiting for one."""
+        if answered and link in self.open:
+            self._backoff.forget(self.open[link])
         self._freed.set()
 
     def _remove(self, link: Link) -> None:
@@ -129,8 +119,10 @@ class Links:
 
     def close_of(self, peer: object) -> None:
         """Close the links of a client whose connection has ended."""
-        for link in [link for link in self.open if link.owner.peer is peer]:
-            self._remove(link)
+        for link, key in [*self.open.items()]:
+            if link.owner.peer is peer:
+                self._remove(link)
+                self._backoff.forget(key)
 
     async def close(self) -> None:
         tasks = [link.task for link in self.open]

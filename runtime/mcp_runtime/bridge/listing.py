@@ -78,7 +78,7 @@ class Listing:
         link.begin(ongoing)
         result = await ongoing.drive(ctx)
         sending.server = ongoing.spoken
-        links.forget_failures()
+        links.release(link, answered=True)
         shown = await self._visible(of, links, getattr(result, of.member), ctx)
         return structs.replace(result, **{of.member: shown})
 
@@ -109,7 +109,7 @@ class Listing:
         except Exception as error:
             log.warning("%s: its %s are left out: %s", links.name, of.member, error)
             return []
-        links.forget_failures()
+        links.release(link, answered=True)
         return await self._visible(of, links, whole, ctx)
 
     async def _visible(self, of: _List, links: Links, models: list[Any], ctx: Context) -> list[Any]:

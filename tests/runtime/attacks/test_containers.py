@@ -236,6 +236,7 @@ BOUNDED: Final = {
         bridge/names.py:Names.renamed
     """,
     "a bridge's: Limits.bridge_links, bridge_uris and parked (tests/runtime/bridge)": """
+        bridge/backoff.py:Backoff._waits
         bridge/bridge.py:Bridge._watched
         bridge/link.py:Link._watching
         bridge/links.py:Links.open

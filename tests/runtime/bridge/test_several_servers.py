@@ -16,6 +16,7 @@ from mcp_runtime import types as t
 from mcp_runtime.bridge import Access, Bridge, Crossing, LossFile, Names, Upstream
 from mcp_runtime.errors import RemoteError
 from mcp_runtime.revisions import ALL
+from mcp_runtime.transports.memory import pair
 from tests.support.virtual_time import elapse
 
 FORM: Final = {"type": "object", "properties": {"a": {"type": "string"}}}
@@ -152,8 +153,33 @@ async def test_a_failing_server_is_tried_again_after_a_wait_that_doubles() -> No
                 await client.call_tool("b_who")
             await elapse(0.1)
     waits = [round(after - before, 1) for before, after in pairwise(tries)]
-    assert waits[:3] == [0.5, 1.0, 2.0]
+    assert waits[:4] == [0.0, 0.5, 1.0, 2.0]  # the first was the bridge's own
     assert max(waits) <= 2.1  # the limit, and the step of this test
+
+
+async def test_a_client_that_ends_its_server_again_and_again_delays_nobody_else() -> None:
+    wires = list[Any]()
+
+    async def connect() -> Any:
+        near, far = pair()
+        server.accept(far)
+        wires.append(near)
+        return near
+
+    server = named("s")
+
+    @server.tool
+    async def die(ctx: Context) -> str:
+        await wires[-1].close()
+        return "gone"
+
+    bridge = Bridge(Upstream(connect=partial(Client.wire, connect)))
+    old = partial(Client, bridge.server, revisions=[ALL[0]])
+    async with old() as hostile, old() as other:
+        for _ in range(8):
+            with pytest.raises(RemoteError):
+                await hostile.call_tool("die")
+        assert text(await other.call_tool("who")) == "s"
 
 
 async def test_allow_hides_and_refuses_each_kind_of_feature() -> None:

@@ -1,0 +1,37 @@
+"""The waits before a failed server is started again, for each client by itself."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_FIRST: Final = 0.5
+"""Seconds until the first try after a failure; they double with each failure."""
+
+
+class Backoff:
+    """Waits by key, each at most `longest` seconds; the oldest of over `most` keys is forgotten.
+
+    A client whose requests end its server waits alone: others do not. Times are in seconds.
+    """
+
+    def __init__(self, longest: float, most: int) -> None:
+        self._longest = longest
+        self._most = most
+        self._waits: dict[bytes, tuple[int, float]] = {}
+        """The number of failures in a row, and the time of the next try."""
+
+    def fail(self, key: bytes, now: float) -> None:
+        """Note a failure."""
+        failures = self._waits.pop(key, (0, 0.0))[0] + 1
+        wait = min(_FIRST * 2 ** min(failures - 1, 32), self._longest)
+        self._waits[key] = failures, now + wait
+        while len(self._waits) > self._most:
+            del self._waits[next(iter(self._waits))]
+
+    def admits(self, key: bytes, now: float) -> bool:
+        """Return True if a try is due."""
+        return now >= self._waits.get(key, (0, 0.0))[1]
+
+    def forget(self, key: bytes) -> None:
+        """Forget the failures: a request was answered, or the client has gone."""
+        self._waits.pop(key, None)
