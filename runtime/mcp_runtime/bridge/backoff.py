@@ -33,5 +33,10 @@ class Backoff:
         return now >= self._waits.get(key, (0, 0.0))[1]
 
     def forget(self, key: bytes) -> None:
-        """Forget the failures: a request was answered, or the client has gone."""
+        """Forget the failures: a request was answered."""
         self._waits.pop(key, None)
+
+    def forget_all_of(self, prefix: bytes) -> None:
+        """Forget the failures of a client, which has gone."""
+        for key in [key for key in self._waits if key.startswith(prefix)]:
+            del self._waits[key]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final, Unpack
 
@@ -87,6 +87,7 @@ class Bridge:
         self._allow, self._rewrite, self._observe = allow, rewrite, observe
         self._parked = Parked(limits)
         self._watched: dict[str, None] = {}
+        self._new_uris: set[str] = set()
         self._peers: set[object] = set()
         self._instructions: dict[str, str] = {}
         self.server: Final = Front(name, self._watch, self._running, limits, front)
@@ -269,18 +270,34 @@ class Bridge:
         """Watch a resource for clients. Return False if no server has it, or too many are."""
         if uri in self._watched:
             return True
-        links = [each for each in self._links.values() if self._owns(each, uri)]
+        links = [*self._own_uris(uri)]
+        if links and len(self._watched) >= self.limits.bridge_uris:
+            self._unwatch_unused()
         if not links or len(self._watched) >= self.limits.bridge_uris:
             return False
         self._watched[uri] = None
-        for each in links:
-            own = each.upstream.names.own("resource", uri)
+        self._new_uris.add(uri)  # the client is subscribed a moment later
+        asyncio.get_running_loop().call_soon(self._new_uris.discard, uri)
+        for each, own in links:
             for link in each.open:
-                link.watch([own or uri])
+                link.watch([own])
         return True
 
-    def _owns(self, links: Links, uri: str) -> bool:
-        return links.upstream.names.own("resource", uri) is not None
+    def _unwatch_unused(self) -> None:
+        """End the subscriptions whose last client is gone, or has ended its own."""
+        kept = {uri for uri in self._watched if self.server.is_watched(uri)} | self._new_uris
+        for uri in self._watched.keys() - kept:
+            del self._watched[uri]
+            for each, own in self._own_uris(uri):
+                for link in each.open:
+                    link.unwatch(own)
+
+    def _own_uris(self, uri: str) -> Iterator[tuple[Links, str]]:
+        """Yield the servers which may have a resource, with its name there."""
+        for links in self._links.values():
+            own = links.upstream.names.own("resource", uri)
+            if own is not None:
+                yield links, own
 
     def _announce_roots(self, params: Any, peer: Any) -> Any:
         async def tell_servers() -> None:

@@ -71,6 +71,10 @@ class Front(Server):
         """Notify clients of a changed list."""
         self._dispatcher.announce_change(list_)
 
+    def is_watched(self, uri: str) -> bool:
+        """Return True if a client has subscribed to a resource."""
+        return self._dispatcher.is_watched(uri)
+
     def describe(self, info: t.Implementation | None, instructions: str) -> None:
         """Set the description for the next clients, unless the author has given one."""
         if info is not None and not self._is_named:

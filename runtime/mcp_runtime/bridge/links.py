@@ -119,10 +119,10 @@ class Links:
 
     def close_of(self, peer: object) -> None:
         """Close the links of a client whose connection has ended."""
-        for link, key in [*self.open.items()]:
+        for link in [*self.open]:
             if link.owner.peer is peer:
                 self._remove(link)
-                self._backoff.forget(key)
+        self._backoff.forget_all_of(b"[%d," % id(peer))
 
     async def close(self) -> None:
         tasks = [link.task for link in self.open]

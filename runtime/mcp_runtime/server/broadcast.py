@@ -29,6 +29,10 @@ class ChangeListener(Protocol):
         """Notify the client of a change it subscribed to."""
         ...
 
+    def watches(self, uri: str, /) -> bool:
+        """Return True if the client has subscribed to a resource."""
+        ...
+
 
 _change: Final = msgspec.json.Decoder(Change)
 

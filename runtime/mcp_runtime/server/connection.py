@@ -238,6 +238,10 @@ class ServerConnection(Connection):
             self.send(self.session.refuse(id, code, why), id)
             self._drop(id)
 
+    def watches(self, uri: str) -> bool:
+        subscriptions = self.server_session.subscriptions
+        return uri in subscriptions.watched or bool(subscriptions.of_uri(uri))
+
     def notify_change(self, change: Change) -> None:
         for data in self.server_session.about(change):
             self.send(data)

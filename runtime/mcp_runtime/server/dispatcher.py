@@ -144,6 +144,10 @@ class ServerDispatcher:
         for name in lists:
             self._broadcaster.broadcast(Change(list=name))
 
+    def is_watched(self, uri: str) -> bool:
+        """Return True if a client of this process has subscribed to a resource."""
+        return any(each.watches(uri) for each in [*self.connections])
+
     def resource_updated(self, uri: str, principal: str | None = None) -> None:
         """Notify the subscribers of a changed resource; only those of `principal`, if given."""
         self._broadcaster.broadcast(Change(uri=uri, principal=principal))

@@ -237,6 +237,7 @@ BOUNDED: Final = {
     """,
     "a bridge's: Limits.bridge_links, bridge_uris and parked (tests/runtime/bridge)": """
         bridge/backoff.py:Backoff._waits
+        bridge/bridge.py:Bridge._new_uris
         bridge/bridge.py:Bridge._watched
         bridge/link.py:Link._watching
         bridge/links.py:Links.open

@@ -322,6 +322,19 @@ async def test_no_more_uris_are_watched_than_the_limit() -> None:
         assert changes.served.resource_subscriptions == ["note://a", "page://1"]
 
 
+async def test_uris_that_nobody_watches_any_more_make_room() -> None:
+    server = named("s")
+    bridge = Bridge(server, limits=Limits(bridge_uris=2))
+    async with Client(bridge.server) as client:
+        for number in range(6):
+            uri = f"page://{number}"
+            async with client.listen(uris=[uri]) as changes:
+                assert changes.served.resource_subscriptions == [uri]
+                await elapse(0.01)
+                server.resource_updated(uri)
+                assert (await anext(changes)).uri == uri
+
+
 async def test_no_more_links_are_open_than_the_limit() -> None:
     bridge = Bridge(named("s"), limits=Limits(bridge_links=2, deadline=1.0))
     old = partial(Client, bridge.server, revisions=[ALL[0]])

@@ -203,6 +203,9 @@ class TaskPeer:
     def spawn(self, work: Coroutine[Any, Any, object]) -> None:
         self._peer.spawn(work)
 
+    def on_end(self, callback: Callable[[], object]) -> None:
+        self._peer.on_end(callback)
+
     def interrupt(self, id: Id, retry: int) -> None:
         """Do nothing: the response was sent already."""
 
