@@ -13,7 +13,18 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import token_urlsafe
-from typing import Any, Final, Generic, Literal, Protocol, TypedDict, TypeVar, Unpack, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Generic,
+    Literal,
+    Protocol,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    overload,
+)
 from urllib.parse import urlsplit
 
 from mcp_runtime.auth.server.current import current_token
@@ -37,6 +48,12 @@ from mcp_runtime.shared.uri_template import is_uri
 
 Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 _T = TypeVar("_T")
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    _L = TypeVarWithDefault("_L", default=Any)
+else:
+    _L = TypeVar("_L")
 
 
 def require_page(url: str) -> None:
@@ -101,8 +118,10 @@ class ServerView(Protocol):
 
 
 @with_other_names(CONTEXT_NAMES)
-class Context:
-    """The context of one request; a handler receives it in a parameter annotated `Context`."""
+class Context(Generic[_L]):
+    """The context of one request; a handler receives it in a parameter annotated `Context`, or
+    `Context[T]` if the server's `lifespan` yields a T.
+    """
 
     params: Any = t.UNSET
     """The params of the request, as a model of the newest revision."""
@@ -194,9 +213,10 @@ class Context:
         return Headers(current_headers())
 
     @property
-    def lifespan(self) -> Any:
+    def lifespan(self) -> _L:
         """The value the server's `lifespan` yielded."""
-        return self.server.state
+        value: _L = self.server.state
+        return value
 
     # ---- notifications
 

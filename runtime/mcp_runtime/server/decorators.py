@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar, Unpack, cast, get_origin, overload
 
 from mcp_runtime.core.http.header_checks import ParamHeaders
 from mcp_runtime.core.session.server_session import ANSWERED_AT_ONCE
@@ -241,6 +241,8 @@ class Decorators:
             members.pop("size", None)
             model = _make(t.ResourceTemplate, uri_template=uri, **members)
             of_uris = ResourceTemplate(model, signature, function, template)
+            if signature.choices:
+                self._features.kinds.add("completions")
             self._features.resource_templates.add(uri, of_uris)
         elif not is_uri(uri):
             raise ValueError(f"{uri[:80]!r} is not a URI (RFC 3986), such as notes://today")
@@ -263,8 +265,9 @@ class Decorators:
     def prompt(self, function: Callable[..., Any] | None = None, **options: Any) -> Any:
         """Register a function as a prompt. Raises as `tool` does.
 
-        Its parameters are strings. It returns a text, a message, or a list of these; a message is a
-        `PromptMessage`, or a pair of role and content.
+        Its parameters are read from text: strings, numbers, bools, enums and `Literal`s, and the
+        values of the last three are suggested to clients. It returns a text, a message, or a list
+        of these; a message is a `PromptMessage`, or a pair of role and content.
         """
         return _decorate(self.add_prompt, function, options)
 
@@ -282,6 +285,8 @@ class Decorators:
         ]
         members = _members(signature, options)
         model = _make(t.Prompt, arguments=arguments or t.UNSET, **members)
+        if signature.choices:
+            self._features.kinds.add("completions")
         self._features.prompts.add(model.name, Feature(model, signature, function))
         self._dispatcher.announce_change("prompts")
 
@@ -458,7 +463,9 @@ def _parameter_roles(function: Callable[..., Any]) -> dict[str, str]:
     """Map each parameter of a completion's function to its role. Raises TypeError."""
     parameters: dict[str, str] = {}
     for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.annotation in (Context, "Context"):
+        annotation = parameter.annotation
+        name_of = annotation.partition("[")[0] if isinstance(annotation, str) else ""
+        if (get_origin(annotation) or annotation) is Context or name_of == "Context":
             parameters[name] = "context"
         else:
             parameters[name] = "arguments" if name == "arguments" else "value"

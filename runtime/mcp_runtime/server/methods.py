@@ -187,7 +187,7 @@ class ProtocolMethods:
             why = f"Unknown reference: {of[:200]}, {argument.name[:200]}"
             raise RpcError(error_codes.INVALID_PARAMS, why)
         completer = self.features.completers.get((of, argument.name))
-        values: Any = []
+        values: Any = self.features.choices(of, argument.name, argument.value)
         chosen = _earlier_arguments(params.context)
         if fault := self.features.path_fault(of, {**chosen, argument.name: argument.value}):
             raise rpc_errors.invalid_params(fault)

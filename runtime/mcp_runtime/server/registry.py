@@ -359,6 +359,13 @@ class Features:
         template = self.resource_templates.get(prompt_or_template)
         return None if template is None else template.template.names
 
+    def choices(self, prompt_or_template: str, argument: str, typed: str) -> list[str]:
+        """Return the values an argument's type lists that begin with `typed`, in either case."""
+        of = prompt_or_template
+        feature: Feature[Any] | None = self.prompts.get(of) or self.resource_templates.get(of)
+        listed = () if feature is None else feature.signature.choices.get(argument, ())
+        return [each for each in listed if each.lower().startswith(typed.lower())]
+
     def path_fault(self, prompt_or_template: str, values: Mapping[str, str]) -> str | None:
         """Return the reason why a value to complete may not be used as a path; None if all may."""
         of = prompt_or_template

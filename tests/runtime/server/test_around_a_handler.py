@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 
 import pytest
 
 from mcp_runtime import Client, Context, Server, types
+from mcp_runtime.errors import RemoteError
 from mcp_runtime.revisions import ALL, latest
 from tests.support.uvicorn_served import served
 
@@ -22,8 +24,30 @@ class Size(Enum):
     LARGE = "l"
 
 
+@dataclass
+class Oven:
+    degrees: int
+
+
+@asynccontextmanager
+async def lit(server: Server) -> AsyncGenerator[Oven]:
+    yield Oven(300)
+
+
 def pizzeria() -> Server:
-    server = Server("pizzeria", "1")
+    server = Server("pizzeria", "1", lifespan=lit)
+
+    @server.tool
+    async def heat(ctx: Context[Oven]) -> int:
+        return ctx.lifespan.degrees
+
+    @server.prompt
+    async def praise(size: Size, tone: Literal["warm", "wild"], count: int = 1) -> str:
+        return f"{size.name} {tone} {count + 1}"
+
+    @server.resource("pizza://{size}")
+    async def pizza(size: Literal["small", "large"]) -> str:
+        return size
 
     @server.tool
     async def order(ctx: Context) -> str:
@@ -62,8 +86,25 @@ async def connected(revision: str, way: str, server: Server) -> AsyncGenerator[C
         async with Client(server, **options) as client:
             yield client
         return
-    async with served(server.asgi()) as origin, Client.http(f"{origin}/mcp", **options) as client:
+    async with (
+        served(server.asgi(), lifespan="on") as origin,
+        Client.http(f"{origin}/mcp", **options) as client,
+    ):
         yield client
+
+
+async def prompts_have_types(client: Client) -> None:
+    given = {"size": "l", "tone": "warm", "count": "2"}
+    (message,) = (await client.get_prompt("praise", given)).messages
+    assert message.content == types.TextContent(text="LARGE warm 3")
+    with pytest.raises(RemoteError, match="size: expected"):
+        await client.get_prompt("praise", {**given, "size": "medium"})
+    praise = types.PromptReference(name="praise")
+    assert (await client.complete(praise, "tone", "W")).values == ["warm", "wild"]
+    assert (await client.complete(praise, "size", "l")).values == ["l"]
+    assert (await client.complete(praise, "count", "")).values == []
+    pizza = types.ResourceTemplateReference(uri="pizza://{size}")
+    assert (await client.complete(pizza, "size", "")).values == ["small", "large"]
 
 
 @pytest.mark.parametrize("way", ["memory", "http"])
@@ -73,6 +114,8 @@ async def test_each_thing_around_a_handler(revision: str, way: str) -> None:
         assert (await client.call_tool("order")).text == "2 LARGE"
         slow = await client.call_tool("slow")
         assert (slow.is_error, slow.text) == (True, "tool slow: no result within 0.5 s")
+        assert (await client.call_tool("heat")).data == 300
+        await prompts_have_types(client)
         own = await client.call_tool("own")
         assert own.text.startswith("tool own failed; the log of the server says why")
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
-from types import NoneType
 from typing import Any, Final
 
-from mcp_runtime.json_schema.type_adapter import arms_of, bare, is_path
 from mcp_runtime.json_schema.walk import Schema, alternatives
 from mcp_runtime.revisions import is_json
 from mcp_runtime.server.functions.input_schema import (
@@ -39,6 +37,8 @@ class Signature:
     """The parameters that take absolute paths."""
     guarded: frozenset[str] = frozenset()
     """The arguments of a prompt that are paths, and all variables of a template."""
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """The texts of an enum, a `Literal` or a bool, by the argument of a prompt or a template."""
 
 
 def read(function: Callable[..., Any], *, context: ContextTypes) -> Signature:
@@ -52,18 +52,20 @@ def read(function: Callable[..., Any], *, context: ContextTypes) -> Signature:
 
 
 def read_prompt(function: Callable[..., Any], *, context: ContextTypes) -> Signature:
-    """Return the signature of a prompt. Raises TypeError as `read`, and for parameters of other
-    types.
+    """Return the signature of a prompt, whose arguments arrive as texts. Raises TypeError as
+    `read`, and for a type that no text can hold.
     """
     info = inspect_function(function, context, default_type=str)
-    for each in info.parameters:
-        arms = {bare(arm) for arm in arms_of(each.annotation)} - {str, NoneType}
-        if not all(map(is_path, arms)):
-            info.refuse(each.name, "is not a string", "annotate it with str: prompts take text")
     refuse_bytes(info)
-    reader = arguments_reader(info)
+    reader = arguments_reader(info, strict=False)
+    _require_texts(info, reader.schema, {each.name for each in info.parameters})
     return Signature(
-        info, reader.schema, reader.read, any_path=_any(info), guarded=frozenset(reader.guarded)
+        info,
+        reader.schema,
+        partial(_read_text, reader),
+        any_path=_any(info),
+        guarded=frozenset(reader.guarded),
+        choices=_choices(reader.schema),
     )
 
 
@@ -78,12 +80,14 @@ def read_template(
     names = frozenset(variables)
     _match(info, names)
     reader = arguments_reader(info, strict=False)
-    for name, schema in reader.schema["properties"].items():
-        if name in names and not _is_text(schema, reader.schema.get("$defs", {})):
-            info.refuse(name, "cannot be read from text", "annotate it with str, int, float, bool")
-    any_path = _any(info)
+    _require_texts(info, reader.schema, names)
     return Signature(
-        info, reader.schema, partial(_read_text, reader), any_path=any_path, guarded=names
+        info,
+        reader.schema,
+        partial(_read_text, reader),
+        any_path=_any(info),
+        guarded=names,
+        choices=_choices(reader.schema),
     )
 
 
@@ -91,14 +95,37 @@ def _any(info: FunctionInfo) -> frozenset[str]:
     return frozenset(each.name for each in info.parameters if each.takes_any_path)
 
 
-# ---- templates
+# ---- templates and prompts
+
+
+def _require_texts(info: FunctionInfo, schema: Schema, names: Collection[str]) -> None:
+    """Raise TypeError for a parameter of these whose type no text can hold."""
+    for name, each in schema["properties"].items():
+        if name in names and not _is_text(each, schema.get("$defs", {})):
+            remedy = "annotate it with str, int, float, bool, an enum or a Literal"
+            info.refuse(name, "cannot be read from text", remedy)
+
+
+def _choices(schema: Schema) -> dict[str, tuple[str, ...]]:
+    defs = schema.get("$defs", {})
+    listed = {
+        name: tuple(text for arm in alternatives(each, defs) for text in _texts(arm))
+        for name, each in schema["properties"].items()
+    }
+    return {name: texts for name, texts in listed.items() if texts}
+
+
+def _texts(schema: Schema) -> Iterable[str]:
+    if schema.get("type") == "boolean":
+        return ("true", "false")
+    return [str(each) for each in schema.get("enum", ()) if each is not None]
 
 
 def _read_text(reader: ArgumentsReader, variables: Mapping[str, Any]) -> dict[str, Any]:
     """Read variables as `read` does, with numbers and truth values converted from text."""
     keywords = reader.read(variables)
     for name in variables:
-        if not is_json(keywords[name]):
+        if isinstance(keywords[name], float) and not is_json(keywords[name]):
             raise BadArguments(f"$.{name}: expected a finite number, found another")
     return keywords
 

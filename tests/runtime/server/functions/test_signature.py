@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import Enum
 from pathlib import Path, PurePosixPath
 from typing import (
     TYPE_CHECKING,
@@ -1162,10 +1163,46 @@ def test_a_prompt_takes_text() -> None:
             signature.read(given)
 
 
-def test_a_prompt_that_takes_more_than_text_is_refused() -> None:
-    def review(lines: int) -> str: ...
+class Style(Enum):
+    BRIEF = "brief"
+    LONG = "long"
 
-    with pytest.raises(TypeError, match=r"review\(\), parameter lines: is not a string"):
+
+def test_a_prompt_reads_its_types_from_text() -> None:
+    def review(
+        lines: int,
+        share: float,
+        strict: bool,
+        style: Style,
+        tone: Literal["kind", "dry"] | None = None,
+        level: Literal[1, 2] = 1,
+    ) -> str: ...
+
+    signature = read_prompt(review, context=Context)
+    given = {"lines": "3", "share": "0.5", "strict": "true", "style": "long", "level": "2"}
+    assert signature.read(given) == {
+        "lines": 3,
+        "share": 0.5,
+        "strict": True,
+        "style": Style.LONG,
+        "tone": None,
+        "level": 2,
+    }
+    assert signature.choices == {
+        "strict": ("true", "false"),
+        "style": ("brief", "long"),
+        "tone": ("kind", "dry"),
+        "level": ("1", "2"),
+    }
+    for name, bad in (("lines", "x"), ("style", "short"), ("level", "3"), ("share", "nan")):
+        with pytest.raises(BadArguments, match=rf"\$\.{name}"):
+            signature.read({**given, name: bad})
+
+
+def test_a_prompt_whose_type_no_text_can_hold_is_refused() -> None:
+    def review(lines: list[int]) -> str: ...
+
+    with pytest.raises(TypeError, match=r"review\(\), parameter lines: cannot be read from text"):
         read_prompt(review, context=Context)
 
 
