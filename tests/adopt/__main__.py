@@ -28,6 +28,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from tests.adopt import beside
+
 HERE: Final = Path(__file__).parent
 BEFORE: Final = "2025-12-01"
 """Later versions of many packages are written for `mcp` 2.x."""
@@ -37,9 +39,11 @@ ENVIRONMENTS: Final = {
     "fastmcp4": ("fastmcp>=4,<5",),
 }
 """The originals, by name of the environment; a module that the first cannot load has the next."""
-SECONDS: Final = 120
+SECONDS: Final = 60
 _SERVER: Final = re.compile(r"\b(?:FastMCP|(?<![.\w])Server)(?:\[[^]]*\])?\(")
 _IMPORT: Final = re.compile(r"^\s*(?:from|import)\s+(mcp|fastmcp)\b", re.MULTILINE)
+PER_PACKAGE: Final = 3
+"""At most so many modules of a package are loaded, in the order of their names."""
 BARS: Final = {"mcp": 0.98, "fastmcp": 0.95}
 
 
@@ -80,20 +84,28 @@ def fetch(folder: Path) -> None:
             subprocess.run([sys.executable, "-m", "venv", folder / name], check=True)
             pip(python, "install", "-qq", "--upgrade", "pip", *packages)
     python = folder / next(iter(ENVIRONMENTS)) / "bin" / "python"
-    there = {canonical(each.name) for each in wheels.iterdir()} if wheels.is_dir() else set[str]()
+    wheels.mkdir(parents=True, exist_ok=True)
+    absent = folder / "absent.txt"
+    tried = {canonical(each.name) for each in wheels.iterdir()}
+    tried |= set(absent.read_text("utf-8").split()) if absent.exists() else set()
     for line in (HERE / "packages.txt").read_text("utf-8").splitlines():
         name, _, before = line.partition(" ")
-        if canonical(name) not in there:
-            pip(
-                python, "download", "-qq", "--no-deps", "--ignore-requires-python",
-                "--uploaded-prior-to", before or BEFORE, "--dest", str(wheels), name, check=False,
-            )  # fmt: skip
+        if canonical(name) in tried:
+            continue
+        arguments = (
+            "download", "-qq", "--no-deps", "--ignore-requires-python",
+            "--uploaded-prior-to", before or BEFORE, "--dest", str(wheels), name,
+        )  # fmt: skip
+        if not pip(python, *arguments, check=False):
+            with absent.open("a", encoding="utf-8") as names:
+                names.write(f"{canonical(name)}\n")
     for archive in wheels.iterdir():
         unpack(archive, folder / "sources" / canonical(archive.name))
 
 
-def pip(python: Path, *arguments: str, check: bool = True) -> None:
-    subprocess.run([python, "-m", "pip", *arguments], check=check)
+def pip(python: Path, *arguments: str, check: bool = True) -> bool:
+    """Run pip; return True if it is content."""
+    return subprocess.run([python, "-m", "pip", *arguments], check=check).returncode == 0
 
 
 def canonical(name: str) -> str:
@@ -118,22 +130,30 @@ def cases(sources: Path) -> Iterator[Case]:
     """Yield the modules of all packages that make a server, or start one as a command."""
     for package in sorted(sources.iterdir()):
         entries, libraries = entry_points(package), set[str]()
-        for path in sorted(package.rglob("*.py")):
-            parts = path.relative_to(package).with_suffix("").parts
-            if any("test" in part or "example" in part or "-" in part for part in parts):
-                continue
+        for path in servers(package)[:PER_PACKAGE]:
             text = path.read_text("utf-8", "replace")
-            imported = _IMPORT.findall(text)
-            if imported and _SERVER.search(text):
-                module = ".".join(parts).removesuffix(".__init__")
-                library = "fastmcp" if "fastmcp" in imported else "mcp"
-                libraries.add(library)
-                function = start_of(text, module, entries)
-                entries.pop(module, None)
-                yield Case(package.name, package, module, function, library)
+            parts = path.relative_to(package).with_suffix("").parts
+            module = ".".join(parts).removesuffix(".__init__")
+            library = "fastmcp" if "fastmcp" in _IMPORT.findall(text) else "mcp"
+            libraries.add(library)
+            function = start_of(text, module, entries)
+            entries.pop(module, None)
+            yield Case(package.name, package, module, function, library)
         if len(libraries) == 1:
             for module, function in entries.items():
                 yield Case(package.name, package, module, function, *libraries)
+
+
+def servers(package: Path) -> list[Path]:
+    """Return the modules of a package that make a server, without tests and examples."""
+    paths: list[Path] = []
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package).with_suffix("").parts
+        if not any("test" in part or "example" in part or "-" in part for part in parts):
+            text = path.read_text("utf-8", "replace")
+            if _IMPORT.search(text) and _SERVER.search(text):
+                paths.append(path)
+    return paths
 
 
 def entry_points(package: Path) -> dict[str, str]:
@@ -180,13 +200,24 @@ def probe(python: Path, case: Case, output: Path, *more: str) -> dict[str, Any]:
     return result
 
 
-def compare(case: Case, folder: Path) -> Outcome:
-    output = folder / "outputs" / f"{case.package}-{case.module}.json"
+def original_of(case: Case, folder: Path, output: Path) -> dict[str, Any]:
+    """Return the tools under the first original that loads a module; they are kept in FOLDER."""
+    if output.exists():
+        kept: dict[str, Any] = json.loads(output.read_text("utf-8"))
+        return kept
     original: dict[str, Any] = {"error": "no original", "tools": {}}
-    for name in ENVIRONMENTS:
-        original = probe(folder / name / "bin" / "python", case, output)
+    for name in ENVIRONMENTS if case.library == "fastmcp" else (next(iter(ENVIRONMENTS)),):
+        python, attempt = folder / name / "bin" / "python", output.with_suffix(f".{name}.json")
+        original = probe(python, case, attempt)
         if original["tools"]:
             break
+    output.write_text(json.dumps(original), encoding="utf-8")
+    return original
+
+
+def compare(case: Case, folder: Path) -> Outcome:
+    output = folder / "outputs" / f"{case.package}-{case.module}.json"
+    original = original_of(case, folder, output)
     outcome = Outcome(case)
     if not original["tools"]:
         outcome.unloaded = original["error"] or "no tools"
@@ -223,11 +254,15 @@ def main(folder: Path) -> int:
     selected = list(cases(folder / "sources"))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         outcomes = list(pool.map(partial(compare, folder=folder), selected))
-    return report(outcomes)
+    is_missed = report(outcomes)
+    for line in beside.run(folder):
+        say(line)
+        is_missed |= line.startswith("missed")
+    return int(is_missed)
 
 
-def report(outcomes: list[Outcome]) -> int:
-    """Print the differences and the figures; return 1 if a bar is missed."""
+def report(outcomes: list[Outcome]) -> bool:
+    """Print the differences and the figures; return True if a bar is missed."""
     for outcome in outcomes:
         for line in outcome.differences:
             say(f"{outcome.case.package} {outcome.case.module}: {line}")
@@ -247,7 +282,7 @@ def report(outcomes: list[Outcome]) -> int:
             f" are equal; {sums['equal']} of {sums['tools']} tools are equal"
         )
         is_missed |= sums["equal"] < bar * sums["tools"]
-    return int(is_missed)
+    return is_missed
 
 
 if __name__ == "__main__":

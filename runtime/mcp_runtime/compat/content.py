@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any, Final, cast
 
+from msgspec import structs
+
 from mcp_runtime.compat import models
 from mcp_runtime.compat.media import Media
 from mcp_runtime.compat.models import Model, wire
 from mcp_runtime.compat.shapes import items_of, members_of
 from mcp_runtime.json_schema.to_json import BadResult, to_json
+from mcp_runtime.revisions import latest as t
 
+_STRUCTURED_SINCE: Final = "2025-06-18"
+"""The first revision whose clients know structured content."""
 _BLOCKS: Final = frozenset(
     {"TextContent", "ImageContent", "AudioContent", "EmbeddedResource", "ResourceLink"}
 )
@@ -82,3 +87,14 @@ def _shown(value: object) -> Any:
         return to_json(vars(value)) if hasattr(value, "model_dump") else str(value)
     except BadResult:
         return str(value)
+
+
+def for_revision(result: Any, revision: str) -> Any:
+    """Return the result of a tool as a client of that revision gets it from the originals.
+
+    The content says everything already, so older clients get no text for the structured content.
+    """
+    is_old = revision < _STRUCTURED_SINCE and isinstance(result, t.CallToolResult)
+    return (
+        structs.replace(result, structured_content=t.UNSET) if is_old and result.content else result
+    )

@@ -13,7 +13,7 @@ from types import NoneType
 from typing import Annotated, Any, Final, cast
 
 from mcp_runtime.compat import models
-from mcp_runtime.compat.content import is_block, plain_json
+from mcp_runtime.compat.content import for_revision, is_block, plain_json
 from mcp_runtime.compat.context import current
 from mcp_runtime.compat.errors import ToolError
 from mcp_runtime.compat.media import Media
@@ -239,7 +239,7 @@ def failing(
         try:
             async with asyncio.timeout(timeout):
                 value = await called.call(native, keywords)
-            return convert(value)
+            return for_revision(convert(value), native.revision)
         except TimeoutError as error:
             if timeout is None:
                 raise called.dialect.failure(name, error) from error

@@ -147,6 +147,16 @@ async def test_a_call_has_the_result_of_the_original(
     assert not result.get("isError")
 
 
+
+async def test_clients_before_structured_content_get_the_content_of_the_original() -> None:
+    async with client(shop(), ["2024-11-05"]) as session:
+        results = [await session.call_tool(*each) for each in (("add", {"a": 1}), ("greet", {}))]
+    assert [[each["text"] for each in t.to_wire(r)["content"]] for r in results] == [
+        ["3"],
+        ["hello from shop"],
+    ]
+
+
 @eras
 async def test_the_model_reads_the_text_of_an_exception(revisions: list[str]) -> None:
     async with client(shop(), revisions) as session:

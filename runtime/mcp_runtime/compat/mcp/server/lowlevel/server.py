@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, Final, TypeVar
 
 from mcp_runtime.compat import models
+from mcp_runtime.compat.content import for_revision
 from mcp_runtime.compat.context import RequestContext, current, request_context, require_current
 from mcp_runtime.compat.errors import UrlElicitationRequiredError, mcp_error
 from mcp_runtime.compat.generics import Subscriptable
@@ -310,7 +311,9 @@ class Server(Subscriptable):
             finally:
                 current.reset(token)
             json = wire(_root(answer))
-            return {} if result is None else t.from_wire(result, {**json, **_hints(method)})
+            if result is None:
+                return {}
+            return for_revision(t.from_wire(result, {**json, **_hints(method)}), ctx.revision)
 
         self.native.on(method, capability=_CAPABILITIES.get(method))(handle)
 
