@@ -226,7 +226,7 @@ class Process:
             message: dict[str, Any] = json.loads(line) if line.startswith("{") else {}
             if message.get("id") == number:
                 answer: Any = message.get("result", message.get("error"))
-                return plain(answer)
+                return plain(answer, self.revision)
         raise RuntimeError("the server has ended")
 
     def _send(self, message: dict[str, Any]) -> None:
@@ -246,9 +246,10 @@ class Process:
         return usage.ru_utime + usage.ru_stime, usage.ru_maxrss
 
 
-def plain(answer: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer without members unknown to the original, and members at their default."""
-    rest = {name: each for name, each in answer.items() if name not in _OURS_ALONE}
+def plain(answer: dict[str, Any], revision: str) -> dict[str, Any]:
+    """Return an answer without members unknown to the original or to the revision."""
+    unknown = _OURS_ALONE if revision > REVISIONS[0] else (*_OURS_ALONE, "structuredContent")
+    rest = {name: each for name, each in answer.items() if name not in unknown}
     return rest if rest.get("isError") else {**rest, "isError": False}
 
 

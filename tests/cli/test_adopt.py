@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -72,7 +73,8 @@ def test_the_files_of_a_folder_are_written(tmp_path: Path) -> None:
     (tmp_path / ".venv").mkdir()
     (tmp_path / ".venv/other.py").write_text(SERVER, encoding="utf-8")
     done = run_here("adopt", str(tmp_path))
-    assert (done.returncode, done.stderr) == (0, b"2 imports in 1 file changed.\n")
+    assert done.returncode == 0
+    assert done.stderr.endswith(b"\n2 imports in 1 file changed.\n")
     assert (tmp_path / "server.py").read_text(encoding="utf-8") == ADOPTED
     assert (tmp_path / ".venv/other.py").read_text(encoding="utf-8") == SERVER
 
@@ -106,10 +108,12 @@ def test_an_import_without_a_counterpart_stays_and_is_reported(
     assert file.read_text(encoding="utf-8") == f"import os\n{line}\n"
 
 
-def test_changes_that_are_not_committed_are_not_overwritten(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ignored", ["", "server.py"])
+def test_changes_that_are_not_committed_are_not_overwritten(ignored: str, tmp_path: Path) -> None:
     file = tmp_path / "server.py"
     file.write_text(SERVER, encoding="utf-8")
     subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    (tmp_path / ".gitignore").write_text(ignored, encoding="utf-8")
     done = run_here("adopt", str(file))
     assert done.returncode == 2
     assert b"changes that are not committed" in done.stderr
@@ -121,3 +125,128 @@ def test_a_file_that_is_no_python_is_named(tmp_path: Path) -> None:
     done = run_here("adopt", str(tmp_path))
     assert done.returncode == 2
     assert b"server.py cannot be read" in done.stderr
+
+
+# ---- native forms
+
+NOTES = """\
+# é
+from mcp.server.fastmcp import FastMCP, Context  # kept
+from fastmcp.exceptions import ToolError
+
+mcp = FastMCP("notes")
+
+
+@mcp.tool("plus")
+async def add(a: int, ctx: Context) -> int:
+    await ctx.report_progress(1, 2); await ctx.info("é")
+    held = ctx.request_context.lifespan_context
+    if a < 0:
+        raise ToolError("no")
+    return a
+
+
+def more(mcp: FastMCP) -> None:
+    mcp.tool()(print)
+
+
+more(mcp)
+mcp.run(transport="stdio")
+"""
+NATIVE = """\
+# é
+from mcp_runtime import Server, Context  # kept
+from mcp_runtime import ToolError
+
+mcp = Server("notes", version="1.0.0", show_errors=True)
+
+
+@mcp.tool(name="plus")
+async def add(a: int, ctx: Context) -> int:
+    await ctx.progress(1, 2); await ctx.info("é")
+    held = ctx.lifespan
+    if a < 0:
+        raise ToolError("no")
+    return a
+
+
+def more(mcp: Server) -> None:
+    mcp.tool()(print)
+
+
+more(mcp)
+mcp.run()
+"""
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_a_server_whose_uses_all_have_equal_forms_becomes_native(ends: str, tmp_path: Path) -> None:
+    file = tmp_path / "server.py"
+    file.write_text(NOTES, encoding="utf-8", newline=ends)
+    done = run_here("adopt", "--native", str(file))
+    assert (done.returncode, done.stderr) == (0, b"8 lines in 1 file changed.\n")
+    assert file.read_bytes().decode() == NATIVE.replace("\n", ends)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "form"),
+    [
+        ('"stdio"', '"sse"', "natively: server.run()"),
+        ('FastMCP("notes")', 'FastMCP("notes", port=80)', "natively: Server(NAME, VERSION, ...)"),
+        ('tool("plus")', 'tool(tags={"a"})', "natively: @server.tool(name="),
+        ("-> int", "-> list[int]", "one text instead of one for each item"),
+        ("report_progress(1, 2)", "sample('x')", "natively: ctx.sample("),
+        ("more(mcp)", "app = mcp", "the Server itself"),
+        ("mcp = FastMCP", "self.mcp = FastMCP", "natively: Server(NAME, VERSION, ...)"),
+        ("import ToolError", "import ToolError, FastMCPError", "see docs/FROM-MCP.md"),
+        ("# é", "Server = 1; Server", "by another name"),
+    ],
+)
+def test_one_use_without_an_equal_form_keeps_the_server_on_compat(
+    before: str, after: str, form: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "server.py"
+    file.write_text(NOTES.replace(before, after, 1), encoding="utf-8")
+    done = run_here("adopt", "--diff", "--native", str(file))
+    assert b"PATH stays on mcp_runtime.compat" in done.stderr
+    assert form in done.stderr.decode()
+    assert b"+from mcp_runtime.compat.mcp.server.fastmcp import FastMCP" in done.stdout
+
+
+def test_uses_in_another_file_of_the_server_count(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(NOTES, encoding="utf-8")
+    (tmp_path / "more.py").write_text("from app import mcp as x\nx.mount(1)\n", encoding="utf-8")
+    (tmp_path / "late.py").write_text("import app\napp.mcp.mount(1)\n", encoding="utf-8")
+    done = run_here("adopt", "--diff", "--native", str(tmp_path))
+    assert "more.py:2: x.mount(1) stays on compat" in done.stderr.decode()
+    assert "late.py:2: app.mcp stays on compat" in done.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    ("after", "status", "said"),
+    [
+        ({"type": "object"}, 0, b"The tools are the same before and after.\n"),
+        ({"type": "object", "required": ["a"]}, 1, b"The tools differ before and after:\n"),
+    ],
+)
+def test_tools_are_compared_before_and_after(
+    after: object, status: int, said: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listings = iter([{"type": "object"}, after])
+
+    def listed(command: str) -> bytes:
+        return json.dumps({"tools": [{"name": command, "inputSchema": next(listings)}]}).encode()
+
+    monkeypatch.setattr("mcp_bindgen.cli.adopt.command.tools_of", listed)
+    (tmp_path / "server.py").write_text(SERVER, encoding="utf-8")
+    done = run_here("adopt", "--tools", "start", str(tmp_path))
+    assert done.returncode == status
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize("command", ["", "'"])
+def test_a_command_for_tools_must_be_words(command: str, tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(SERVER, encoding="utf-8")
+    done = run_here("adopt", "--tools", command, str(tmp_path))
+    assert done.returncode == 2
+    assert (tmp_path / "server.py").read_text(encoding="utf-8") == SERVER

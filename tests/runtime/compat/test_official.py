@@ -147,7 +147,6 @@ async def test_a_call_has_the_result_of_the_original(
     assert not result.get("isError")
 
 
-
 async def test_clients_before_structured_content_get_the_content_of_the_original() -> None:
     async with client(shop(), ["2024-11-05"]) as session:
         results = [await session.call_tool(*each) for each in (("add", {"a": 1}), ("greet", {}))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 from collections.abc import Iterator
 from difflib import unified_diff
@@ -13,7 +14,10 @@ from typing import Final
 import click
 
 from mcp_bindgen.cli import FINDINGS, OK
+from mcp_bindgen.cli.adopt.edits import apply_edits
 from mcp_bindgen.cli.adopt.imports import PREFIX, Adopted, adopt
+from mcp_bindgen.cli.adopt.native import Use, servers_of, uses
+from mcp_bindgen.cli.adopt.tools import compare_tools, tools_of
 from mcp_bindgen.cli.show import safe, say, warn
 from mcp_bindgen.errors import InputError, count_of
 
@@ -31,25 +35,55 @@ _SKIPPED: Final = frozenset(
     is_flag=True,
     help="Show the changes as a patch, and write no file (default: write the files).",
 )
+@click.option(
+    "--native",
+    "is_native",
+    is_flag=True,
+    help="Write a server of mcp_runtime itself, if every use in PATH has an equal form there "
+    "(default: rewrite the imports alone).",
+)
+@click.option(
+    "--tools",
+    "start",
+    metavar="COMMAND",
+    help="Start the server by COMMAND before and after, and compare its tools as diff --tools "
+    "does (default: start nothing).",
+)
 @click.argument("path", metavar="PATH", type=click.Path(exists=True, path_type=Path))
-def command(shows: bool, path: Path) -> int:
+def command(shows: bool, is_native: bool, start: str | None, path: Path) -> int:
     """Rewrite the imports of `mcp` and `fastmcp` in PATH, a file or a folder.
 
     They become imports of `mcp_runtime.compat`; every other character stays. Files with uncommitted
     changes are refused. Imports without a counterpart stay, and each is reported with its line and
-    a replacement. Exit status 0: done; 1: some imports stayed; 2: no file was written.
+    a replacement; so is each use that stays on compat, with its native form. Exit status 0: done;
+    1: some imports stayed, or tools broke; 2: no file was written.
     """
+    if shows and start is not None:
+        raise click.UsageError(
+            "--tools starts the server that was written, and --diff writes none."
+        )
     files = list(_files(path))
-    adopted = {file: _adopted(file) for file in files}
+    held = _uses(files)
+    if is_native and all(use.edits is not None for each in held.values() for use in each):
+        adopted = {file: _native(file, each) for file, each in held.items()}
+        held, noun = {}, "line"
+    else:
+        adopted, noun = {file: adopt(_read(file), _fault) for file in files}, "import"
     changed = {file: each for file, each in adopted.items() if each.lines}
+    gaps = {(file, miss.line) for file, each in adopted.items() for miss in each.missing}
+    _report_uses(held, gaps, is_native)
     if shows:
         for file, each in changed.items():
             _show(file, each)
-    else:
-        _require_committed(path, list(changed))
-        for file, each in changed.items():
-            file.write_text(each.text, encoding="utf-8", newline="")
-    return _report(adopted, shows)
+        return _report(adopted, shows, noun)
+    _require_committed(path, list(changed))
+    before = None if start is None else tools_of(start)
+    for file, each in changed.items():
+        file.write_text(each.text, encoding="utf-8", newline="")
+    status = _report(adopted, shows, noun)
+    if start is not None and before is not None:
+        status = max(status, compare_tools(before, tools_of(start)))
+    return status
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -63,13 +97,45 @@ def _files(path: Path) -> Iterator[Path]:
             yield file
 
 
-def _adopted(file: Path) -> Adopted:
-    """Rewrite one file in memory. Raises InputError for a file that is not Python."""
+def _parse(file: Path) -> ast.Module:
+    """Parse a file. Raises InputError if it is not Python."""
     try:
-        with file.open(encoding="utf-8", newline="") as stream:
-            return adopt(stream.read(), _fault)
+        return ast.parse(_read(file))
     except (SyntaxError, ValueError) as error:
         raise InputError(f"{file} cannot be read: {error}") from None
+
+
+def _read(file: Path) -> str:
+    with file.open(encoding="utf-8", newline="") as stream:
+        return stream.read()
+
+
+def _uses(files: list[Path]) -> dict[Path, list[Use]]:
+    """Return the uses of the originals in each file. Raises InputError for other than Python."""
+    trees = {file: _parse(file) for file in files}
+    servers = frozenset[str]().union(*map(servers_of, trees.values()))
+    return {file: uses(tree, servers) for file, tree in trees.items()}
+
+
+def _native(file: Path, found: list[Use]) -> Adopted:
+    """Make a file native in memory."""
+    edits = [edit for use in found for edit in use.edits or ()]
+    lines = sorted({edit.start[0] for edit in edits})
+    return Adopted(apply_edits(_read(file), edits), tuple(lines), ())
+
+
+def _report_uses(held: dict[Path, list[Use]], gaps: set[tuple[Path, int]], is_native: bool) -> None:
+    """Report the uses that stay on compat, those of one form in one line; gaps are said later."""
+    rows: dict[tuple[Path, str], list[Use]] = {}
+    for file, found in held.items():
+        for use in found:
+            if (file, use.line) not in gaps and (not is_native or use.edits is None):
+                rows.setdefault((file, use.form), []).append(use)
+    if is_native and rows:
+        warn("PATH stays on mcp_runtime.compat, because these uses have no equal native form:")
+    for (file, form), found in rows.items():
+        lines = ", ".join(str(line) for line in sorted({use.line for use in found}))
+        warn(safe(f"{file}:{lines}: {found[0].text:.60} stays on compat; natively: {form}"))
 
 
 def _fault(module: str, name: str | None) -> str | None:
@@ -95,7 +161,8 @@ def _fault(module: str, name: str | None) -> str | None:
 def _require_committed(path: Path, files: list[Path]) -> None:
     """Raise InputError if git knows of changes in the files which are not committed."""
     folder = path if path.is_dir() else path.parent
-    command = ["git", "status", "--porcelain", "--", *(str(file.absolute()) for file in files)]
+    names = [str(file.absolute()) for file in files]
+    command = ["git", "status", "--porcelain", "--ignored", "--", *names]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     except OSError:
@@ -109,19 +176,18 @@ def _require_committed(path: Path, files: list[Path]) -> None:
 
 
 def _show(file: Path, adopted: Adopted) -> None:
-    with file.open(encoding="utf-8", newline="") as stream:
-        before = stream.read().splitlines(keepends=True)
+    before = _read(file).splitlines(keepends=True)
     after = adopted.text.splitlines(keepends=True)
     for line in unified_diff(before, after, f"a/{file}", f"b/{file}"):
         say(safe(line.rstrip("\n")))
 
 
-def _report(adopted: dict[Path, Adopted], shows: bool) -> int:
+def _report(adopted: dict[Path, Adopted], shows: bool, noun: str) -> int:
     """Report the changes, and the lines that need a hand; return the exit status."""
     lines = sum(len(each.lines) for each in adopted.values())
     count = sum(1 for each in adopted.values() if each.lines)
     verb = "would change" if shows else "changed"
-    warn(f"{count_of(lines, 'import')} in {count_of(count, 'file')} {verb}.")
+    warn(f"{count_of(lines, noun)} in {count_of(count, 'file')} {verb}.")
     missing = [(file, each) for file, one in adopted.items() for each in one.missing]
     for file, each in missing:
         warn(safe(f"{file}:{each.line}: {each.why}"))

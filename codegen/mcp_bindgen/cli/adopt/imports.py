@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import Final
 
-__all__ = ["Adopted", "Missing", "adopt"]
+__all__ = ["Adopted", "Missing", "adopt", "is_original", "names_of"]
 
 PREFIX: Final = "mcp_runtime.compat."
 PACKAGES: Final = ("mcp", "fastmcp")
@@ -52,7 +52,7 @@ def adopt(text: str, fault: Callable[[str, str | None], str | None]) -> Adopted:
     for node in sorted(_imports(ast.parse(text)), key=lambda node: node.lineno, reverse=True):
         faults = [
             Missing(node.lineno, module if name is None else f"{module}.{name}", why)
-            for module, name in _names(node)
+            for module, name in names_of(node)
             if (why := fault(module, name)) is not None
         ]
         missing += faults
@@ -69,20 +69,21 @@ def _imports(tree: ast.Module) -> Iterator[_Import]:
     """Yield the statements that import one of the packages, those in functions too."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom) and any(
-            _is_original(module) for module, _ in _names(node)
+            is_original(module) for module, _ in names_of(node)
         ):
             yield node
 
 
-def _names(node: _Import) -> list[tuple[str, str | None]]:
+def names_of(node: _Import) -> list[tuple[str, str | None]]:
     """Return the module and the name of each import in a statement."""
     if isinstance(node, ast.Import):
-        return [(each.name, None) for each in node.names if _is_original(each.name)]
+        return [(each.name, None) for each in node.names if is_original(each.name)]
     module = node.module if node.level == 0 else None
     return [] if module is None else [(module, each.name) for each in node.names]
 
 
-def _is_original(module: str) -> bool:
+def is_original(module: str) -> bool:
+    """Return True for a module of one of the packages."""
     return module.partition(".")[0] in PACKAGES
 
 
@@ -94,7 +95,7 @@ def _rewrite(source: list[str], node: _Import) -> None:
         source[at] = head + _FROM.sub(lambda match: match[1] + PREFIX + match[2], tail, count=1)
         return
     for each in reversed(node.names):
-        if _is_original(each.name):
+        if is_original(each.name):
             at = each.lineno - 1
             head, tail = _cut(source[at], each.col_offset)
             source[at] = head + _import_of(each) + tail[len(each.name) :]

@@ -1,0 +1,36 @@
+"""Compares the tools of a server before and after it was adopted."""
+
+from __future__ import annotations
+
+from mcp_bindgen.cli import FINDINGS, OK
+from mcp_bindgen.cli.options import Network
+from mcp_bindgen.cli.server_lists import read_lists, served_command
+from mcp_bindgen.cli.show import say, warn
+from mcp_bindgen.errors import InputError
+
+__all__ = ["compare_tools", "tools_of"]
+
+
+def tools_of(command: str) -> bytes:
+    """Start a server and list its tools. Raises InputError if it does not start or answer."""
+    if served_command(command) is None:
+        remedy = 'Give the command that starts the server: --tools "python server.py".'
+        raise InputError(f"--tools {command!r} starts no server", remedy=remedy)
+    lists, _ = read_lists(command, Network(), only_tools=True)
+    return lists
+
+
+def compare_tools(before: bytes, after: bytes) -> int:
+    """Report how two lists of tools differ; return the exit status: 1 for breaking differences."""
+    from mcp_bindgen.compare.judge.verdicts import SEVERITIES
+    from mcp_bindgen.compare.report.short import short
+    from mcp_bindgen.tools.compare import compare
+    from mcp_bindgen.tools.surface import read
+
+    report = compare(read(before, "before"), read(after, "after"))
+    if not any(report.count(severity) for severity in SEVERITIES):
+        warn("The tools are the same before and after.")
+        return OK
+    warn("The tools differ before and after:")
+    say(short(report).removesuffix("\n"))
+    return FINDINGS if report.count(SEVERITIES[0]) else OK
