@@ -25,9 +25,9 @@ def compare_tools(before: bytes, after: bytes) -> int:
     from mcp_bindgen.compare.judge.verdicts import SEVERITIES
     from mcp_bindgen.compare.report.short import short
     from mcp_bindgen.tools.compare import compare
-    from mcp_bindgen.tools.surface import read
+    from mcp_bindgen.tools.surface import read_both
 
-    report = compare(read(before, "before"), read(after, "after"))
+    report = compare(*read_both((before, "before"), (after, "after")))
     if not any(report.count(severity) for severity in SEVERITIES):
         warn("The tools are the same before and after.")
         return OK
