@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any, Final, cast
 
 from msgspec import structs
@@ -13,9 +14,8 @@ from mcp_runtime.compat.models import Model, wire
 from mcp_runtime.compat.shapes import items_of, members_of
 from mcp_runtime.json_schema.to_json import BadResult, to_json
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.revisions import revision
 
-_STRUCTURED_SINCE: Final = "2025-06-18"
-"""The first revision whose clients know structured content."""
 _BLOCKS: Final = frozenset(
     {"TextContent", "ImageContent", "AudioContent", "EmbeddedResource", "ResourceLink"}
 )
@@ -89,12 +89,19 @@ def _shown(value: object) -> Any:
         return str(value)
 
 
-def for_revision(result: Any, revision: str) -> Any:
+def for_revision(result: Any, name: str) -> Any:
     """Return the result of a tool as a client of that revision gets it from the originals.
 
-    The content says everything already, so older clients get no text for the structured content.
+    The content says everything already, so clients that do not know structured content get no
+    text for it.
     """
-    is_old = revision < _STRUCTURED_SINCE and isinstance(result, t.CallToolResult)
-    return (
-        structs.replace(result, structured_content=t.UNSET) if is_old and result.content else result
-    )
+    if not isinstance(result, t.CallToolResult) or not result.content or _has_structure(name):
+        return result
+    return structs.replace(result, structured_content=t.UNSET)
+
+
+@cache
+def _has_structure(name: str) -> bool:
+    """Return True if a revision has structured content."""
+    fields: tuple[str, ...] = revision(name).models.CallToolResult.__struct_fields__
+    return "structured_content" in fields
