@@ -117,9 +117,9 @@ def _uses(files: list[Path]) -> dict[Path, list[Use]]:
     return {file: uses(tree, servers) for file, tree in trees.items()}
 
 
-def _native(file: Path, found: list[Use]) -> Adopted:
+def _native(file: Path, in_file: list[Use]) -> Adopted:
     """Make a file native in memory."""
-    edits = [edit for use in found for edit in use.edits or ()]
+    edits = [edit for use in in_file for edit in use.edits or ()]
     lines = sorted({edit.start[0] for edit in edits})
     return Adopted(apply_edits(_read(file), edits), tuple(lines), ())
 
@@ -127,15 +127,15 @@ def _native(file: Path, found: list[Use]) -> Adopted:
 def _report_uses(held: dict[Path, list[Use]], gaps: set[tuple[Path, int]], is_native: bool) -> None:
     """Report the uses that stay on compat, those of one form in one line; gaps are said later."""
     rows: dict[tuple[Path, str], list[Use]] = {}
-    for file, found in held.items():
-        for use in found:
+    for file, in_file in held.items():
+        for use in in_file:
             if (file, use.line) not in gaps and (not is_native or use.edits is None):
                 rows.setdefault((file, use.form), []).append(use)
     if is_native and rows:
         warn("PATH stays on mcp_runtime.compat, because these uses have no equal native form:")
-    for (file, form), found in rows.items():
-        lines = ", ".join(str(line) for line in sorted({use.line for use in found}))
-        warn(safe(f"{file}:{lines}: {found[0].text:.60} stays on compat; natively: {form}"))
+    for (file, form), alike in rows.items():
+        lines = ", ".join(str(line) for line in sorted({use.line for use in alike}))
+        warn(safe(f"{file}:{lines}: {alike[0].text:.60} stays on compat; natively: {form}"))
 
 
 def _fault(module: str, name: str | None) -> str | None:
