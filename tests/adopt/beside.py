@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from statistics import median
-from typing import Any, Final
+from typing import IO, Any, Final
 
 ROOT: Final = Path(__file__).parents[2]
 ORIGINAL: Final = ("fastmcp>=2.12,<3", "mcp>=1.20,<2")
@@ -221,8 +221,7 @@ class Process:
             }
         number = next(self._ids)
         self._send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
+        for line in _open(self._process.stdout):
             message: dict[str, Any] = json.loads(line) if line.startswith("{") else {}
             if message.get("id") == number:
                 answer: Any = message.get("result", message.get("error"))
@@ -230,20 +229,24 @@ class Process:
         raise RuntimeError("the server has ended")
 
     def _send(self, message: dict[str, Any]) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(message) + "\n")
-        self._process.stdin.flush()
+        _open(self._process.stdin).write(json.dumps(message) + "\n")
+        _open(self._process.stdin).flush()
 
     def end(self) -> tuple[float, int]:
         """End the server; return its CPU time in seconds, and its peak memory in KiB."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
+        _open(self._process.stdin).close()
         _, status, usage = os.wait4(self._process.pid, 0)
         self._process.returncode = os.waitstatus_to_exitcode(status)
-        assert self._process.stdout is not None
-        self._process.stdout.close()
+        _open(self._process.stdout).close()
         self._folder.cleanup()
         return usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+
+
+def _open(pipe: IO[str] | None) -> IO[str]:
+    """Return a pipe of a process that has one."""
+    if pipe is None:
+        raise ValueError("the process has no pipe")
+    return pipe
 
 
 def plain(answer: dict[str, Any], revision: str) -> dict[str, Any]:
