@@ -37,6 +37,7 @@ ELSEWHERE: Final = {
     "mcp-bindgen generate 2025-11-25 --flavour attrs": "tests/emit/test_fourth_flavour.py",
     "mcp-bindgen new": "tests/cli/test_new.py",
     "mcp-bindgen pull": "tests/cli/test_pull.py",
+    "mcp-bindgen replay": "tests/cli/test_replay.py",
     "mcp-bindgen run": "tests/cli/test_run.py",
     "mcp-bindgen update": "tests/cli/test_update.py",
     "uvx mcp-bindgen new": "tests/cli/test_new.py",

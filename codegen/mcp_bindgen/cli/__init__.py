@@ -40,6 +40,7 @@ VERBS: Final[Mapping[str, str]] = {
     "install": "Add a server to the settings of a host.",
     "new": "Write the project of a new server.",
     "pull": "Fetch an official schema file into schema/.",
+    "replay": "Serve a recorded trace as a server, to test a client.",
     "run": "Serve a server that is written in Python.",
     "trace": "Show or check the messages of a trace file.",
     "uninstall": "Remove a server from the settings of a host.",

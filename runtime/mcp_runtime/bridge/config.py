@@ -75,7 +75,8 @@ def _entries(file: Path) -> dict[str, dict[str, Any]]:
     except ValueError as error:
         raise ConfigError(f"{file}: {error}") from None
     for member in _MEMBERS:
-        entries: Any = document.get(member) if isinstance(document, dict) else None
+        whole = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
+        entries = whole.get(member)
         if isinstance(entries, dict):
             break
     else:
