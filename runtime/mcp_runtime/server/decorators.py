@@ -40,11 +40,13 @@ from mcp_runtime.server.tool_option import CallTimeout, ToolOption, calling
 from mcp_runtime.shared.uri_template import Template, is_uri
 
 if TYPE_CHECKING:
+    from mcp_runtime.server.routes import RouteFunction
     from mcp_runtime.shared.calls import OnCall, OnSession
 
 log: Final = logging.getLogger("mcp_runtime.server.server")
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_R = TypeVar("_R", bound="RouteFunction")
 _M = TypeVar("_M", t.Tool, t.Prompt, t.Resource, t.ResourceTemplate)
 
 _ANSWERED_BY_THE_SESSION: Final = frozenset(
@@ -376,6 +378,27 @@ class Decorators:
         """
         self._dispatcher.middleware.append(function)
         return function
+
+    def route(self, method: str, path: str) -> Callable[[_R], _R]:
+        """Register an async function for a path beside the endpoint, such as ("GET", "/health").
+
+        It takes a `RouteRequest` and returns a text, bytes, a value to write as JSON, or a `Reply`
+        (of `mcp_runtime.server.routes`). Everyone may ask, without a token, with any Host; only
+        web pages may not, unless the method is GET or HEAD. Applications made from now on serve it.
+
+        Raises ValueError for a path without its slash, or that has such a function already.
+        """
+        if not path.startswith("/"):
+            raise ValueError(f"{path!r} is not the path of a URL: begin it with a slash")
+        of_path = self._dispatcher.routes.setdefault(path, {})
+        if method.upper() in of_path:
+            raise ValueError(f"{method.upper()} {path} has a function already")
+
+        def register(function: _R) -> _R:
+            of_path[method.upper()] = function
+            return function
+
+        return register
 
     def on_call(self, hook: OnCall) -> OnCall:
         """Register a hook around each request, of a client or of this server.

@@ -71,6 +71,8 @@ class ServerDispatcher:
         self.notification_handlers: Final[dict[str, list[Callable[..., Any]]]] = {}
         self.middleware: Final[list[Middleware]] = []
         self.hooks: Final = Hooks()
+        self.routes: Final[dict[str, dict[str, Any]]] = {}
+        """The functions of routes beside the endpoint, by path and method."""
         self.shared_parts: Final[list[Callable[[Store], AbstractAsyncContextManager[object]]]] = []
         """Contexts that share the state of extensions with other processes, by a store."""
         self._broadcaster: Final = ChangeBroadcaster()

@@ -228,6 +228,11 @@ class Server(Decorators):
                 "process, nor after a restart; give Server(keys=...), or set %s",
                 _KEYS,
             )
+        if routes := self._dispatcher.routes:
+            from mcp_runtime.server.http.route import Routes
+
+            own = {path: Routes(functions) for path, functions in routes.items()}
+            options["documents"] = {**own, **(options.get("documents") or {})}
         return HttpApp(self._dispatcher, **options)
 
     def run(

@@ -126,6 +126,7 @@ BOUNDED: Final = {
         core/terms/translation.py:Translation._steps
         core/terms/translation.py:Translation.admitted
         core/terms/translation.py:Translations._known
+        server/dispatcher.py:ServerDispatcher.routes
         server/functions/signature.py:Signature.choices
         server/http/cluster/session_record.py:SessionRecord.lists
         server/http/sessions/shared_session.py:SharedSession.lists

@@ -39,7 +39,7 @@ from mcp_runtime.server.http.asgi.request import (
 from mcp_runtime.server.http.asgi.service import HttpService, Principal
 from mcp_runtime.server.http.asgi.streaming import StreamingConnection
 from mcp_runtime.server.http.cluster.cluster import Cluster, Forwarded
-from mcp_runtime.server.http.document import Document
+from mcp_runtime.server.http.document import Published
 from mcp_runtime.server.http.sessions.legacy_sse import LegacySseEndpoint
 from mcp_runtime.server.http.sessions.per_request import PerRequestEndpoint
 from mcp_runtime.server.http.sessions.session_endpoint import SessionEndpoint
@@ -98,7 +98,7 @@ class HttpApp:
         messages: str = "/messages",
         health: str | None = None,
         ready: str | None = None,
-        documents: Mapping[str, Document] | None = None,
+        documents: Mapping[str, Published] | None = None,
         hosts: Iterable[str] | None = None,
         origins: Iterable[str] = (),
         forwarded: bool = False,
@@ -132,7 +132,7 @@ class HttpApp:
             if probe is not None:
                 self._publish(probe, {"GET": answer})
         for place, document in (documents or {}).items():
-            self._publish(place, {"GET": document.get, "OPTIONS": document.preflight})
+            self._publish(place, document.handlers)
         for _, each in self._routes:
             if not each.startswith("/"):
                 raise ValueError(f"{each!r} is not the path of a URL: begin it with a slash")

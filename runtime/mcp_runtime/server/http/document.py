@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Final
+from typing import Final, Protocol
 
 from mcp_runtime.server.http.asgi.request import Header, HttpRequest
 
@@ -16,6 +17,15 @@ _PUBLIC: Final[tuple[Header, ...]] = (
 )
 
 
+class Published(Protocol):
+    """Something at a path that everyone may ask for."""
+
+    @property
+    def handlers(self) -> Mapping[str, Callable[[HttpRequest], Awaitable[None]]]:
+        """The handlers by method."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """One document. A cache keeps it for `max_age` seconds, then asks whether it has changed."""
@@ -23,6 +33,10 @@ class Document:
     media_type: str
     content: bytes
     max_age: int = 3600
+
+    @property
+    def handlers(self) -> Mapping[str, Callable[[HttpRequest], Awaitable[None]]]:
+        return {"GET": self.get, "OPTIONS": self.preflight}
 
     async def get(self, request: HttpRequest) -> None:
         """Send the document, or status 304 to a client that has it. Raises ClientGone."""
