@@ -41,6 +41,13 @@ def out(made: Path, tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
+def dog(folder: Path) -> tuple[str | Path, ...]:
+    """A schema of one type, in that folder: its bindings are made and imported at once."""
+    path = folder / "dog.ts"
+    path.write_text("export interface Dog { name: string }\n", "utf-8")
+    return "--schema", path, "--revision", "dogs-1"
+
+
 def check(out: Path, *more: str) -> tuple[int, str]:
     result = invoke("generate", REVISION, *MODELS, "--out", out, "--check", *more)
     return result.exit_code, result.stdout
@@ -75,14 +82,15 @@ def test_a_folder_may_be_named_by_way_of_one_that_is_not_there(
     monkeypatch.chdir(tmp_path / "here")
     absolute = tmp_path / "new/../absolute"
     for out in ("../new/../out", "../link/../new/../out", absolute):
-        result = invoke("generate", REVISION, *MODELS, "--out", out)
+        words = ("generate", *dog(tmp_path / "target"), *MODELS, "--out", out)
+        result = invoke(*words)
         assert (result.exit_code, result.stderr) == (0, "")
-        assert invoke("generate", REVISION, *MODELS, "--out", out, "--check").exit_code == 0
+        assert invoke(*words, "--check").exit_code == 0
     new = ("new", "weather", "--revisions", "2026-07-28")
     assert invoke(*new, "--into", "../new/../weather", "--yes").exit_code == 0
     made = {"absolute", "here", "link", "out", "target", "weather"}
     assert {path.name for path in tmp_path.iterdir()} == made
-    assert {path.name for path in (tmp_path / "target").iterdir()} == {"inner", "out"}
+    assert {path.name for path in (tmp_path / "target").iterdir()} == {"dog.ts", "inner", "out"}
 
 
 def test_a_run_removes_nothing_that_another_has_written_meanwhile(
@@ -457,13 +465,14 @@ def test_no_machine_path_is_written(made: Path, root: Path) -> None:
         assert str(made).encode() not in data, path
 
 
-def test_piped_output_is_plain(made: Path, tmp_path: Path) -> None:
+def test_piped_output_is_plain(tmp_path: Path) -> None:
     env = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
-    first = run("generate", REVISION, *MODELS, "--out", tmp_path / "out", env=env)
+    words = ("generate", *dog(tmp_path), *MODELS, "--out", tmp_path / "out")
+    first = run(*words, env=env)
     assert first.stderr == b""
     assert b"\x1b" not in first.stdout
     tail_added(tmp_path / "out")
-    second = run("generate", REVISION, *MODELS, "--out", tmp_path / "out", "--check", env=env)
+    second = run(*words, "--check", env=env)
     assert second.returncode == 1
     assert b"\x1b" not in second.stdout + second.stderr
 
@@ -497,9 +506,7 @@ def test_black_formats_what_templates_make(tmp_path: Path) -> None:
     templates = tmp_path / "templates"
     templates.mkdir()
     (templates / "package.py.jinja").write_text("REVISIONS = { 'a':1 }\n")
-    (tmp_path / "mine.ts").write_text("export interface Dog { name: string }\n")
-    schema = ("--schema", tmp_path / "mine.ts", "--revision", "dogs-1")
-    args = ("generate", *schema, *MODELS, "--templates", templates, "--out")
+    args = ("generate", *dog(tmp_path), *MODELS, "--templates", templates, "--out")
     assert invoke(*args, tmp_path / "plain").exit_code == 0
     assert invoke(*args, tmp_path / "black", "--format", "black").exit_code == 0
     plain, black = (tree(tmp_path / name) for name in ("plain", "black"))

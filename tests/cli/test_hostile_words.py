@@ -231,7 +231,8 @@ def test_new_shows_the_error_of_a_server_without_escapes(tmp_path: Path) -> None
     check(invoke("new", "a", "--revisions", HOSTILE))
     check(invoke("new", "a", "--transports", HOSTILE))
     check(invoke("new", "a", "--from-tools", HOSTILE))
-    check(invoke("new", "a", "--into", tmp_path / HOSTILE.replace("/", "") / "b"))
+    inside = tmp_path / HOSTILE.replace("/", "") / "b"
+    check(invoke("new", "a", "--revisions", NEWEST, "--into", inside))
 
 
 def test_update_shows_a_project_without_escapes(

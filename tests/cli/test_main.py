@@ -16,6 +16,7 @@ import pytest
 from mcp_bindgen import __version__, cli, pins
 from mcp_bindgen.errors import BindgenError
 from tests.support.command import invoke, run
+from tests.support.wide import wide_but
 
 COMMAND: Final = [sys.executable, "-m", "mcp_bindgen"]
 FULL: Final = Path("/dev/full")
@@ -174,15 +175,19 @@ def test_help_that_cannot_be_written_is_code_2(arguments: tuple[str, ...]) -> No
     assert (done.returncode, done.stderr) == (cli.COULD_NOT, message)
 
 
+WRITERS: Final = [
+    "generate 2024-11-05 --out {}",
+    f"new weather --revisions {NEWEST} --into {{}}",
+]
+
+
 def test_standard_output_may_be_closed() -> None:
     shell = f"{sys.executable} -m mcp_bindgen inspect 2025-11-25 Tool >&-"
     done = subprocess.run(shell, shell=True, stderr=subprocess.PIPE, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (cli.OK, b"")
 
 
-@pytest.mark.parametrize(
-    "words", ["generate 2024-11-05 --out {}", f"new weather --revisions {NEWEST} --into {{}}"]
-)
+@pytest.mark.parametrize("words", wide_but(WRITERS[:1], WRITERS))
 def test_standard_error_may_be_closed(words: str, tmp_path: Path) -> None:
     shell = f"{sys.executable} -m mcp_bindgen {words.format(tmp_path / 'out')} 2>&-"
     done = subprocess.run(shell, shell=True, stdout=subprocess.PIPE, timeout=60, check=False)

@@ -46,6 +46,12 @@ class Copy:
             check=False,
         )
 
+    def verbs(self, *lines: Sequence[str]) -> list[tuple[int, str, str]]:
+        """Run verbs one after another in one process: the status, output and errors of each."""
+        ran = self.run("tests.support.lines", json.dumps(lines))
+        assert ran.returncode == 0, ran.stderr
+        return [(status, output, errors) for status, output, errors in json.loads(ran.stdout)]
+
     def python(self) -> dict[str, str]:
         """The digest of every Python source that is written by hand."""
         return {
@@ -71,26 +77,28 @@ def played(root: Path, at: Path, kind: Kind) -> Day:
     copy = Copy(root, at)
     before = copy.python()
     (at / "official.ts").write_text(kind.text(root / "schema"), "utf-8")
-    pulled = copy.run("mcp_bindgen", "pull", NAME, "--from", "official.ts")
-    assert pulled.returncode == 0, pulled.stderr
-    looked_at(copy)
-    refused = copy.run("mcp_bindgen", "generate")
-    assert refused.returncode == 2, refused.stdout
+    pulled, compared, inspected, refused = copy.verbs(
+        ["pull", NAME, "--from", "official.ts"],
+        ["diff", BEFORE, NAME],
+        ["inspect", NAME],
+        ["generate"],
+    )
+    assert pulled[0] == 0, pulled
+    assert_is_seen(compared, inspected)
+    status, _, questions = refused
+    assert status == 2, refused
     table = at / "schema" / "decisions.toml"
     table.write_text(successor.answers(kind, table.read_text("utf-8")), "utf-8")
     made = copy.run("mcp_bindgen", "generate", "--confirm")
     assert made.returncode == 0, made.stderr
-    rows, confirmed = successor.asked(refused.stderr), successor.confirmations(refused.stderr)
-    return Day(copy, rows, confirmed, before)
+    return Day(copy, successor.asked(questions), successor.confirmations(questions), before)
 
 
-def looked_at(copy: Copy) -> None:
+def assert_is_seen(compared: tuple[int, str, str], inspected: tuple[int, str, str]) -> None:
     """What is new can be seen by name before anything is answered."""
-    compared = copy.run("mcp_bindgen", "diff", BEFORE, NAME)
-    assert compared.returncode in (0, 1), compared.stderr
-    inspected = copy.run("mcp_bindgen", "inspect", NAME)
-    assert inspected.returncode == 0, inspected.stderr
-    assert re.search(r"Methods \((21|22|23)\)", inspected.stdout)
+    assert compared[0] in (0, 1), compared
+    assert inspected[0] == 0, inspected
+    assert re.search(r"Methods \((21|22|23)\)", inspected[1])
 
 
 @pytest.fixture(scope="module")
@@ -108,12 +116,15 @@ def test_every_decision_is_asked_for_at_once_with_its_place(mixed: Day) -> None:
 def test_bindings_methods_steps_and_diff_work(mixed: Day) -> None:
     copy = mixed.copy
     assert copy.python() == mixed.before
-    assert copy.run("mcp_bindgen", "generate", "--check").returncode == 0
-    differences = copy.run("mcp_bindgen", "diff", BEFORE, NAME, "--format", "json")
-    assert differences.returncode == 1, differences.stderr
-    assert "checksum/get" in differences.stdout
-    inspected = copy.run("mcp_bindgen", "inspect", NAME, "VideoContent")
-    assert "class VideoContent" in inspected.stdout
+    checked, differences, inspected = copy.verbs(
+        ["generate", "--check"],
+        ["diff", BEFORE, NAME, "--format", "json"],
+        ["inspect", NAME, "VideoContent"],
+    )
+    assert checked[0] == 0, checked
+    assert differences[0] == 1, differences
+    assert "checksum/get" in differences[1]
+    assert "class VideoContent" in inspected[1]
 
 
 SCRIPT: Final = """

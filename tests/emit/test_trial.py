@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pytest
 
+from mcp_bindgen import pins
 from mcp_bindgen.emit import trial as trials
 from mcp_bindgen.emit.trial import Trial
 from mcp_bindgen.errors import OutputError
@@ -145,7 +146,8 @@ def test_new_writes_no_project_whose_server_cannot_be_imported(
         return {**real(*args), "src/weather/server.py": "raise TypeError('no server')\n"}
 
     monkeypatch.setattr(project, "texts", broken)
-    result = invoke("new", "weather", "--into", tmp_path / "weather", "--yes")
+    options = ("--revisions", pins.revisions()[-1], "--into", tmp_path / "weather", "--yes")
+    result = invoke("new", "weather", *options)
     assert result.exit_code == 2
     assert (
         "weather/server.py:1: what would be written cannot be imported: TypeError" in result.stderr
