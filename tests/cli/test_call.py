@@ -275,3 +275,41 @@ def test_nothing_in_an_error_of_a_server_steers_the_terminal(text: str, tmp_path
     assert done.exit_code == 2
     assert "no " in done.stderr
     assert is_inert(done.stderr)
+
+
+def test_a_result_without_content_says_the_place_and_the_remedy(tmp_path: Path) -> None:
+    answers = {
+        "tools/list": {"result": TOOLS},
+        "tools/call": {"result": {"structuredContent": {"a": 1}}},
+    }
+    done = call("--", *raw(tmp_path, answers=answers), "t")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == (
+        "mcp-bindgen: tools/call: $.content: expected array, found nothing; a server sends "
+        "`content` beside `structuredContent`, if only an empty list\n"
+    )
+
+
+def test_a_proxy_that_is_not_there_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    proxy = f"http://me:secret@127.0.0.1:{port}"
+    done = call("--proxy", proxy, "--list", "http://example.com/mcp")
+    assert (done.exit_code, done.stdout) == (2, "")
+    place = f"http://example.com through the proxy http://127.0.0.1:{port}: no connection"
+    assert place in done.stderr
+    assert "check the address of the proxy, and that it is running" in done.stderr
+    assert "secret" not in done.stderr
+
+
+def test_a_validator_that_is_not_installed_is_no_news(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("mcp_bindgen.cli.call.command.find_spec", lambda name: None)
+    tool = {**TOOLS["tools"][0], "outputSchema": {"type": "object"}}
+    content = {"content": [], "structuredContent": {"a": 1}}
+    answers = {"tools/list": {"result": {"tools": [tool]}}, "tools/call": {"result": content}}
+    done = call("--", *raw(tmp_path, answers=answers), "t", "a=1")
+    assert (done.exit_code, done.stderr) == (0, "")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mcp_bindgen import pins
 from mcp_bindgen.cli.held_errors import HeldErrors
-from mcp_bindgen.cli.programs import launched
+from mcp_bindgen.cli.programs import is_script, launched
 from mcp_bindgen.errors import InputError
 
 if TYPE_CHECKING:
@@ -66,7 +66,9 @@ def served_command(source: str) -> Sequence[str] | None:
     """Return the command that starts a server, or None for a file with lists and for a URL."""
     path = Path(source)
     if path.is_file():
-        return launched([source]) if _is_program(path) else None
+        if is_script(source):
+            return launched([source])
+        return [str(path.absolute())] if _is_program(path) else None
     if path.exists() or _URL.match(source) or source.startswith(_GIT):
         return None
     words = _words(source)
@@ -82,9 +84,7 @@ def _words(command: str) -> list[str]:
 
 
 def _is_program(path: Path) -> bool:
-    """Return whether a file is a program to start: a script, or executable and not JSON."""
-    if tuple(launched([str(path)])) != (str(path),):
-        return True
+    """Return whether a file is a program to start: it is executable, and not JSON."""
     if not os.access(path, os.X_OK):
         return False
     with path.open("rb") as file:

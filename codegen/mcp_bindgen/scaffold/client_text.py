@@ -32,7 +32,7 @@ TARGETS: Final = ("runtime", "mcp")
 _IMPORTS: Final[Mapping[str, tuple[str, ...]]] = {
     "re": (),
     "sys": (),
-    "collections.abc": ("AsyncIterator", "Mapping"),
+    "collections.abc": ("AsyncGenerator", "Mapping"),
     "contextlib": ("asynccontextmanager",),
     "typing": (
         *("TYPE_CHECKING", "Annotated", "Any", "Final", "Literal", "TypeAlias", "TypeVar"),

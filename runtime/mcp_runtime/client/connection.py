@@ -211,7 +211,11 @@ class ClientConnection(Connection):
         if "subscriptions/listen" in self.terms.translation.revision.methods:
             await self._open_stream(subscription)
         else:
+            subscription.narrow(self.terms.capabilities)
             await self.watch(subscription, "subscribe")
+        if refused := subscription.refused:
+            lists = " and ".join(refused)
+            log.warning("the server does not report changes of its %s: nothing will come", lists)
 
     async def unlisten(self, subscription: Subscription) -> None:
         if subscription.id is not None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from typing import Final, Literal, NamedTuple, TypeAlias
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from mcp_runtime.core.session.events import Notified
 from mcp_runtime.core.wire.jsonrpc import Id
@@ -71,6 +71,27 @@ class Subscription:
         self._is_over, self._error = True, error
         self.acknowledged.set()
         self._changed.set()
+
+    def narrow(self, capabilities: Mapping[str, Any]) -> None:
+        """Take the lists out of `served` whose changes a server of these capabilities does not
+        report. In the handshake era no message says so.
+        """
+        wire: dict[str, Any] = t.to_wire(self.wanted)
+        for what in _LISTS:
+            if not (capabilities.get(what) or {}).get("listChanged"):
+                wire.pop(f"{what}ListChanged", None)
+        self.served = t.from_wire(t.SubscriptionFilter, wire)
+
+    @property
+    def refused(self) -> list[What]:
+        """The wanted lists whose changes the server does not report."""
+        name = "{}_list_changed"
+        return [
+            what
+            for what in _LISTS
+            if getattr(self.wanted, name.format(what)) is True
+            and getattr(self.served, name.format(what)) is not True
+        ]
 
     def require_accepted(self) -> None:
         """Raise the error with which the server has refused or ended the subscription."""

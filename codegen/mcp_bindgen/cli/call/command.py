@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack, ExitStack, contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -407,6 +408,7 @@ async def _ask(
 
     logging.getLogger("mcp_runtime.tolerances").propagate = False  # we name what was left out
     activity = Activity()
+    options["validate"] = find_spec("jsonschema_rs") is not None  # its absence is no news here
 
     with ExitStack() as stack:
         if trace is not None:

@@ -20,6 +20,7 @@ _PAIR: Final = re.compile(r"(?P<name>[^\W\d][\w.-]*)=(?P<value>.*)", re.S)
 _PROGRAM: Final = re.compile(
     r"\.(?:py|pyz|js|cjs|mjs|ts|mts|sh|rb|jar|exe|bat|cmd|ps1|dll|php)$", re.I
 )
+_OBJECT: Final = """For instance: '{"city": "Bergen"}', or city=Bergen."""
 _VERSION: Final = re.compile(r"[\d.]+$")
 _LAUNCHERS: Final = {
     **dict.fromkeys(("python", "python3", "pypy", "py", "node", "bun", "sh", "bash"), 0),
@@ -57,7 +58,7 @@ def parse(
     if arguments and len(rest) > 1 and document is None and rest[-1].lstrip().startswith("{"):
         document = rest.pop()
     if document is not None and given:
-        raise InputError("the arguments are JSON or name=value, not both")
+        raise InputError("the arguments are JSON or name=value, not both", remedy="Leave one out.")
     named = None if document is None else _object(document)
     if not tool:
         return Words(launched(rest), "", named, given)
@@ -73,9 +74,9 @@ def _object(text: str) -> Mapping[str, Any]:
     try:
         arguments: dict[str, Any] = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"the arguments are not JSON: {error}") from None
+        raise InputError(f"the arguments are not JSON: {error}", remedy=_OBJECT) from None
     if arguments.__class__ is not dict:
-        raise InputError("the arguments are not a JSON object")
+        raise InputError("the arguments are not a JSON object", remedy=_OBJECT)
     return arguments
 
 
@@ -86,7 +87,7 @@ def require_tool(command: Sequence[str], tool: str) -> None:
     long as a server may take to start.
     """
     if tool.startswith(("[", '"')):
-        raise InputError("the arguments are not a JSON object")
+        raise InputError("the arguments are not a JSON object", remedy=_OBJECT)
     if is_url(tool) or _is_program(tool) or (command and _is_bare(command)):
         words = safe(shlex.join((*command, tool)))
         server = f"-- {words}" if command else words

@@ -80,7 +80,7 @@ class HttpResponse:
                 yield chunk
         except _BROKEN as error:
             raise _disconnected_error(
-                self._response.request.method, self._response.url, error
+                self._response.request.method, self._response.url, error, None
             ) from error
 
     async def body(self) -> bytes:
@@ -164,10 +164,11 @@ class HttpClient:
     ) -> None:
         self.url = _url(url)
         self._limits = limits
+        self._proxy = None if proxy is None else _proxy(proxy)
         self._client = httpx2.AsyncClient(
             headers={"Accept-Encoding": "identity", **headers},
             verify=default_tls() if tls is None else tls,
-            proxy=None if proxy is None else _proxy(proxy),
+            proxy=self._proxy,
             cookies=LimitedCookieJar(limits),
             trust_env=False,
             timeout=httpx2.Timeout(None, connect=limits.deadline),
@@ -198,7 +199,8 @@ class HttpClient:
                     url = target
                 raise TooMuch(f"over {self._limits.redirects} redirects (Limits.redirects)")
         except _BROKEN as error:
-            raise _disconnected_error(method, url, error) from error
+            proxy = None if self._proxy is None else self._proxy.url
+            raise _disconnected_error(method, url, error, proxy) from error
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -216,11 +218,17 @@ def _proxy(url: str) -> httpx2.Proxy:
     return httpx2.Proxy(url)
 
 
-def _disconnected_error(method: str, url: httpx2.URL, error: Exception) -> Disconnected:
+def _disconnected_error(
+    method: str, url: httpx2.URL, error: Exception, proxy: httpx2.URL | None
+) -> Disconnected:
     why = f"{type(error).__name__} {error}".strip()[:_MAX_SHOWN]
     if isinstance(error, _NOT_REACHED):
         remedy = "check the host and the port, and that the server is running"
-        return NotReached(f"{method} {_origin(url)}: no connection, {why}; {remedy}")
+        place = _origin(url)
+        if proxy is not None:
+            place = f"{place} through the proxy {_origin(proxy)}"
+            remedy = "check the address of the proxy, and that it is running"
+        return NotReached(f"{method} {place}: no connection, {why}; {remedy}")
     return Disconnected(f"{method} {_origin(url)}: {why}")
 
 
@@ -244,7 +252,10 @@ def _url(text: str) -> httpx2.URL:
     except httpx2.InvalidURL as error:
         raise ValueError(f"not a URL: {error}") from None
     if url.scheme not in ("http", "https") or not url.host:
-        raise ValueError("a server's URL begins with http:// or https://, and has a host")
+        shown = f"{url.scheme}://{url.host}"[:_MAX_SHOWN]  # the rest may be secret
+        raise ValueError(
+            f"a server's URL begins with http:// or https://, not as {shown!r} does, and has a host"
+        )
     if url.port is not None and url.port > 65_535:
         raise ValueError(f"not a URL: its port is {url.port}, and the largest is 65535")
     return url.copy_with(fragment=None)

@@ -258,7 +258,9 @@ class Session(ABC):
 
     def _bad_answer(self, sent: PendingRequest, why: object, now: float) -> list[Event]:
         """Fail a request of ours whose answer cannot be used."""
-        return [Failed(sent, BadAnswer(f"{sent.method}: {why}"))]
+        fault = f"{sent.method}: {why}"
+        remedy = next((words for start, words in _REMEDIES if fault.startswith(start)), "")
+        return [Failed(sent, BadAnswer(f"{fault}{remedy}"))]
 
     def _on_error_response(self, frame: jsonrpc.ErrorResponse, now: float) -> list[Event]:
         sent = None if frame.id is None else self.pending.pop(frame.id)
@@ -535,6 +537,13 @@ class Session(ABC):
 
 
 _CANCEL: Final = "notifications/cancelled"
+_REMEDIES: Final = (
+    (
+        "tools/call: $.content: expected array",
+        "; a server sends `content` beside `structuredContent`, if only an empty list",
+    ),
+)
+"""Remedies for faults that servers often have, by the beginning of the fault's text."""
 _MAY_BE_FAULTY: Final = (jsonrpc.Malformed, jsonrpc.Batch)
 
 
