@@ -78,7 +78,8 @@ class Subscription:
         """
         wire: dict[str, Any] = t.to_wire(self.wanted)
         for what in _LISTS:
-            if not (capabilities.get(what) or {}).get("listChanged"):
+            offered: Mapping[str, Any] = capabilities.get(what) or {}
+            if not offered.get("listChanged"):
                 wire.pop(f"{what}ListChanged", None)
         self.served = t.from_wire(t.SubscriptionFilter, wire)
 
