@@ -119,6 +119,7 @@ def test_every_row_explains_a_dispute_with_the_peer(peer: Peer) -> None:
     assert unknown == TASKS
 
 
+@pytest.mark.wide
 @pytest.mark.peers
 def test_every_dispute_with_the_peer_is_explained_by_the_schema(peer: Peer) -> None:
     explained(peer, ROWS, ROUNDS, seed())
