@@ -35,6 +35,7 @@ VERBS: Final[Mapping[str, str]] = {
     "client": "Write a typed client of a server, and check it against the server.",
     "convert": "Convert a message from one revision to another, and report what is lost.",
     "diff": "Compare two schemas, or two servers, and say whom each change breaks.",
+    "export": "Write the meaning of each revision as JSON, for other languages.",
     "generate": "Write the bindings of every revision, or of some.",
     "inspect": "Show the declarations of a schema: as text, JSON or JSON Schema.",
     "install": "Add a server to the settings of a host.",
