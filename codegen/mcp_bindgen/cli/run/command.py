@@ -10,6 +10,7 @@ import click
 
 from mcp_bindgen.cli import OK
 from mcp_bindgen.cli.options import open_trace
+from mcp_bindgen.cli.run.request_log import log_requests
 from mcp_bindgen.cli.run.target import compat_server_of, failure, program_arguments, server_of
 from mcp_bindgen.cli.show import safe, warn
 from mcp_bindgen.errors import BindgenError, InputError
@@ -94,9 +95,9 @@ def command(
 
     SERVER may be left out if the module has one server; with --compat it may be the function which
     starts the server. The program reads the ARGUMENTs in sys.argv. Its output goes to standard
-    error; over HTTP the address is printed there too. Exit status 0: the client has gone, or a
-    signal ended the server; 2: there is no such server, the address cannot be used, or a worker
-    ended again and again.
+    error; over HTTP the address and a line for each request are printed there too. Exit status 0:
+    the client has gone, or a signal ended the server; 2: there is no such server, the address
+    cannot be used, or a worker ended again and again.
     """
     options = _options(http, hosts, origins, root_path, store)
     if compat and workers > 1:
@@ -120,6 +121,8 @@ def _serve(server: Any, target: str, trace: str | None, options: dict[str, Any])
             "Waiting for the messages of a client on standard input; Ctrl-C ends this.\n"
             f"To try the server: mcp-bindgen call --list -- mcp-bindgen run {safe(target)}"
         )
+    if "http" in options:
+        log_requests(server)
     with ExitStack() as stack:
         try:
             server.run(trace=_trace(stack, trace), **options)

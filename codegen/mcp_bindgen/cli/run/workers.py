@@ -19,6 +19,7 @@ from types import FrameType
 from typing import Any, Final
 
 from mcp_bindgen.cli import COULD_NOT, OK
+from mcp_bindgen.cli.run.request_log import log_requests
 from mcp_bindgen.cli.run.target import server_of
 from mcp_bindgen.cli.show import warn
 from mcp_bindgen.errors import InputError
@@ -146,6 +147,7 @@ def _work(target: str, options: Mapping[str, Any]) -> None:
     Thread(target=_end_with_supervisor, daemon=True).start()
     server, shows_errors = server_of(target), options["show_errors"]
     server.show_errors = server.show_errors or shows_errors
+    log_requests(server)
     server.run(**{name: each for name, each in options.items() if name != "show_errors"})
 
 
