@@ -464,6 +464,7 @@ def test_a_successor_is_spoken_when_its_rows_are_answered(
         ran = day.copy.run("messages")
         assert ran.returncode == 0, ran.stderr
         laws_hold(day.copy, "tests/laws/test_steps.py")
+    every_revision_is_served(day.copy)
     if name == "methods":
         names_serve_each_other(day.copy)
     written_readers(day.copy)
@@ -485,6 +486,18 @@ def test_a_successor_is_spoken_when_its_rows_are_answered(
             assert not faults, (talk.agreed, faults[:5])
             if name == "outputs" and talk.agreed == NAME:
                 assert_all_is_in_outputs(messages)
+
+
+def every_revision_is_served(copy: Copy) -> None:
+    """Clients of the five older revisions and of the successor, each alone, with a new server."""
+    ran = copy.run(TALK, "each")
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    talks = [Conversation(*json.loads(line)) for line in ran.stdout.splitlines()]
+    older = sorted(path.name for path in (copy.at / "schema").glob("20*"))
+    assert [talk.agreed for talk in talks] == older
+    assert older[-1] == NAME
+    assert len(older) == 6
+    assert [talk.faults for talk in talks] == [{}] * 6
 
 
 def names_serve_each_other(copy: Copy) -> None:

@@ -16,8 +16,10 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Any, Final
 
@@ -185,7 +187,9 @@ def _findings(day: Day) -> list[Any]:
 
 
 def converse(day: Day) -> str:
-    """Let peers of both revisions talk over stdio; a second reader takes each message again."""
+    """Let peers of both revisions talk over stdio and HTTP; a second reader takes each message
+    again.
+    """
     both = f"{day.before},{day.revision}"
     _write_reader(day)
     rows: list[str] = []
@@ -195,18 +199,40 @@ def converse(day: Day) -> str:
         (day.revision, (both, day.revision)),
     ):
         server = json.dumps([*_environment(), sys.executable, "-m", TALK, "stdio", speaks])
-        words = [word for offer in offers for word in (server, offer)]
-        done = day.run(TALK, "ask", *words)
+        with _serving(day, len(offers), speaks) as urls:
+            talks = [*zip(repeat(server), offers), *zip(urls, offers, strict=True)]
+            done = day.run(TALK, "ask", *(word for talk in talks for word in talk))
         if done.returncode != 0:
             raise Stop(f"A client of {', '.join(offers)} fails:\n{done.stderr.strip()[-2000:]}")
-        for offer, line in zip(offers, done.stdout.splitlines(), strict=True):
+        for (place, offer), line in zip(talks, done.stdout.splitlines(), strict=True):
             agreed, faults, wire = json.loads(line)
             faults = [*map(str, faults.items()), *_read_again(day, agreed, wire)]
-            rows.append(f"server {speaks}, client {offer}: {agreed}, {len(wire)} messages")
+            way = "stdio" if place == server else "HTTP"
+            talk = f"server {speaks}, client {offer}, {way}"
+            rows.append(f"{talk}: {agreed}, {len(wire)} messages")
             if faults:
                 raise Stop("\n".join([f"{rows[-1]}: not as that revision promises:", *faults[:8]]))
     day.write("conversation.txt", "\n".join(rows) + "\n")
     return f"{len(rows)} conversations"
+
+
+@contextmanager
+def _serving(day: Day, count: int, revisions: str) -> Iterator[list[str]]:
+    """Serve over HTTP; yield the URL of each of `count` servers. Raises Stop if one is missing."""
+    command = [sys.executable, "-m", TALK, "serve", str(count), revisions]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, cwd=day.root, stdin=pipe, stdout=pipe, stderr=pipe, text=True
+    ) as process:
+        assert process.stdout is not None
+        urls = [process.stdout.readline().strip() for _ in range(count)]
+        try:
+            if not all(urls):
+                _, stderr = process.communicate()
+                raise Stop(f"A server of {revisions} fails:\n{stderr.strip()[-2000:]}")
+            yield urls
+        finally:
+            process.communicate()
 
 
 def _environment() -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+import yaml
 
 from tests.day import __main__ as day
 from tests.day import answers, pages
@@ -273,7 +275,8 @@ def test_the_day_of_a_successor_is_played_to_its_end(root: Path) -> None:
     assert ended.returncode == 0, ended.stderr
     work = copy / "build" / "day" / NAME
     talks = (work / "conversation.txt").read_text("utf-8").splitlines()
-    assert len(talks) == 7
+    assert len(talks) == 14
+    assert [sum(f", {way}: " in line for line in talks) for way in ("stdio", "HTTP")] == [7, 7]
     assert all(f": {NAME}, " in line or f": {BEFORE}, " in line for line in talks)
     assert "- New: checksum/get" in (work / "changelog.md").read_text("utf-8")
     assert "- [ ] the method `checksum/get`" in (work / "rules.md").read_text("utf-8")
@@ -282,3 +285,21 @@ def test_the_day_of_a_successor_is_played_to_its_end(root: Path) -> None:
     assert again.returncode == 0, again.stderr
     assert "0 answers taken" in again.stdout
     assert json.dumps(NAME) in (copy / "schema" / "PINS.toml").read_text("utf-8")
+
+
+def test_the_workflow_plays_the_day_with_commands_that_exist_and_no_secret() -> None:
+    home = Path(__file__).parents[2]
+    text = (home / ".github" / "workflows" / "schema.yml").read_text("utf-8")
+    steps = yaml.safe_load(text)["jobs"]["pull"]["steps"]
+    script = "\n".join(step.get("run", "") for step in steps)
+    targets = set(re.findall(r"^([a-z]+):", (home / "Makefile").read_text("utf-8"), re.MULTILINE))
+    assert set(re.findall(r"\bmake ([a-z]+)", script)) == {"setup", "day"}
+    assert {"setup", "day"} <= targets
+    assert re.findall(r"mcp-bindgen (\w+)", script) == ["pull"]
+    assert "secrets." not in text
+    branch = "official-schema"
+    for words in ("--head", "switch -c", "push origin"):
+        assert f"{words} {branch}" in script
+    waiting = [step for step in steps if "if" in step]
+    assert {step["if"] for step in waiting} == {"steps.open.outputs.count == '0'"}
+    assert [step["name"] for step in waiting] == [step["name"] for step in steps if "name" in step]

@@ -1,13 +1,14 @@
 """A pair server of one copy of the project, and a client of another that tries all it has.
 
-python -m tests.support.successor_talk serve COUNT         serves over HTTP until its input ends
-python -m tests.support.successor_talk stdio [REVISIONS]   serves over stdio
+python -m tests.support.successor_talk serve COUNT [REVISIONS]   serves HTTP until its input ends
+python -m tests.support.successor_talk stdio [REVISIONS]         serves stdio
 python -m tests.support.successor_talk ask [PLACE REVISIONS]...
+python -m tests.support.successor_talk each                      asks a server in memory
 
 REVISIONS, by commas, are all that the copy has unless others are given. A place is a URL, or the
 command of a stdio server as a JSON array. For each, a client that speaks the REVISIONS prints a
 line of JSON: the revision agreed on, what it saw that this revision does not promise, and each
-message with its direction.
+message with its direction. `each` has a client for every revision that the copy knows.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ def made(revisions: Sequence[str] = ALL) -> Server:
     return server
 
 
-def serve(count: int) -> None:
-    """Prints the URL of each of that many servers."""
+def serve(count: int, revisions: Sequence[str] = ALL) -> None:
+    """Print the URL of each of `count` servers of these revisions."""
     with ExitStack() as stack:
         loopback = stack.enter_context(Loopback())
         for _ in range(count):
-            url = stack.enter_context(loopback.mounted(made().asgi()))
+            url = stack.enter_context(loopback.mounted(made(revisions).asgi()))
             sys.stdout.write(f"{url}/mcp\n")
         sys.stdout.flush()
         sys.stdin.read()
@@ -55,13 +56,18 @@ def serve(count: int) -> None:
 Talk = tuple[str | None, dict[str, Any], list[tuple[str, str]]]
 
 
-async def ask(revisions: Sequence[str], place: str) -> Talk:
+def client_of(place: str | Server, options: dict[str, Any]) -> Client:
+    if isinstance(place, Server):
+        return Client(place, **options)
+    if place.startswith("["):
+        return Client.stdio(json.loads(place), stderr="drop", **options)
+    return Client.http(place, **options)
+
+
+async def ask(revisions: Sequence[str], place: str | Server) -> Talk:
     """The revision agreed on, what was not as that revision promises, and the messages."""
     host = Host()
-    options = host.options(revisions)
-    is_command = place.startswith("[")
-    made = Client.stdio(json.loads(place), stderr="drop", **options) if is_command else None
-    async with made or Client.http(place, **options) as client:
+    async with client_of(place, host.options(revisions)) as client:
         agreed = str(client.revision)
         seen = await observed(client, host)
         wanted = expected(agreed)
@@ -77,7 +83,7 @@ async def ask(revisions: Sequence[str], place: str) -> Talk:
     return agreed, {name: seen[name] for name in seen if seen[name] != wanted.get(name)}, wire
 
 
-async def ask_all(places: Sequence[str], offers: Sequence[str]) -> None:
+async def ask_all(places: Sequence[str | Server], offers: Sequence[str]) -> None:
     """One conversation with each place, in each offer's revisions, all at once."""
     for answer in await asyncio.gather(
         *(ask(offer.split(","), place) for offer, place in zip(offers, places, strict=True))
@@ -89,7 +95,9 @@ def main(verb: str, *args: str) -> None:
     if verb == "stdio":
         made(args[0].split(",") if args else ALL).run()
     elif verb == "serve":
-        serve(int(args[0]))
+        serve(int(args[0]), args[1].split(",") if args[1:] else ALL)
+    elif verb == "each":
+        asyncio.run(ask_all([made() for _ in ALL], ALL))
     else:
         asyncio.run(ask_all(args[0::2], args[1::2]))
 

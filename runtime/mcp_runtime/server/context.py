@@ -460,8 +460,8 @@ class Context(Generic[_L]):
     async def _ask(
         self, request: Any, *, key: str | None = None, timeout: float | None = None
     ) -> Any:
-        params, method = getattr(request, "params", t.UNSET), request.method
-        if first_name(method) not in self.called.terms.translation.methods:
+        params, method = getattr(request, "params", t.UNSET), first_name(request.method)
+        if method not in self.called.terms.translation.methods:
             raise NotOffered(method, "", "client", missing=f"it in {self.revision}")
         require_client(method, capability_of(method), params, self.client_capabilities)
         if self._asker is not None:
