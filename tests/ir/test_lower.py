@@ -222,6 +222,19 @@ def test_a_reserved_name_gets_an_underscore() -> None:
     ]
 
 
+def aliases(count: int) -> str:
+    """As many aliases, each of the one before it, and an interface that uses the last."""
+    lines = (f"type A{i} = A{i - 1};" for i in range(1, count))
+    return "\n".join(["type A0 = string;", *lines, f"interface X {{ a: A{count - 1} }}"])
+
+
+def test_many_aliases_in_a_row_are_too_deep_and_no_circle() -> None:
+    assert lowered(aliases(MAX_DEPTH - 1)).structs["X"].fields[0].type == Ref(f"A{MAX_DEPTH - 2}")
+    for count in (MAX_DEPTH + 1, 100, 300):
+        with pytest.raises(LimitExceeded, match=f"more than {MAX_DEPTH} .* build on one another"):
+            lowered(aliases(count))
+
+
 def test_a_method_may_have_a_reserved_name() -> None:
     schema = lowered(
         'interface Struct { method: "a/b" } interface StructResult { a: 1 } '

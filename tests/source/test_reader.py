@@ -28,7 +28,7 @@ export interface A<T extends string = "a", U = {}> extends Base<T>, Omit<Base<U>
   tuple: [string, number?, ...object[]]; named: [first: string, second?: number, ...rest: X[]];
   readonly [key: string]: unknown;
 }
-interface Base<T> { t: T }
+interface Base<T> { t: T } interface Vary<in out T, out U extends T, in V = 1> { in: T; out: [U, V] }
 export type Key = keyof A; type Get = A["a"]["b"] & typeof C & (never | void | symbol);
 type Literals = | "a\\n\\u0041\\x41\\u{41}\\
 b" | -1 | 1.5 | .5 | 1_000 | true | false | undefined;
@@ -64,6 +64,11 @@ def named_nodes(data: bytes) -> int:
 def test_every_node_of_a_schema_is_read_once(root: Path, revision: str) -> None:
     data = (root / "schema" / revision / "schema.ts").read_bytes()
     assert read(data, "a.ts").nodes == named_nodes(data)
+
+
+@pytest.mark.parametrize("text", ["// <in T>", "/** a, out B, c */", 'type A = "<out T>";'])
+def test_variance_in_a_comment_or_a_text_stays(text: str) -> None:
+    assert preprocess(text.encode()) == text.encode()
 
 
 def test_every_node_of_every_construct_is_read_once() -> None:
@@ -153,6 +158,7 @@ def test_a_declaration_knows_its_kind_and_whether_it_is_exported() -> None:
     assert [(type(d).__name__, d.name, d.exported) for d in declarations] == [
         ("Interface", "A", True),
         ("Interface", "Base", False),
+        ("Interface", "Vary", False),
         ("Alias", "Key", True),
         ("Alias", "Get", False),
         ("Alias", "Literals", False),

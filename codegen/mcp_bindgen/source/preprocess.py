@@ -1,4 +1,7 @@
-"""Rewrites TypeScript unknown to the parser into known syntax, keeping all byte offsets."""
+"""Rewrites TypeScript unknown to the parser into known syntax, keeping all byte offsets.
+
+The `in` and `out` of a type parameter say how it may vary, which changes no type.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +17,26 @@ _TOKEN: Final = re.compile(
   | (?<![\w$.]) export (?P<type> \s+type) (?= \s*\* )
   | (?<![\w$.]) (?P<module> import \s*\(\s* (?: "[^"\\\n]*" | '[^'\\\n]*' ) \s*\) )
     (?= \s*\.\s*[\w$]+\s*< )
+  | (?<=[<,]) \s* (?P<variance> (?: in \s+ out | in | out ) \s )
+    (?= \s* [A-Za-z_$][\w$]* \s* (?: [,>=] | extends\b ) )
   | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | `(?:[^`\\]|\\.)*`
     """,
     re.VERBOSE | re.DOTALL,
 )
 
 
-_SUSPECT: Final = (re.compile(rb"export\s+type\s*\*"), re.compile(rb"import\s*\("))
+_SUSPECT: Final = (
+    re.compile(rb"export\s+type\s*\*"),
+    re.compile(rb"import\s*\("),
+    re.compile(rb"[<,]\s*(?:in|out)\s+[\w$]+\s*(?:[,>=]|extends\b|out\b)"),
+)
 """A file without any of these needs no look at each of its tokens."""
 
 
 def preprocess(data: bytes) -> bytes:
-    """`export * from` for `export type * from`, and a name for the import of `import("m").A<T>`."""
+    """Write `export * from` for `export type * from`, a name for the import of `import("m").A<T>`,
+    and blanks for `in` and `out` before a type parameter.
+    """
     if not any(suspect.search(data) for suspect in _SUSPECT):
         return data
     return _TOKEN.sub(_otherwise, data)
@@ -33,5 +44,7 @@ def preprocess(data: bytes) -> bytes:
 
 def _otherwise(token: re.Match[bytes]) -> bytes:
     if (word := token["type"]) is not None:
+        return token[0].removesuffix(word) + b" " * len(word)
+    if (word := token["variance"]) is not None:
         return token[0].removesuffix(word) + b" " * len(word)
     return token[0] if token["module"] is None else b"_" * len(token[0])

@@ -295,7 +295,7 @@ class Resolver:
 
     def bare(self, type: syntax.Type) -> syntax.Type:
         """`type` with aliases and enums replaced until none is left."""
-        for _ in range(MAX_DEPTH):
+        for _ in range(len(self.declared) + MAX_DEPTH):
             inner = self.open_name(type)
             if inner is type:
                 return type
