@@ -28,7 +28,8 @@ export interface A<T extends string = "a", U = {}> extends Base<T>, Omit<Base<U>
   tuple: [string, number?, ...object[]]; named: [first: string, second?: number, ...rest: X[]];
   readonly [key: string]: unknown;
 }
-interface Base<T> { t: T } interface Vary<in out T, out U extends T, in V = 1> { in: T; out: [U, V] }
+interface Base<T> { t: T }
+interface Vary<in out T, out U extends T, in V = 1> { in: T; out: [U, V] }
 export type Key = keyof A; type Get = A["a"]["b"] & typeof C & (never | void | symbol);
 type Literals = | "a\\n\\u0041\\x41\\u{41}\\
 b" | -1 | 1.5 | .5 | 1_000 | true | false | undefined;
