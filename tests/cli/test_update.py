@@ -89,6 +89,38 @@ def test_nothing_to_do_changes_nothing(project: Path) -> None:
     assert git(project, "status", "--porcelain") == ""
 
 
+OWN = """\
+from typing import Final
+
+from ._mcp.runtime import Context, Server
+
+server = Server(
+    "my-server",
+    "0.1.0",
+    instructions="Ask before you book.",
+)
+
+
+@server.tool
+def book(flight: str) -> str:
+    return flight
+"""
+
+
+@pytest.mark.parametrize("is_rewritten", [True, False], ids=["rewritten", "deleted"])
+def test_the_sample_never_comes_back(
+    is_rewritten: bool, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newer(monkeypatch, {SERVER: replaced(SERVER, "return found[:limit]", "return found")})
+    sample, gone, _ = made(CHOSEN)[SERVER].partition("@server.tool")
+    assert gone
+    mine = OWN if is_rewritten else sample
+    (project / SERVER).write_text(mine, encoding="utf-8")
+    committed(project)
+    assert invoke("update").exit_code == 0
+    assert (project / SERVER).read_text(encoding="utf-8") == mine
+
+
 def test_check_tells_that_the_project_is_behind(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

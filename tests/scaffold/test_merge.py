@@ -70,6 +70,18 @@ def test_changes_of_the_same_line_are_marked_as_git_does() -> None:
     assert change == Change("f", "conflict", OLD.replace("line 5\n", conflict))
 
 
+def test_lines_that_you_deleted_stay_away_though_their_template_changed() -> None:
+    lines = [f"line {number}\n" for number in range(40)]
+    old, kept = "".join(lines), "".join(lines[:3] + lines[9:])
+    new = old.replace("line 5\n", "theirs\n").replace("line 30\n", "new\n")
+    (change,) = plan({"f": old}, {"f": new}, {"f": kept}, MERGE)
+    assert change == Change("f", "merged", kept.replace("line 30\n", "new\n"))
+    yours = kept.replace("line 30\n", "mine\n")
+    (change,) = plan({"f": old}, {"f": new}, {"f": yours}, MERGE)
+    conflict = "<<<<<<< yours\nmine\n=======\nnew\n>>>>>>> new\n"
+    assert change == Change("f", "conflict", yours.replace("mine\n", conflict))
+
+
 def test_a_file_that_both_made_is_a_conflict() -> None:
     (change,) = plan({}, {"f": "theirs\n"}, {"f": "mine\n"}, MERGE)
     assert change.kind == "conflict"

@@ -1,10 +1,11 @@
 """Plans an update file by file: from the old text, the new text, and the user's text.
 
-The user's work is never lost: an edited file is merged or kept, a removed one stays away.
+The user's work is never lost: an edited file is merged or kept; removed files and lines stay away.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -36,6 +37,11 @@ class Change:
     text: str | None = None
 
 
+_CONFLICT: Final = re.compile(r"^<<<<<<< ", re.MULTILINE)
+_DELETED: Final = re.compile(
+    r"^<<<<<<< [^\n]*\n=======\n(?:(?!>>>>>>> )[^\n]*\n)*>>>>>>> [^\n]*\n", re.MULTILINE
+)
+"""A conflict with lines that the user deleted."""
 _VENDORED: Final = "/_mcp/"
 _FEWEST: Final = 8
 """Lines from which on a file is one that can be rewritten; a shorter one is edited."""
@@ -67,8 +73,14 @@ def _change(
     elif old is not None and _is_rewritten(old, yours):
         yield Change(path, "rewritten")
     else:
-        merged = merge(yours, old or "", new)
+        merged = _without_deleted(merge(yours, old or "", new))
         yield Change(path, "conflict" if merged.conflicts else "merged", merged.text)
+
+
+def _without_deleted(merged: Merged) -> Merged:
+    """Leave out what the user deleted, though the template has changed it since."""
+    text = _DELETED.sub("", merged.text)
+    return Merged(text, merged.conflicts and _CONFLICT.search(text) is not None)
 
 
 def _is_lost(path: str, yours: str | None) -> bool:
