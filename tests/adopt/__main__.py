@@ -39,6 +39,8 @@ ENVIRONMENTS: Final = {
     "fastmcp4": ("fastmcp>=4,<5",),
 }
 """The originals, by name of the environment; a module that the first cannot load has the next."""
+OURS: Final = ("codegen", "runtime", "generated")
+"""Folders of the project for the first environment, whose libraries both sides have."""
 SECONDS: Final = 60
 _SERVER: Final = re.compile(r"\b(?:FastMCP|(?<![.\w])Server)(?:\[[^]]*\])?\(")
 _IMPORT: Final = re.compile(r"^\s*(?:from|import)\s+(mcp|fastmcp)\b", re.MULTILINE)
@@ -70,6 +72,8 @@ class Outcome:
     """The error of the original, for a module that it cannot load; such a module does not count."""
     error: str = ""
     """Our error."""
+    note: str = ""
+    """The error of an original that ended early, and the count of tools which are only here."""
 
 
 # ---- fetching
@@ -82,7 +86,7 @@ def fetch(folder: Path) -> None:
         python = folder / name / "bin" / "python"
         if not python.exists():
             subprocess.run([sys.executable, "-m", "venv", folder / name], check=True)
-            pip(python, "install", "-qq", "--upgrade", "pip", *packages)
+            pip(python, "install", "-qq", "--upgrade", "pip", "msgspec", *packages)
     python = folder / next(iter(ENVIRONMENTS)) / "bin" / "python"
     wheels.mkdir(parents=True, exist_ok=True)
     absent = folder / "absent.txt"
@@ -184,14 +188,16 @@ def start_of(text: str, module: str, entries: dict[str, str]) -> str:
 def probe(python: Path, case: Case, output: Path, *more: str) -> dict[str, Any]:
     """Load a module in a process of its own, and return its tools."""
     output.unlink(missing_ok=True)
+    path = os.pathsep.join(str(beside.ROOT / each) for each in OURS)
     command = [
         str(python), str(HERE / "probe.py"), str(case.folder), case.module, case.function,
         str(output), *more,
     ]  # fmt: skip
     try:
         subprocess.run(
-            command, timeout=SECONDS, capture_output=True, stdin=subprocess.DEVNULL, check=False
-        )
+            command, timeout=SECONDS, capture_output=True, stdin=subprocess.DEVNULL, check=False,
+            env={**os.environ, **({"PYTHONPATH": path} if more else {})},
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
         return {"error": f"no end within {SECONDS} s", "tools": {}}
     if not output.exists():
@@ -222,7 +228,8 @@ def compare(case: Case, folder: Path) -> Outcome:
     if not original["tools"]:
         outcome.unloaded = original["error"] or "no tools"
         return outcome
-    ours = probe(Path(sys.executable), case, output.with_suffix(".ours.json"), "ours")
+    python = folder / next(iter(ENVIRONMENTS)) / "bin" / "python"
+    ours = probe(python, case, output.with_suffix(".ours.json"), "ours")
     outcome.error = ours["error"] or ""
     for name, tool in original["tools"].items():
         if name not in ours["tools"]:
@@ -233,8 +240,11 @@ def compare(case: Case, folder: Path) -> Outcome:
             pair = f"{tool[each]!r:.200} there, {ours['tools'][name][each]!r:.200} here"
             outcome.differences.append(f"{name}: {each}: {pair}")
         outcome.equal += not there
-    for name in ours["tools"].keys() - original["tools"].keys():
-        outcome.differences.append(f"{name}: not there ({original['error'] or 'no error'})")
+    more = ours["tools"].keys() - original["tools"].keys()
+    if original["error"]:  # it ended before its last tool
+        outcome.note = f"{original['error']}; {len(more)} more here"
+    else:
+        outcome.differences += [f"{name}: not there" for name in sorted(more)]
     return outcome
 
 
@@ -266,6 +276,8 @@ def report(outcomes: list[Outcome]) -> bool:
     for outcome in outcomes:
         for line in outcome.differences:
             say(f"{outcome.case.package} {outcome.case.module}: {line}")
+        if outcome.note:
+            say(f"ended early there: {outcome.case.package} {outcome.case.module}: {outcome.note}")
         if outcome.unloaded:
             say(f"not counted: {outcome.case.package} {outcome.case.module}: {outcome.unloaded}")
     is_missed = False

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from statistics import median
-from typing import IO, Any, Final
+from typing import IO, Any, Final, cast
 
 ROOT: Final = Path(__file__).parents[2]
 ORIGINAL: Final = ("fastmcp>=2.12,<3", "mcp>=1.20,<2")
@@ -301,13 +301,15 @@ def differences(row: Row, both: list[Side], sources: Path) -> Iterator[str]:
 def unequal(revision: str, theirs: dict[str, Any], ours: dict[str, Any]) -> Iterator[str]:
     for asked in theirs.keys() | ours.keys():
         there, here = theirs.get(asked), ours.get(asked)
-        if there != here and not (is_refused(there) and here and here["isError"]):
+        if there != here and not (is_refused(there) and here and here.get("isError")):
             yield f"{revision}: {asked}: {there!r:.300} there, {here!r:.300} here"
 
 
-def is_refused(answer: dict[str, Any] | None) -> bool:
+def is_refused(answer: Any) -> bool:
     """Return True for arguments that the original refused; the words for them are our own."""
-    text = str(answer and answer["isError"] and answer.get("content"))
+    if not isinstance(answer, dict) or not cast("dict[str, Any]", answer).get("isError"):
+        return False
+    text = str(cast("dict[str, Any]", answer).get("content"))
     return "validation error" in text or "Input validation" in text
 
 

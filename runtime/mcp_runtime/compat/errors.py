@@ -22,6 +22,13 @@ class McpError(RpcError):
         return self.message
 
 
+class MCPError(McpError):
+    """The same by the name of later versions, which take its members one by one."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(models.model("ErrorData")(code=code, message=message, data=data))
+
+
 class UrlElicitationRequiredError(McpError):
     """The client has to send its user to the given pages before it repeats the request."""
 

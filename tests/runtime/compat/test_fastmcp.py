@@ -14,6 +14,12 @@ from pydantic import Field
 from mcp_runtime import Client as NativeClient
 from mcp_runtime import types as t
 from mcp_runtime.compat.fastmcp import Client, Context, FastMCP
+from mcp_runtime.compat.fastmcp.contrib.mcp_mixin import (
+    MCPMixin,
+    mcp_prompt,
+    mcp_resource,
+    mcp_tool,
+)
 from mcp_runtime.compat.fastmcp.dependencies import CurrentContext, Depends
 from mcp_runtime.compat.fastmcp.exceptions import NotFoundError, ToolError
 from mcp_runtime.compat.fastmcp.prompts import Message
@@ -25,6 +31,7 @@ from mcp_runtime.compat.fastmcp.server.dependencies import (
 from mcp_runtime.compat.fastmcp.server.middleware import Middleware
 from mcp_runtime.compat.fastmcp.tools import Tool, ToolResult
 from mcp_runtime.compat.fastmcp.utilities.types import File
+from mcp_runtime.compat.mcp.shared.exceptions import MCPError
 from mcp_runtime.revisions import ALL, revision
 
 ERAS = [
@@ -396,3 +403,40 @@ def test_an_auth_of_the_original_is_refused() -> None:
 def test_an_unknown_target_of_a_client_is_refused() -> None:
     with pytest.raises(ValueError, match="Could not infer"):
         Client("carrier-pigeon")
+
+
+class Shelf(MCPMixin):
+    @mcp_tool(description="Counts.")
+    def count(self, things: list[str]) -> int:
+        return len(things)
+
+    @mcp_tool("hidden", enabled=False)
+    def hide(self) -> None: ...
+
+    @mcp_resource("shelf://top")
+    def top(self) -> str:
+        return "tea"
+
+    @mcp_prompt("ask")
+    def question(self, about: str) -> str:
+        return f"What is {about}?"
+
+
+async def test_marked_methods_of_a_class_are_registered_with_a_prefix() -> None:
+    mcp = FastMCP("shop")
+    Shelf().register_all(mcp)
+    Shelf().register_all(mcp, prefix="left")
+    async with NativeClient(mcp.native) as client:
+        names = [tool.name for tool in await client.list_tools()]
+        uris = [each.uri for each in await client.list_resources()]
+        prompts = [each.name for each in await client.list_prompts()]
+        result = await client.call_tool("left_count", {"things": ["a", "b"]})
+    assert names == ["count", "left_count"]
+    assert uris == ["shelf://top", "left+shelf://top"]
+    assert prompts == ["ask", "left_ask"]
+    assert result.structured_content == {"result": 2}
+
+
+def test_an_error_takes_its_members_one_by_one_by_its_later_name() -> None:
+    error = MCPError(-32000, "no", {"a": 1})
+    assert (error.code, error.message, error.error.data) == (-32000, "no", {"a": 1})

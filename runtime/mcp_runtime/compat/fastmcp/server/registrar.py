@@ -6,6 +6,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from functools import partial
+from types import FunctionType
 from typing import Any, Final, NoReturn, TypeVar, overload
 
 from mcp_runtime.compat.errors import NotFoundError
@@ -92,7 +93,7 @@ class Registrar(Subscriptable, ABC):
     def _register(self, cls: Any, options: dict[str, Any], function: Any) -> Any:
         made = cls(function, **options)
         self._put(made)
-        if hasattr(function, "__dict__") and not hasattr(function, "fn"):
+        if isinstance(function, FunctionType) and not hasattr(function, "fn"):
             function.fn = function  # fastmcp 2.x returns an object with its function
         return function
 
