@@ -94,7 +94,7 @@ class Registrar(Subscriptable, ABC):
         made = cls(function, **options)
         self._put(made)
         if isinstance(function, FunctionType) and not hasattr(function, "fn"):
-            function.fn = function  # fastmcp 2.x returns an object with its function
+            vars(function)["fn"] = function  # fastmcp 2.x returns an object with its function
         return function
 
     def add_tool(self, tool: Any) -> Any:
