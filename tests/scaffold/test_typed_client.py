@@ -261,7 +261,7 @@ class Session:
 
     async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
         result = type("Result", (), {})()
-        result.isError, result.structuredContent = name == "bad", {"y": arguments["x"]}
+        result.is_error, result.structured_content = name == "bad", {"y": arguments["x"]}
         result.content = []
         return result
 

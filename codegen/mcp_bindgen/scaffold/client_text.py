@@ -50,7 +50,7 @@ _OWN: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "mcp_runtime.errors": ("BadAnswer", "PeerError"),
         "mcp_runtime.shared.connection": ("OnProgress",),
     },
-    "mcp": {"mcp": ("ClientSession", "types"), "pydantic": ("AnyUrl",)},
+    "mcp": {"mcp": ("ClientSession", "types")},
 }
 _RESULTS: Final = {
     "runtime": {
