@@ -159,16 +159,16 @@ def _options(
 
     Hosts and origins also come from the environment.
     """
-    from mcp_runtime.errors import NotInstalled
-    from mcp_runtime.server.http.asgi.allowed_hosts import allowed_hosts
-    from mcp_runtime.server.http.uvicorn import address
-    from mcp_runtime.stores.opening import store_at
-
     if http is None:
         if hosts or origins or root_path or store:
             names = "--allow-host, --allow-origin, --root-path and --store"
             raise click.UsageError(f"{names} go with --http.")
         return {}
+    from mcp_runtime.errors import NotInstalled
+    from mcp_runtime.server.http.asgi.allowed_hosts import allowed_hosts
+    from mcp_runtime.server.http.uvicorn import address
+    from mcp_runtime.stores.opening import store_at
+
     try:
         address(http)
         allowed_hosts(hosts, origins)
