@@ -30,6 +30,7 @@ from mcp_runtime.errors import (
     BadAnswer,
     BadStatus,
     Disconnected,
+    LocalError,
     NotReached,
     SessionError,
     Unauthorized,
@@ -155,6 +156,10 @@ class Exchanges(ClientConnection):
                 raise BadAnswer(f"{request.method}: the server has ended without an answer")
         except SessionError as error:
             self._fail(request, error)
+        except Exception as error:  # nobody awaits this task: the caller would wait for nothing
+            log.exception("%s failed in this client", request.method)
+            why = f"{type(error).__name__}: {error}"
+            self._fail(request, LocalError(f"{request.method} failed in this client: {why}"))
 
     @asynccontextmanager
     async def _open_post(

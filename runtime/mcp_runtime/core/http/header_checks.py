@@ -60,16 +60,15 @@ def request_headers(
         "Mcp-Method": encode_header(request.method),
     }
     method = first_name(request.method)
-    if method in _NAMED:
-        headers["Mcp-Name"] = encode_header(getattr(params, _NAMED[method]))
-    elif isinstance(name := _member_of(request, names), str):
+    name = getattr(params, _NAMED[method]) if method in _NAMED else _member_of(request, names)
+    if isinstance(name, str):  # the server refuses a request whose name is anything else
         headers["Mcp-Name"] = encode_header(name)
-    if method == "tools/call" and (asked := of_tools.get(params.name)):
+    if method == "tools/call" and isinstance(name, str) and (asked := of_tools.get(name)):
         arguments = _decode(params.arguments)
-        for name, path in asked.items():
+        for header, path in asked.items():
             value = _text(_at(arguments, path), path)
             if value is not None:
-                headers[f"Mcp-Param-{name}"] = encode_header(value)
+                headers[f"Mcp-Param-{header}"] = encode_header(value)
     return headers
 
 

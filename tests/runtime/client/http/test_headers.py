@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 
 import pytest
 
 from mcp_runtime import Client
 from mcp_runtime import types as t
-from mcp_runtime.errors import RemoteError, TooMuch
+from mcp_runtime.client.http import exchange
+from mcp_runtime.errors import LocalError, RemoteError, TooMuch
 from tests.support.raw_http_server import Asked, Reply, Server, answer, error, tool
 
 REGION = {"type": "string", "x-mcp-header": "Region"}
@@ -156,3 +158,25 @@ async def test_an_error_of_the_protocol_counts_whatever_its_status_and_id(
 
 def test_a_client_over_http_is_made_without_reaching_for_the_server() -> None:
     assert isinstance(Client.http("http://server.example/mcp"), Client)
+
+
+async def test_a_name_that_is_not_a_text_has_no_header() -> None:
+    async with Server().running() as server, server.client() as client:
+        server.tools = [tool("t")]
+        with suppress(RemoteError):
+            await client.request("tools/call", {"name": 5})
+    (called,) = server.of("tools/call")
+    assert "mcp-name" not in called.headers
+
+
+async def test_an_unforeseen_fault_in_a_request_is_raised_to_its_caller(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> dict[str, str]:
+        raise ZeroDivisionError("planted")
+
+    async with Server().running() as server, server.client() as client:
+        monkeypatch.setattr(exchange, "request_headers", fail)
+        with pytest.raises(LocalError, match="ZeroDivisionError: planted"):
+            await client.list_tools()
+    assert "tools/list failed in this client" in caplog.text
