@@ -200,9 +200,15 @@ def revision(name: str) -> Revision:
     )
 
 
-def first_name(method: str) -> str:
-    """Return the first name of a method, whichever revision's name is given."""
+def _first_name(method: str) -> str:
     return _FIRST.get(method, method)
+
+
+first_name: Final[Callable[[str], str]] = _first_name if _FIRST else str
+"""Return the first name of a method, whichever revision's name is given.
+
+Where no revision renames a method, each request is spared a call.
+"""
 
 
 def result_type(method: str) -> object:
