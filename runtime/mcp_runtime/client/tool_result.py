@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from msgspec import structs
 
 from mcp_runtime.errors import BadAnswer, PeerError
-from mcp_runtime.revisions import EXTRA, make
+from mcp_runtime.revisions import make
 from mcp_runtime.revisions import latest as t
 
 _T = TypeVar("_T")
+_MEMBERS: Final = t.CallToolResult.__struct_fields__
 
 
 class ToolResult(t.CallToolResult, frozen=True, kw_only=True):
@@ -75,13 +76,5 @@ class ToolFailed(PeerError):
 
 def tool_result(result: t.CallToolResult) -> ToolResult:
     """Return a result as a `ToolResult`, without copying its members."""
-    made: ToolResult = make(
-        ToolResult,
-        content=result.content,
-        result_type=result.result_type,
-        structured_content=result.structured_content,
-        is_error=result.is_error,
-        meta=result.meta,
-        **{EXTRA: getattr(result, EXTRA)},
-    )
+    made: ToolResult = make(ToolResult, **{name: getattr(result, name) for name in _MEMBERS})
     return made
