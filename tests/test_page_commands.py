@@ -39,6 +39,8 @@ ELSEWHERE: Final = {
     "mcp-bindgen pull": "tests/cli/test_pull.py",
     "mcp-bindgen replay": "tests/cli/test_replay.py",
     "mcp-bindgen run": "tests/cli/test_run.py",
+    "mcp-bindgen run --inspect": "tests/cli/test_run_inspect.py",
+    "mcp-bindgen run --reload": "tests/cli/test_run_reload.py",
     "mcp-bindgen update": "tests/cli/test_update.py",
     "uvx mcp-bindgen new": "tests/cli/test_new.py",
     "uvicorn": "tests/runtime/server/http/test_serving.py",

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import ExitStack
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from mcp_bindgen.cli import OK
-from mcp_bindgen.cli.options import open_trace
-from mcp_bindgen.cli.run.request_log import log_requests
-from mcp_bindgen.cli.run.target import compat_server_of, failure, program_arguments, server_of
-from mcp_bindgen.cli.show import safe, warn
-from mcp_bindgen.errors import BindgenError, InputError
+from mcp_bindgen.cli.run.serving import Program, say_url, serve
+from mcp_bindgen.cli.run.target import program_arguments
+from mcp_bindgen.errors import InputError
 
 __all__ = ["command"]
+
+_ON_STDIO: Final = (
+    "On standard input and output a session ends with its process, and only the host can open "
+    "a new one: restart the server there."
+)
 
 
 @click.command("run")
@@ -76,6 +77,18 @@ __all__ = ["command"]
     help="Serve a server written for the packages mcp 1.x or fastmcp, which need not be installed "
     "(default: serve a Server of mcp_runtime).",
 )
+@click.option(
+    "--reload",
+    is_flag=True,
+    help="Serve over HTTP, for development: start the server again when a .py file of its folder, "
+    "or one that it imports, changes (default: serve what it was when it started).",
+)
+@click.option(
+    "--inspect",
+    is_flag=True,
+    help="Start the official inspector, and let it start the server; this needs npx of Node.js "
+    "(default: wait for a client).",
+)
 @click.argument("target", metavar="MODULE[:SERVER]")
 @click.argument("arguments", metavar="[-- ARGUMENT...]", nargs=-1, type=click.UNPROCESSED)
 def command(
@@ -88,6 +101,8 @@ def command(
     trace: str | None,
     show_errors: bool,
     compat: bool,
+    reload: bool,
+    inspect: bool,
     target: str,
     arguments: tuple[str, ...],
 ) -> int:
@@ -95,56 +110,49 @@ def command(
 
     SERVER may be left out if the module has one server; with --compat it may be the function which
     starts the server. The program reads the ARGUMENTs in sys.argv. Its output goes to standard
-    error; over HTTP the address and a line for each request are printed there too. Exit status 0:
-    the client has gone, or a signal ended the server; 2: there is no such server, the address
-    cannot be used, or a worker ended again and again.
+    error; over HTTP the address and a line for each request are printed there too. With --reload
+    clients open their sessions anew after a change, unless a --store keeps them. Exit status 0: the
+    client has gone, or a signal ended the server; 2: there is no such server, the address cannot be
+    used, or a worker ended again and again.
     """
     options = _options(http, hosts, origins, root_path, store)
-    if compat and workers > 1:
-        raise click.UsageError("--compat goes with one worker.")
-    with program_arguments(target, arguments):
-        if workers > 1:
-            return _run_workers(workers, target, trace, {**options, "show_errors": show_errors})
-        server = compat_server_of(target, bool(arguments)) if compat else server_of(target)
-        if server is not None:
-            server.show_errors = server.show_errors or show_errors
-            _serve(server, target, trace, options)
+    program = Program(target, arguments, compat, show_errors, trace, options)
+    if workers > 1 or reload or inspect:
+        return _supervise(program, workers, reload, inspect)
+    serve(program)
     return OK
 
 
-def _serve(server: Any, target: str, trace: str | None, options: dict[str, Any]) -> None:
-    """Serve until the client has gone, or a signal ends it. Raises InputError if it fails."""
-    from mcp_runtime.errors import NotInstalled
+def _supervise(program: Program, workers: int, reload: bool, inspect: bool) -> int:
+    """Let other processes serve. Raises UsageError if the options do not go together."""
+    over_http = "http" in program.options
+    for mistake, why in (
+        (inspect and (over_http or reload), "--inspect goes without --http and --reload."),
+        (reload and not over_http, f"--reload goes with --http. {_ON_STDIO}"),
+        (workers > 1 and program.compat, "--compat goes with one worker."),
+        (workers > 1 and reload, "--reload goes with one worker."),
+        (workers > 1 and not over_http, "--workers goes with --http."),
+        (workers > 1 and program.trace, "--trace writes one file, and goes with one worker."),
+    ):
+        if mistake:
+            raise click.UsageError(why)
+    if inspect:
+        from mcp_bindgen.cli.run.inspector import run_inspector
 
-    if "http" not in options and os.isatty(0):
-        warn(
-            "Waiting for the messages of a client on standard input; Ctrl-C ends this.\n"
-            f"To try the server: mcp-bindgen call --list -- mcp-bindgen run {safe(target)}"
-        )
-    if "http" in options:
-        log_requests(server)
-    with ExitStack() as stack:
-        try:
-            server.run(trace=_trace(stack, trace), **options)
-        except NotInstalled as error:
-            raise InputError(str(error)) from None
-        except SystemExit:
-            why = f"the server has not started at {options.get('http')}; the lines above say why"
-            raise InputError(why) from None
-        except (BindgenError, OSError):
-            raise
-        except Exception as error:
-            raise failure("the server has failed", error) from None
+        return run_inspector(program)
+    if reload:
+        from mcp_bindgen.cli.run.reload import run_reloaded
+
+        return run_reloaded(program)
+    return _run_workers(workers, program)
 
 
-def _run_workers(workers: int, target: str, trace: str | None, options: dict[str, Any]) -> int:
+def _run_workers(workers: int, program: Program) -> int:
     from mcp_bindgen.cli.run.workers import run_workers
 
-    if "http" not in options:
-        raise click.UsageError("--workers goes with --http.")
-    if trace is not None:
-        raise click.UsageError("--trace writes one file, and goes with one worker.")
-    return run_workers(workers, target, options)
+    options = {**program.options, "show_errors": program.show_errors}
+    with program_arguments(program.target, program.arguments):
+        return run_workers(workers, program.target, options)
 
 
 def _options(
@@ -176,16 +184,6 @@ def _options(
             store_at(store)
     except (ValueError, NotInstalled) as error:
         raise InputError(str(error)) from None
-    options: dict[str, Any] = {"http": http, "hosts": hosts, "origins": origins, "started": say}
+    options: dict[str, Any] = {"http": http, "hosts": hosts, "origins": origins, "started": say_url}
     options["root_path"] = root_path
     return options if store is None else {**options, "store": store}
-
-
-def say(url: str) -> None:
-    warn(f"MCP at {url}")
-
-
-def _trace(stack: ExitStack, file: str | None) -> Any:
-    from mcp_runtime.trace import TraceFile
-
-    return None if file is None else TraceFile(stack.enter_context(open_trace(file)))

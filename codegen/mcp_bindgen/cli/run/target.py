@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module, util
+from importlib.machinery import PathFinder
 from inspect import iscoroutine
 from pathlib import Path
 from runpy import run_module, run_path
@@ -18,7 +19,14 @@ from typing import Any, Final
 from mcp_bindgen.cli.requirements import install_hint
 from mcp_bindgen.errors import InputError
 
-__all__ = ["compat_server_of", "failure", "program_arguments", "server_of"]
+__all__ = [
+    "compat_server_of",
+    "failure",
+    "file_of",
+    "is_ours",
+    "program_arguments",
+    "server_of",
+]
 
 _MACHINERY: Final = frozenset({"mcp_bindgen", "mcp_runtime", "mcp_wire", "asyncio", "importlib"})
 """Packages whose lines of a traceback are not the user's."""
@@ -106,13 +114,37 @@ def _parts(target: str) -> tuple[str, str]:
     return (name, attribute) if is_named else (target.removesuffix(":"), "")
 
 
-def _module(name: str) -> ModuleType:
-    """Import a module. Raises InputError if it is missing, or fails while it is imported."""
+def file_of(target: str) -> Path:
+    """Return the absolute path of the module or file, without importing it. Raises InputError."""
+    name, _ = _parts(target)
+    path = _checked(name)
+    if path.suffix == ".py":
+        return path.absolute()
+    folders: Sequence[str] | None = ["", *sys.path]
+    words, spec = name.split("."), None
+    for number in range(len(words)):
+        spec = PathFinder.find_spec(".".join(words[: number + 1]), folders)
+        if spec is None:
+            break
+        folders = spec.submodule_search_locations or []
+    if spec is None or not spec.has_location or spec.origin is None:
+        raise InputError(f"cannot import {name}: there is no such module")
+    return Path(spec.origin).absolute()
+
+
+def _checked(name: str) -> Path:
+    """Return the name as a path. Raises InputError if it is neither a module nor a file."""
     path = Path(name)
     if path.suffix == ".py" and not path.is_file():
         raise InputError(f"there is no file {name}")
     if path.suffix != ".py" and not all(map(str.isidentifier, name.split("."))):
         raise InputError(f"{name!r} is neither a module nor a .py file")
+    return path
+
+
+def _module(name: str) -> ModuleType:
+    """Import a module. Raises InputError if it is missing, or fails while it is imported."""
+    path = _checked(name)
     try:
         if path.suffix == ".py":
             return _from_file(path)
@@ -127,7 +159,7 @@ def _module(name: str) -> ModuleType:
 def failure(what: str, error: Exception) -> InputError:
     """The error of a user's program, with only its own lines of the traceback."""
     failed = TracebackException.from_exception(error)
-    stack = StackSummary.from_list([f for f in failed.stack if not _is_ours(f.filename)])
+    stack = StackSummary.from_list([f for f in failed.stack if not is_ours(f.filename)])
     is_syntax = isinstance(error, SyntaxError)
     ends = (
         list(failed.format_exception_only()) if is_syntax else [f"{type(error).__name__}: {error}"]
@@ -137,7 +169,7 @@ def failure(what: str, error: Exception) -> InputError:
     return InputError(f"{what}: {ends[-1].strip()}", rows=shown, remedy=install_hint(error))
 
 
-def _is_ours(file: str) -> bool:
+def is_ours(file: str) -> bool:
     """Return whether a file belongs to the machinery, and was not written by the user."""
     return file.startswith("<frozen ") or bool(_MACHINERY & {*Path(file).parts})
 

@@ -24,7 +24,7 @@ from mcp_bindgen.cli.run.target import server_of
 from mcp_bindgen.cli.show import warn
 from mcp_bindgen.errors import InputError
 
-__all__ = ["run_workers"]
+__all__ = ["listening_at", "run_workers", "share_keys"]
 
 _KEYS: Final = "MCP_STATE_KEYS"
 _BACKLOG: Final = 2048
@@ -42,8 +42,8 @@ def run_workers(count: int, target: str, options: Mapping[str, Any]) -> int:
     if options.get("store", "memory:").startswith("memory:"):
         why = "Workers without --store, or with memory:, know nothing of each other's sessions:"
         warn(f"{why} clients of revisions up to 2025-11-25 will fail.")
-    os.environ[_KEYS] = os.environ.get(_KEYS) or secrets.token_hex(32)
-    listening = _listening(options["http"])
+    share_keys()
+    listening = listening_at(options["http"])
     started = partial(_first, get_context("spawn").Lock(), options["started"])
     workers = _Workers(count, target, {**options, "http": listening, "started": started})
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -58,8 +58,13 @@ def _first(is_said: Lock, say: Callable[[str], object], url: str) -> None:
         say(url)
 
 
-def _listening(where: str) -> socket:
-    """Raise InputError if the address cannot be served."""
+def share_keys() -> None:
+    """Give the processes that are started from here the same keys, unless there are some."""
+    os.environ[_KEYS] = os.environ.get(_KEYS) or secrets.token_hex(32)
+
+
+def listening_at(where: str) -> socket:
+    """Open the address HOST:PORT for this process and its children. Raises InputError."""
     from mcp_runtime.server.http.uvicorn import address
 
     host, port = address(where)
