@@ -18,6 +18,7 @@ from typing import Final
 from bench import peers
 from bench import steps as way
 from bench.bearer import bearer
+from bench.bridge import bridge
 from bench.diff import diff
 from bench.exponents import exponents
 from bench.http import http
@@ -145,6 +146,7 @@ BENCHES: Final = {
     "scaffold": scaffold,
     "steps": steps,
     "stdio": stdio,
+    "bridge": bridge,
     "http": over_http,
     "bearer": bearer,
     "idle": idle,

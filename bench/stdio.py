@@ -21,7 +21,7 @@ from bench import peers
 from bench.pairs import PAIRS, Pair, Row, row
 from bench.quiet import quiet_machine
 
-__all__ = ["ERAS", "INITIALIZE", "is_sum", "paired", "stdio"]
+__all__ = ["ERAS", "INITIALIZE", "WORKS", "Server", "is_sum", "paired", "stdio"]
 
 _HERE: Final = Path(__file__).parent / "servers"
 _OURS: Final = (sys.executable, str(_HERE / "ours.py"))
@@ -62,7 +62,7 @@ class Server:
     """A server process from its first answer on."""
 
     def __init__(self, command: Sequence[str], era: str) -> None:
-        self.handshake, self.carried = ERAS[era]
+        self.handshake, self.carried = ERAS.get(era, (True, {}))
         self.next = 1
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
         begin = time.perf_counter()
@@ -73,7 +73,8 @@ class Server:
         assert self.process.stdout is not None
         self.input, self.output = self.process.stdin.fileno(), self.process.stdout.fileno()
         if self.handshake:
-            self._ask([_line(id=0, method="initialize", params=INITIALIZE)])
+            shaken = {**INITIALIZE, "protocolVersion": era}
+            self._ask([_line(id=0, method="initialize", params=shaken)])
             os.write(self.input, _line(method="notifications/initialized"))
         self._check(1, self._ask(self._calls(1)))
         self.start = time.perf_counter() - begin
@@ -164,11 +165,15 @@ class Server:
 
 
 def is_sum(answer: dict[str, Any]) -> bool:
-    """Whether it is the answer to the call (or, from an echo, the call)."""
-    return (
-        answer.get("result", {}).get("structuredContent") == {"result": 5}
-        or answer.get("method") == "tools/call"
-    )
+    """Whether it is the answer to the call (or, from an echo, the call).
+
+    Revisions before structured content have its text alone.
+    """
+    result = answer.get("result", {})
+    if "structuredContent" in result:
+        return bool(result["structuredContent"] == {"result": 5})
+    texts = [block.get("text") for block in result.get("content", ())]
+    return texts in (["5"], ['{"result":5}']) or answer.get("method") == "tools/call"
 
 
 def _start(command: Sequence[str], era: str) -> float:
@@ -186,7 +191,7 @@ def _measure(
         start()
     one, other = Server(command, era), Server(peer, era)
     yield paired(f"{name}, {_START}", PAIRS, *starts, bars.get(_START))
-    for what, work in _WORKS.items():
+    for what, work in WORKS.items():
         sides = partial(work, one), partial(work, other)
         yield paired(f"{name}, {what}", _ROUNDS, *sides, bars.get(what))
     yield Row(f"{name}, memory", one.memory(), other.memory(), bars.get("memory"), "B")
@@ -195,7 +200,7 @@ def _measure(
 
 
 _START: Final = "start to first answer"
-_WORKS: Final = {"one at a time": Server.one_at_a_time, "32 in flight": Server.in_flight}
+WORKS: Final = {"one at a time": Server.one_at_a_time, "32 in flight": Server.in_flight}
 
 
 def paired(

@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Final, Unpack
 
 from msgspec import structs
@@ -20,7 +21,7 @@ from mcp_runtime.bridge.hooks import Access, Allow, Crossing, Observe, Rewrite
 from mcp_runtime.bridge.link import Link
 from mcp_runtime.bridge.links import Links, has_session
 from mcp_runtime.bridge.listing import LISTS, Listing
-from mcp_runtime.bridge.losses import losses, tell
+from mcp_runtime.bridge.losses import tell
 from mcp_runtime.bridge.names import Kind, clashes
 from mcp_runtime.bridge.ongoing import Ongoing, Parked, identity, new_id, resumed_id
 from mcp_runtime.bridge.sending import Sending, as_client_error, no_such_resource
@@ -146,11 +147,12 @@ class Bridge:
 
         async def handle(params: Any, ctx: Context) -> Any:
             self._meet(ctx)
-            sending = Sending(method, ctx)
+            is_told = self._observe is not None or log.isEnabledFor(logging.INFO)
+            sending = Sending(method, ctx, is_told=is_told)
             code: int | None = None
             try:
                 result = await handler(params, ctx, sending)
-                sending.lose(losses("result", method, result, ctx.revision))
+                sending.lose("result", result, ctx.revision)
             except Exception as error:
                 refusal = as_client_error(error, sending)
                 code = getattr(refusal, "code", error_codes.INTERNAL_ERROR)
@@ -160,7 +162,8 @@ class Bridge:
             else:
                 return result
             finally:
-                self._tell(sending.crossing(code))
+                if is_told:
+                    self._tell(sending.crossing(code))
 
         return handle
 
@@ -228,7 +231,7 @@ class Bridge:
     async def _begin(self, links: Links, params: Any, ctx: Context, sending: Sending) -> Ongoing:
         link = await links.of(ctx)
         id = resumed_id(params) or new_id()
-        ongoing = Ongoing(id, identity(sending.method, params, ctx.principal), ctx)
+        ongoing = Ongoing(id, partial(identity, sending.method, params, ctx.principal), ctx)
         ongoing.start(lambda: sending.send(link, ongoing, params))
         link.begin(ongoing)
         ongoing.task.add_done_callback(

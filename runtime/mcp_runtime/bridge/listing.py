@@ -73,7 +73,7 @@ class Listing:
         """Return one page of the only server."""
         sending.upstream = links.name
         link = await links.of(ctx, asks=False)
-        ongoing = Ongoing("", b"", ctx)
+        ongoing = Ongoing("", bytes, ctx)
         ongoing.start(lambda: sending.send(link, ongoing, params))
         link.begin(ongoing)
         result = await ongoing.drive(ctx)

@@ -46,9 +46,10 @@ def identity(method: str, params: Any, principal: str) -> bytes:
 class Ongoing:
     """A request running at an upstream server; `run` sends it and returns its result."""
 
-    def __init__(self, id: str, of: bytes, ctx: Context) -> None:
+    def __init__(self, id: str, of: Callable[[], bytes], ctx: Context) -> None:
         self.id: Final = id
         self.of: Final = of
+        """Returns the identity of the request; most requests end without a need for it."""
         self.ctx: Context = ctx
         """The client's current attempt, or its last one while the request waits for an answer."""
         self.is_driven = True
@@ -174,7 +175,7 @@ class Parked:
 
     def park(self, ongoing: Ongoing) -> None:
         """Keep a request until its client comes back."""
-        key, loop = (ongoing.id, ongoing.of), asyncio.get_running_loop()
+        key, loop = (ongoing.id, ongoing.of()), asyncio.get_running_loop()
         timer = loop.call_later(self._limits.request_state_age, self._give_up, key)
         self._waiting[key] = ongoing, timer
         while len(self._waiting) > self._limits.parked:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
 from time import perf_counter
 from typing import Any, Final
 
@@ -28,25 +27,29 @@ from mcp_runtime.errors import (
     ToolError,
     TooMuch,
 )
+from mcp_runtime.revisions import Position, revision
 from mcp_runtime.revisions import latest as t
-from mcp_runtime.revisions import revision
 from mcp_runtime.server.context import Context
 
 log: Final = logging.getLogger("mcp_runtime.bridge")
 
 
 class Sending:
-    """One attempt of a request, with the losses on its way."""
+    """One attempt of a request, with the losses on its way if it `is_told`."""
 
-    def __init__(self, method: str, ctx: Context) -> None:
+    def __init__(self, method: str, ctx: Context, *, is_told: bool) -> None:
         self.method: Final = method
         self.ctx: Final = ctx
+        self.is_told: Final = is_told
+        """False if nobody learns of the losses: to find them costs as much as to convert."""
         self.name = self.upstream = self.server = ""
         self._began = perf_counter()
         self._losses: list[Loss] = []
 
-    def lose(self, lost: Iterable[Loss]) -> None:
-        self._losses += lost
+    def lose(self, position: Position, model: Any, spoken: str) -> None:
+        """Note the parts of a model without a form in the revision `spoken`."""
+        if self.is_told:
+            self._losses += losses(position, self.method, model, spoken)
 
     def crossing(self, error: int | None) -> Crossing:
         """Return the report of the attempt, for `observe`."""
@@ -71,7 +74,7 @@ class Sending:
         ongoing.spoken = client.revision
         if resumed_id(params) is not None and revision(client.revision).era == "handshake":
             await self._require_repeatable(client, params)
-        self.lose(losses("params", self.method, params, client.revision))
+        self.lose("params", params, client.revision)
         changing: dict[str, Any] = {}
         if hasattr(params, "input_responses"):
             changing = {"input_responses": t.UNSET, "request_state": t.UNSET}

@@ -13,7 +13,8 @@ import pytest
 
 from mcp_runtime import Client, Context, Limits, Server
 from mcp_runtime import types as t
-from mcp_runtime.bridge import Access, Bridge, Crossing, LossFile, Names, Upstream
+from mcp_runtime.bridge import Access, Bridge, Crossing, LossFile, Names, Upstream, sending
+from mcp_runtime.bridge.losses import losses
 from mcp_runtime.errors import RemoteError
 from mcp_runtime.revisions import ALL
 from mcp_runtime.transports.memory import pair
@@ -243,6 +244,30 @@ async def test_losses_are_observed_and_written() -> None:
     (line,) = [line for line in lines if line["method"] == "tools/call"]
     assert line["name"] == "table"
     assert any("structuredContent" in loss["path"] for loss in line["losses"])
+
+
+@pytest.mark.parametrize(("level", "read"), [("INFO", True), ("WARNING", False)])
+async def test_without_an_observer_losses_are_sought_for_the_log_alone(
+    level: str, read: bool, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sought = list[str]()
+
+    def seek(position: Any, method: str, model: Any, spoken: str) -> Any:
+        sought.append(f"{position} {method}")
+        return losses(position, method, model, spoken)
+
+    monkeypatch.setattr(sending, "losses", seek)
+    server = Server("s", "1")
+
+    @server.tool
+    async def table() -> dict[str, int]:
+        return {"a": 1}
+
+    with caplog.at_level(level, "mcp_runtime.bridge"):
+        async with Client(Bridge(server, revisions=[ALL[1]]).server, validate=False) as client:
+            assert text(await client.call_tool("table")) == '{"a":1}'
+    assert sought == (["params tools/call", "result tools/call"] if read else [])
+    assert ("structuredContent" in caplog.text) is read
 
 
 # ---- calls that wait for an answer
