@@ -7,8 +7,8 @@ from typing import Any, Final, TypeVar
 from msgspec import structs
 
 from mcp_runtime.errors import BadAnswer, PeerError
-from mcp_runtime.revisions import make
 from mcp_runtime.revisions import latest as t
+from mcp_runtime.revisions import make
 
 _T = TypeVar("_T")
 _MEMBERS: Final = t.CallToolResult.__struct_fields__
