@@ -28,6 +28,7 @@ SHOWN: Final = {
 ELSEWHERE: Final = {
     "pip install": "tests/support/wheels.py",
     "make": "tests/test_docs.py",
+    "make -C weather bundle": "tests/scaffold/test_published.py",
     "export": "tests/cli/test_run_workers.py",
     "mcp-bindgen bridge": "tests/cli/test_bridge.py",
     "mcp-bindgen call --login": "tests/cli/test_sign_in.py",

@@ -29,7 +29,7 @@ PLACE: Final = re.compile(
 """Names of files between backticks; those with `<revision>` or `*` in them are patterns."""
 OURS: Final = {"client": Client, "ctx": Context, "server": Server}
 PEERS: Final = {"client": "Client", "ctx": "Context", "server": "MCPServer"}
-MEMBER: Final = re.compile(r"(?<![\w./])(client|ctx|server)\.(?!py\b)(\w+)")
+MEMBER: Final = re.compile(r"(?<![\w./])(client|ctx|server)\.(?!(?:py|json)\b)(\w+)")
 MACHINE: Final = re.compile(r"(?<![\w.])/(?:home|root|tmp|Users|work)/")
 
 

@@ -60,7 +60,8 @@ _FOLDERS: Final = frozenset(
 _TOP: Final = frozenset(
     {
         *(".dockerignore", ".gitattributes", ".gitignore", ".mcp.json", "Dockerfile", "LICENSE"),
-        *("Makefile", "NOTICE", "README.md", "compose.yaml", "nginx.conf", "pyproject.toml"),
+        *("Makefile", "NOTICE", "README.md", "compose.yaml", "manifest.json", "nginx.conf"),
+        *("pyproject.toml", "server.json"),
     }
 )
 """The only places where a project has files from us; an update writes and removes nowhere else."""
