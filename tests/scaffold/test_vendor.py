@@ -17,13 +17,14 @@ from tests.support.projects import ALL, WAYS, answers, environment, made, run, w
 
 NEEDED: Final = {f"{root.replace('.', '/')}.py": "" for root in (*COMMON, *TRANSPORTS["stdio"])}
 PROBE: Final = """
-import asyncio, importlib, pathlib, pkgutil, socket, sys
+import asyncio, contextlib, importlib, pathlib, pkgutil, socket, sys
 
 package, *ways = sys.argv[1:]
 runtime = importlib.import_module(f"{package}._mcp.runtime")
 for name in runtime.__all__:
     getattr(runtime, name)
 server = importlib.import_module(f"{package}.server").server
+server.on_call(lambda call: contextlib.nullcontext())
 revisions = importlib.import_module(f"{package}._mcp.runtime.revisions").ALL
 
 async def ask(client):

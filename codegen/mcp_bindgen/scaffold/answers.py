@@ -42,7 +42,7 @@ PAGES: Final = "extensions.apps"
 
 OWNED: Final[Mapping[str, tuple[str, ...]]] = {
     "stdio": ("transports.child_process", "transports.pipes", "transports.stdio"),
-    "http": ("server.http", "client.http", "auth", "stores."),
+    "http": ("server.http", "server.routes", "client.http", "auth", "stores."),
 }
 """Prefixes of the modules owned by a transport: projects with other transports get such a module
 only if it is imported at module level.

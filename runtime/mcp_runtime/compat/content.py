@@ -95,7 +95,9 @@ def for_revision(result: Any, name: str) -> Any:
     The content says everything already, so clients that do not know structured content get no
     text for it.
     """
-    if not isinstance(result, t.CallToolResult) or not result.content or _has_structure(name):
+    if not isinstance(result, t.CallToolResult):
+        return result
+    if not result.content or _has_structure(name):
         return result
     return structs.replace(result, structured_content=t.UNSET)
 
