@@ -474,7 +474,8 @@ class Context(Generic[_L]):
 
 def answers_so_far(ctx: Context) -> Mapping[str, Any]:
     """Return the answers the client has given to questions of a request so far, by key."""
-    return {} if ctx._asker is None else ctx._asker.answers
+    asker = ctx._asker  # pyright: ignore[reportPrivateUsage]  # the one way to it
+    return {} if asker is None else asker.answers
 
 
 class Calls(latest_calls.ServerCalls):

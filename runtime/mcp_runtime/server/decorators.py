@@ -418,7 +418,7 @@ class Decorators:
 
 def dispatcher_of(server: Decorators) -> ServerDispatcher:
     """Return the private object behind a server, for extensions and endpoints."""
-    return server._dispatcher
+    return server._dispatcher  # pyright: ignore[reportPrivateUsage]  # the one way to it
 
 
 def _decorate(

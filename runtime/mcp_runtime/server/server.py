@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 log: Final = logging.getLogger("mcp_runtime")
 
 _KEYS: Final = "MCP_STATE_KEYS"
+_NO_NAMES: Final = frozenset[str]()
 _OPTIONS_ELSEWHERE: Final = frozenset(("transport", "host", "port"))
 
 
@@ -141,7 +142,7 @@ class Server(Decorators):
                 hints=hints,
                 can_subscribe=dispatcher.can_subscribe,
                 filters=features.filters,
-                strict=strictness(strict) | (OF_ARGUMENTS if strict_arguments else frozenset()),
+                strict=strictness(strict) | (OF_ARGUMENTS if strict_arguments else _NO_NAMES),
             )
         )
         attach(self, extensions)

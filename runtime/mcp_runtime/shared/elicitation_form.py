@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from mcp_runtime.errors import BadAnswer
 from mcp_runtime.json_schema.class_defaults import fill_class_defaults
@@ -34,7 +34,8 @@ def form(of: Any) -> Form:
     `value` of its form. Raises TypeError for anything else.
     """
     if isinstance(of, Mapping):
-        requested = _requested_schema(dict(of), "the schema")
+        given: dict[str, Any] = dict(cast("Mapping[str, Any]", of))
+        requested = _requested_schema(given, "the schema")
         return Form(requested, lambda content: _check(requested, content))
     name = getattr(of, "__name__", str(of))
     try:
