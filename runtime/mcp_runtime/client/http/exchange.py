@@ -101,10 +101,7 @@ class Exchanges(ClientConnection):
             task = self._exchanges[frame.id] = self.loop.create_task(self._exchange(frame, data))
             task.add_done_callback(lambda _: self._exchanges.pop(frame.id, None))
             self._probe = task if first_name(frame.method) == "server/discover" else self._probe
-        elif (
-            isinstance(frame, Notification)
-            and first_name(frame.method) == "notifications/cancelled"
-        ):
+        elif isinstance(frame, Notification) and first_name(frame.method) == _CANCEL:
             self._cancel(peek.cancellation(frame.params).request_id, data)
         elif isinstance(frame, Notification) and frame.method == "notifications/initialized":
             self._initializing = self._start_post(self._post(data, opens=True))
