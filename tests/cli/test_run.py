@@ -167,11 +167,14 @@ def test_a_lifespan_that_fails_and_a_store_that_cannot_be_opened_are_named(
     assert f"StoreUnavailable: SQLite, {file}: OperationalError(" in done.stderr.decode()
 
 
+@pytest.mark.parametrize(
+    "words", [("run",), ("run", "--reload"), ("run", "--workers=2"), ("bridge",)], ids=" ".join
+)
 def test_serving_without_the_library_for_it_is_one_message_that_names_the_extra(
-    server: str,
+    server: str, words: tuple[str, ...]
 ) -> None:
     without = "import sys; sys.modules['uvicorn'] = None; from mcp_bindgen.cli import main; main()"
-    command = [sys.executable, "-c", without, "run", "--http", ":0", server]
+    command = [sys.executable, "-c", without, *words, "--http", ":0", server]
     done = subprocess.run(command, capture_output=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.decode() == (

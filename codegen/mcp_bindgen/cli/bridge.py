@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mcp_bindgen.cli import OK
-from mcp_bindgen.cli.options import open_trace
+from mcp_bindgen.cli.options import parse_header
 from mcp_bindgen.cli.programs import is_url, launched
+from mcp_bindgen.cli.serving import address_options, address_settings, serve_until_gone
 from mcp_bindgen.cli.show import safe, warn
 from mcp_bindgen.errors import InputError
 
@@ -24,25 +25,7 @@ __all__ = ["command"]
 
 
 @click.command("bridge")
-@click.option(
-    "--http",
-    metavar="HOST:PORT",
-    help="Serve over HTTP at http://HOST:PORT/mcp (default: on standard input and output).",
-)
-@click.option(
-    "--allow-host",
-    "hosts",
-    metavar="NAME",
-    multiple=True,
-    help="Accept requests whose header Host has this NAME; repeatable (default: loopback names).",
-)
-@click.option(
-    "--allow-origin",
-    "origins",
-    metavar="URL",
-    multiple=True,
-    help="Accept requests from web pages of this origin; repeatable (default: loopback origins).",
-)
+@address_options
 @click.option(
     "--offer",
     metavar="REVISION,...",
@@ -109,9 +92,8 @@ def command(
     there is no such server, or the address cannot be used.
     """
     from mcp_runtime.bridge import Bridge, LossFile
-    from mcp_runtime.trace import TraceFile
 
-    options = _http_options(http, hosts, origins)
+    settings = _settings(http, hosts, origins)
     servers = _with_renamed(_servers(words, config, headers), renamed)
     front: dict[str, Any] = {} if offer is None else {"revisions": _revisions(offer)}
     with ExitStack() as stack:
@@ -123,34 +105,16 @@ def command(
             raise InputError(str(error)) from None
         if http is None and os.isatty(0):
             warn("Waiting for the messages of a client on standard input; Ctrl-C ends this.")
-        file = None if trace is None else TraceFile(stack.enter_context(open_trace(trace)))
-        try:
-            bridge.server.run(trace=file, **options)
-        except SystemExit:
-            why = f"the bridge has not started at {http}; the lines above say why"
-            raise InputError(why) from None
+        serve_until_gone(bridge.server, trace, settings, name="bridge")
     return OK
 
 
-def _http_options(http: str | None, hosts: Sequence[str], origins: Sequence[str]) -> dict[str, Any]:
-    """Return the options of `run`. Raises InputError for an invalid address, host or origin."""
-    from mcp_runtime.server.http.asgi.allowed_hosts import allowed_hosts
-    from mcp_runtime.server.http.uvicorn import address
-
-    if http is None:
-        if hosts or origins:
-            raise click.UsageError("--allow-host and --allow-origin go with --http.")
-        return {}
-    try:
-        address(http)
-        allowed_hosts(hosts, origins)
-    except ValueError as error:
-        raise InputError(str(error)) from None
-    return {"http": http, "hosts": hosts, "origins": origins, "started": _say}
-
-
-def _say(url: str) -> None:
-    warn(f"MCP at {url}")
+def _settings(http: str | None, hosts: Sequence[str], origins: Sequence[str]) -> dict[str, Any]:
+    if http is not None:
+        return address_settings(http, hosts, origins)
+    if hosts or origins:
+        raise click.UsageError("--allow-host and --allow-origin go with --http.")
+    return {}
 
 
 def _servers(
@@ -173,19 +137,9 @@ def _servers(
     if len(words) > 1:
         raise InputError(f"{safe(words[1])!r} stands behind the URL, where nothing is expected")
     try:
-        return {"server": Upstream.of(words[0], headers=dict(map(_header, headers)))}
+        return {"server": Upstream.of(words[0], headers=dict(map(parse_header, headers)))}
     except TypeError as error:
         raise InputError(str(error)) from None
-
-
-def _header(text: str) -> tuple[str, str]:
-    name, colon, value = text.partition(":")
-    if not colon or not name.strip():
-        raise InputError(
-            "a header is a name, a colon and a value",
-            remedy="For instance: --header 'Authorization: Bearer …'.",
-        )
-    return name.strip(), value.strip()
 
 
 def _with_renamed(

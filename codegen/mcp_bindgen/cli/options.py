@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import ssl
 import stat
 import sys
@@ -27,10 +28,12 @@ __all__ = [
     "network_options",
     "open_input",
     "open_trace",
+    "parse_header",
 ]
 
 STDIN: Final = "-"
 """Stands for standard input in place of a file."""
+_HEADER: Final = re.compile(r"(?P<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(?P<value>[\t\x20-\x7e]*)")
 
 
 class Seconds(click.FloatRange):
@@ -192,3 +195,14 @@ def _private(file: str, flags: int) -> int:
 
 _TRACE: Final = b'{"at"'
 """How a trace begins."""
+
+
+def parse_header(text: str) -> tuple[str, str]:
+    """Return the name and the value of an HTTP header. Raise InputError, without the value, which
+    may be secret.
+    """
+    match = _HEADER.fullmatch(text)
+    if match is None:
+        remedy = "For instance: --header 'Authorization: Bearer …'."
+        raise InputError("a header is a name, a colon and a value", remedy=remedy)
+    return match["name"], match["value"]

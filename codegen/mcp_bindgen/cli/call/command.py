@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import shlex
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import AsyncExitStack, ExitStack, contextmanager
@@ -26,7 +25,14 @@ from mcp_bindgen.cli.call.results import Printer
 from mcp_bindgen.cli.call.sign_in import SigningIn, authorization, forget, open_page
 from mcp_bindgen.cli.call.words import Words, parse
 from mcp_bindgen.cli.held_errors import HeldErrors
-from mcp_bindgen.cli.options import FOLDER, Network, Seconds, network_options, open_trace
+from mcp_bindgen.cli.options import (
+    FOLDER,
+    Network,
+    Seconds,
+    network_options,
+    open_trace,
+    parse_header,
+)
 from mcp_bindgen.cli.programs import is_url
 from mcp_bindgen.errors import InputError
 
@@ -36,7 +42,6 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _SCHEMES: Final = ("http://", "https://")
-_HEADER: Final = re.compile(r"(?P<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(?P<value>[\t\x20-\x7e]*)")
 _LONGEST: Final = 60
 _LEVELS: Final = (
     *("debug", "info", "notice", "warning"),
@@ -295,19 +300,10 @@ def _client_of(
     if len(server) > 1:
         remedy = f"Write arguments as name=value: {server[1]} city=Bergen."
         raise InputError("after a URL come a tool and its arguments", remedy=remedy)
-    named, way = dict(map(_header, headers)), network.of_client(server[0])
+    named, way = dict(map(parse_header, headers)), network.of_client(server[0])
     if any(name.lower() == "authorization" for name in named):
         return partial(Client.http, server[0], headers=named, **way)
     return partial(Client.http, server[0], headers=named, auth=authorization(signing), **way)
-
-
-def _header(text: str) -> tuple[str, str]:
-    """Raise InputError, without the value, which may be secret."""
-    match = _HEADER.fullmatch(text)
-    if match is None:
-        remedy = "For instance: --header 'Authorization: Bearer …'."
-        raise InputError("a header is a name, a colon and a value", remedy=remedy)
-    return match["name"], match["value"]
 
 
 # ---- what is asked of the server

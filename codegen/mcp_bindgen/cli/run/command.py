@@ -7,8 +7,9 @@ from typing import Any, Final
 import click
 
 from mcp_bindgen.cli import OK
-from mcp_bindgen.cli.run.serving import Program, say_url, serve
+from mcp_bindgen.cli.run.serving import Program, serve
 from mcp_bindgen.cli.run.target import program_arguments
+from mcp_bindgen.cli.serving import address_options, address_settings
 from mcp_bindgen.errors import InputError
 
 __all__ = ["command"]
@@ -20,25 +21,7 @@ _ON_STDIO: Final = (
 
 
 @click.command("run")
-@click.option(
-    "--http",
-    metavar="HOST:PORT",
-    help="Serve over HTTP at http://HOST:PORT/mcp (default: on standard input and output).",
-)
-@click.option(
-    "--allow-host",
-    "hosts",
-    metavar="NAME",
-    multiple=True,
-    help="Accept requests whose header Host has this NAME; repeatable (default: loopback names).",
-)
-@click.option(
-    "--allow-origin",
-    "origins",
-    metavar="URL",
-    multiple=True,
-    help="Accept requests from web pages of this origin; repeatable (default: loopback origins).",
-)
+@address_options
 @click.option(
     "--root-path",
     metavar="PATH",
@@ -164,26 +147,20 @@ def _options(
 ) -> dict[str, Any]:
     """The options of the HTTP application. Raises InputError for an invalid address, host, origin
     or store.
-
-    Hosts and origins also come from the environment.
     """
     if http is None:
         if hosts or origins or root_path or store:
             names = "--allow-host, --allow-origin, --root-path and --store"
             raise click.UsageError(f"{names} go with --http.")
         return {}
+    options = {**address_settings(http, hosts, origins), "root_path": root_path}
+    if store is None:
+        return options
     from mcp_runtime.errors import NotInstalled
-    from mcp_runtime.server.http.asgi.allowed_hosts import allowed_hosts
-    from mcp_runtime.server.http.uvicorn import address
     from mcp_runtime.stores.opening import store_at
 
     try:
-        address(http)
-        allowed_hosts(hosts, origins)
-        if store is not None:
-            store_at(store)
+        store_at(store)
     except (ValueError, NotInstalled) as error:
         raise InputError(str(error)) from None
-    options: dict[str, Any] = {"http": http, "hosts": hosts, "origins": origins, "started": say_url}
-    options["root_path"] = root_path
-    return options if store is None else {**options, "store": store}
+    return {**options, "store": store}

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcp_bindgen.cli.options import open_trace
 from mcp_bindgen.cli.run.request_log import log_requests
 from mcp_bindgen.cli.run.target import compat_server_of, failure, program_arguments, server_of
+from mcp_bindgen.cli.serving import serve_until_gone
 from mcp_bindgen.cli.show import safe, warn
-from mcp_bindgen.errors import BindgenError, InputError
+from mcp_bindgen.errors import BindgenError
 
-__all__ = ["Program", "say_url", "serve"]
+__all__ = ["Program", "serve"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,38 +39,19 @@ def serve(program: Program) -> None:
             _serve(server, program)
 
 
-def say_url(url: str) -> None:
-    """Print the address of the server."""
-    warn(f"MCP at {url}")
-
-
 def _serve(server: Any, program: Program) -> None:
     """Raise InputError if the server has not started, or fails."""
-    from mcp_runtime.errors import NotInstalled
-
     options = program.options
-    if "http" not in options and os.isatty(0):
+    if "http" in options:
+        log_requests(server)
+    elif os.isatty(0):
         warn(
             "Waiting for the messages of a client on standard input; Ctrl-C ends this.\n"
             f"To try the server: mcp-bindgen call --list -- mcp-bindgen run {safe(program.target)}"
         )
-    if "http" in options:
-        log_requests(server)
-    with ExitStack() as stack:
-        try:
-            server.run(trace=_trace(stack, program.trace), **options)
-        except NotInstalled as error:
-            raise InputError(str(error)) from None
-        except SystemExit:
-            why = f"the server has not started at {options.get('http')}; the lines above say why"
-            raise InputError(why) from None
-        except (BindgenError, OSError):
-            raise
-        except Exception as error:
-            raise failure("the server has failed", error) from None
-
-
-def _trace(stack: ExitStack, file: str | None) -> Any:
-    from mcp_runtime.trace import TraceFile
-
-    return None if file is None else TraceFile(stack.enter_context(open_trace(file)))
+    try:
+        serve_until_gone(server, program.trace, options)
+    except (BindgenError, OSError):
+        raise
+    except Exception as error:
+        raise failure("the server has failed", error) from None

@@ -15,13 +15,7 @@ from socket import AF_INET6, socket
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
-from mcp_runtime.errors import NotInstalled
-
-try:
-    import uvicorn
-except ModuleNotFoundError:
-    raise NotInstalled("a server over HTTP", "uvicorn", "http") from None
-
+import uvicorn
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 if TYPE_CHECKING:

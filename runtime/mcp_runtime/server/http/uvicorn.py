@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Collection
+from importlib.util import find_spec
 from socket import socket
 from typing import Final, Protocol
 
+from mcp_runtime.errors import NotInstalled
 from mcp_runtime.limits import Limits
 from mcp_runtime.server.http.asgi.cross_origin import cross_origin
 from mcp_runtime.server.http.asgi.request import Receive, Scope, Send
@@ -30,6 +32,12 @@ class DrainableApp(Protocol):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
 
     async def drain(self) -> None: ...
+
+
+def require_uvicorn() -> None:
+    """Raise NotInstalled without the extra `http`."""
+    if find_spec("uvicorn") is None:
+        raise NotInstalled("a server over HTTP", "uvicorn", "http")
 
 
 def address(text: str) -> tuple[str, int]:
@@ -87,6 +95,7 @@ async def serve(
     of leaving the server's lifespan, and SystemExit if the address cannot be served, after uvicorn
     has logged the reason.
     """
+    require_uvicorn()
     from mcp_runtime.server.http.draining_server import DrainingServer
 
     sockets, at = ([where], ("", 0)) if isinstance(where, socket) else (None, address(where))
