@@ -300,3 +300,20 @@ def test_a_module_of_yours_is_not_replaced(locked: Path) -> None:
     assert done.exit_code == 2
     assert "weather/__init__.py: is not a client that we wrote" in done.stderr
     assert (locked / "weather/__init__.py").read_text() == "mine = 1\n"
+
+
+def test_an_item_of_a_file_that_is_not_a_tool_is_named_with_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tools = [*LISTS["tools"], {"name": "bad"}, LISTS["tools"][1]]
+    Path("lists.json").write_text(json.dumps({**LISTS, "tools": tools}), "utf-8")
+    for words in (("--from", "lists.json"), ("--check",)):
+        done = invoke("client", "weather", *words)
+        assert done.exit_code == 0
+        first, *others = done.stderr.splitlines()[:3]
+        assert first == "2 items left out:"
+        assert [line.partition(": ")[2] for line in others] == [
+            "it has no inputSchema",
+            "another tool before it has this name",
+        ]

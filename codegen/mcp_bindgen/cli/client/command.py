@@ -90,15 +90,24 @@ def command(
         source = old.source
     data, _ = read_lists(source, network)
     chosen = target or (old.target if old else "runtime")
-    new = lock_of(data, _public(source), chosen, date.today().isoformat())
+    left_out: list[str] = []
+    new = lock_of(data, _public(source), chosen, date.today().isoformat(), left_out)
+    _show_left_out(left_out)
     if old is not None:
         changed = _show_changes(old, new, place)
         if check:
             return FINDINGS if changed else OK
         if old.is_equal(new):
-            new = lock_of(data, _public(source), chosen, old.seen)
+            new = Lock({**new.members, "seen": old.seen})
     _write(place, new, source)
     return OK
+
+
+def _show_left_out(items: list[str]) -> None:
+    if items:
+        warn(f"{count_of(len(items), 'item')} left out:")
+        for line in items:
+            warn(f"  {safe(line)}")
 
 
 def _require_name(name: str) -> None:
@@ -175,9 +184,6 @@ def _report(place: _Place, lists: Lists) -> Iterator[str]:
     if lists.places:
         yield f"{count_of(len(lists.places), 'place')} without a type of its own:"
         yield from (f"  {safe(line)}" for line in lists.places)
-    if lists.left_out:
-        yield f"{count_of(len(lists.left_out), 'item')} left out:"
-        yield from (f"  {safe(line)}" for line in lists.left_out)
 
 
 def _connect(source: str) -> str:

@@ -14,16 +14,15 @@ from typing import Any, Final
 from mcp_bindgen import pins
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.json_values import list_of, object_of
+from mcp_bindgen.tools.json_document import Node
+from mcp_bindgen.tools.listing import KINDS, listed, other_lists
 
 __all__ = ["LISTS", "NAME", "Lock", "digests", "lock_of", "parse"]
 
 NAME: Final = "mcp-tools.lock"
-LISTS: Final = {
-    "tools": "name",
-    "prompts": "name",
-    "resources": "uri",
-    "resourceTemplates": "uriTemplate",
-}
+_KINDS: Final = {members[0]: kind for kind, (members, _) in KINDS.items()}
+"""The lists beside tools, each with the kind of its items."""
+LISTS: Final = {"tools": "name", **{name: KINDS[kind][1] for name, kind in _KINDS.items()}}
 """The lists, each with the key of its items."""
 _FORMAT: Final = 1
 _NEEDED: Final = frozenset(("for", "from", "seen"))
@@ -80,17 +79,21 @@ class Lock:
         }
 
 
-def lock_of(data: bytes, source: str, target: str, seen: str) -> Lock:
-    """A lock of lists that were read from a server or a file. Raises InputError."""
-    from mcp_bindgen.tools.listing import listed, other_lists
+def lock_of(
+    data: bytes, source: str, target: str, seen: str, left_out: list[str] | None = None
+) -> Lock:
+    """A lock of lists that were read from a server or a file. Raises InputError.
 
-    ignored: list[str] = []
-    tools = [node.value for node in listed(data, source, lambda _, why: ignored.append(why))]
+    An item that is not a tool is not in the lock: `left_out` gets its place, with the reason.
+    """
+
+    def leave_out(node: Node, why: str) -> None:
+        if left_out is not None:
+            left_out.append(f"{node.document.source.place(node.at)}: {why}")
+
+    tools = [node.value for node in listed(data, source, leave_out)]
     others = other_lists(data, source)
-    kinds = {"prompts": "prompt", "resources": "resource", "resourceTemplates": "template"}
-    lists = {
-        name: [n.value for n in others[kind]] for name, kind in kinds.items() if kind in others
-    }
+    lists = {name: [n.value for n in others[k]] for name, k in _KINDS.items() if k in others}
     said = _object(data)
     members = {
         "format": _FORMAT,
