@@ -390,12 +390,12 @@ class Decorators:
         """
         if not path.startswith("/"):
             raise ValueError(f"{path!r} is not the path of a URL: begin it with a slash")
-        of_path = self._dispatcher.routes.setdefault(path, {})
-        if method.upper() in of_path:
-            raise ValueError(f"{method.upper()} {path} has a function already")
+        routes, name = self._dispatcher.routes, method.upper()
+        if name in routes.get(path, {}):
+            raise ValueError(f"{name} {path} has a function already")
 
         def register(function: _R) -> _R:
-            of_path[method.upper()] = function
+            routes.setdefault(path, {})[name] = function
             return function
 
         return register
