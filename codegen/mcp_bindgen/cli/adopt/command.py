@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ast
 import subprocess
-from collections.abc import Iterator
 from difflib import unified_diff
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -18,14 +16,11 @@ from mcp_bindgen.cli.adopt.edits import apply_edits
 from mcp_bindgen.cli.adopt.imports import PREFIX, Adopted, adopt
 from mcp_bindgen.cli.adopt.native import Use, servers_of, uses
 from mcp_bindgen.cli.adopt.tools import compare_tools, tools_of
+from mcp_bindgen.cli.python_files import python_files
 from mcp_bindgen.cli.show import safe, say, warn
 from mcp_bindgen.errors import InputError, count_of
 
 __all__ = ["command"]
-
-_SKIPPED: Final = frozenset(
-    {"__pycache__", "build", "dist", "node_modules", "site-packages", "venv"}
-)
 
 
 @click.command("adopt")
@@ -62,7 +57,7 @@ def command(shows: bool, is_native: bool, start: str | None, path: Path) -> int:
         raise click.UsageError(
             "--tools starts the server that was written, and --diff writes none."
         )
-    files = list(_files(path))
+    files = [path] if path.is_file() else list(python_files(path))
     held = _uses(files)
     if is_native and all(use.edits is not None for each in held.values() for use in each):
         adopted = {file: _native(file, each) for file, each in held.items()}
@@ -84,17 +79,6 @@ def command(shows: bool, is_native: bool, start: str | None, path: Path) -> int:
     if start is not None and before is not None:
         status = max(status, compare_tools(before, tools_of(start)))
     return status
-
-
-def _files(path: Path) -> Iterator[Path]:
-    """Yield the modules below a folder, without those of environments and hidden folders."""
-    if path.is_file():
-        yield path
-        return
-    for file in sorted(path.rglob("*.py")):
-        parts = file.relative_to(path).parts[:-1]
-        if not any(part in _SKIPPED or part.startswith(".") for part in parts):
-            yield file
 
 
 def _parse(file: Path) -> ast.Module:
@@ -125,7 +109,7 @@ def _native(file: Path, in_file: list[Use]) -> Adopted:
 
 
 def _report_uses(held: dict[Path, list[Use]], gaps: set[tuple[Path, int]], is_native: bool) -> None:
-    """Report the uses that stay on compat, those of one form in one line; gaps are said later."""
+    """Report the uses that stay on compat, in one line for each form; `gaps` are reported later."""
     rows: dict[tuple[Path, str], list[Use]] = {}
     for file, in_file in held.items():
         for use in in_file:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-import os
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from mcp_bindgen.cli.python_files import python_files
 from mcp_bindgen.source.text import printable
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ __all__ = ["broken_code", "calls_in"]
 
 _MOST_FILES: Final = 5000
 _SHOWN: Final = 3
-_SKIPPED: Final = ("node_modules", "site-packages", "__pycache__")
 _GONE: Final = "{what} is gone: {calls} fail"
 _SENTENCES: Final[Mapping[str, str]] = {
     "MEMBER_ADDED_REQUIRED": "`{member}` is required now: {calls} that leave it out fail",
@@ -76,17 +76,11 @@ def calls_in(folder: Path, name: str) -> dict[str, list[str]]:
 
 def _sources(folder: Path, name: str) -> Iterator[Path]:
     """The files that mention the client, without those of the client itself."""
-    count = 0
-    for parent, folders, files in os.walk(folder):
-        own = name if Path(parent) == folder else ""
-        hidden = [each for each in folders if each.startswith(".")]
-        folders[:] = sorted({*folders} - {*hidden, *_SKIPPED, own})
-        for file in sorted(files):
-            if not file.endswith(".py") or file == f"{name}.py":
-                continue
-            count += 1
-            if count > _MOST_FILES:
-                return
-            path = Path(parent, file)
-            if name.encode() in path.read_bytes():
-                yield path
+    others = (
+        path
+        for path in python_files(folder)
+        if path.name != f"{name}.py" and not path.is_relative_to(folder / name)
+    )
+    for path in islice(others, _MOST_FILES):
+        if name.encode() in path.read_bytes():
+            yield path
