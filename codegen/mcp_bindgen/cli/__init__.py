@@ -34,7 +34,7 @@ VERBS: Final[Mapping[str, str]] = {
     "call": "Call a tool of a server, or list its tools, prompts and resources.",
     "client": "Write a typed client of a server, and check it against the server.",
     "convert": "Convert a message from one revision to another, and report what is lost.",
-    "diff": "Compare two schemas, or two servers, and say whom each change breaks.",
+    "diff": "Compare two schemas, or two servers; report which peers each change breaks.",
     "export": "Write the meaning of each revision as JSON, for other languages.",
     "generate": "Write the bindings of every revision, or of some.",
     "inspect": "Show the declarations of a schema: as text, JSON or JSON Schema.",

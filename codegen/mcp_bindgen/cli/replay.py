@@ -124,7 +124,7 @@ def _requests(stream: IO[bytes]) -> Iterator[dict[str, Any]]:
         if message is not None:
             yield message
         else:
-            warn("mcp-bindgen: a line is no message, and is skipped")
+            warn("mcp-bindgen: a line is not a JSON object, and is skipped")
 
 
 class _Script:

@@ -404,7 +404,9 @@ async def _ask(
 
     logging.getLogger("mcp_runtime.tolerances").propagate = False  # we name what was left out
     activity = Activity()
-    options["validate"] = find_spec("jsonschema_rs") is not None  # its absence is no news here
+    options["validate"] = (
+        find_spec("jsonschema_rs") is not None
+    )  # without it nothing is checked, nor said
 
     with ExitStack() as stack:
         if trace is not None:
