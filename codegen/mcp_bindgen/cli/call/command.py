@@ -404,9 +404,8 @@ async def _ask(
 
     logging.getLogger("mcp_runtime.tolerances").propagate = False  # we name what was left out
     activity = Activity()
-    options["validate"] = (
-        find_spec("jsonschema_rs") is not None
-    )  # without it nothing is checked, nor said
+    # Without the library results are not checked, and a plain call prints no line about it.
+    options["validate"] = find_spec("jsonschema_rs") is not None
 
     with ExitStack() as stack:
         if trace is not None:
