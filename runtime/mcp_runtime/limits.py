@@ -23,6 +23,9 @@ PROBLEMS: Final = 100
 REMEMBERED_SERVERS: Final = 1000
 """Servers whose revision a process remembers; the oldest is forgotten first."""
 
+DIGEST_CHARS: Final = 1000
+"""Length of a list's digest that a client keeps and repeats; it ignores a longer one."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:

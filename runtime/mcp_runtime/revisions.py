@@ -20,7 +20,7 @@ import mcp_wire
 from mcp_wire import HANDLERS, LATEST
 from mcp_wire._msgspec import EXTRA, Open, make
 from mcp_wire._types_msgspec import plain_annotation
-from mcp_wire._wire.digests import definition_digest
+from mcp_wire._wire.digests import definition_digest, list_digest
 from mcp_wire._wire.faults import DecodeError, EncodeError, fault, kind
 from mcp_wire._wire.methods import Method, Tolerance
 from mcp_wire._wire.text import check_depth, is_json, parse
@@ -54,6 +54,7 @@ __all__ = [
     "kind",
     "latest",
     "latest_calls",
+    "list_digest",
     "make",
     "model_members",
     "parse",

@@ -323,6 +323,8 @@ for older in (BEFORE, OLDER):
 """
 CONVERTED: Final = {"asking": ASKING, "restructured": RESTRUCTURED, "outputs": OUTPUTS}
 """What is converted on the day of a successor, by its name."""
+PROGRAMS: Final = {"digests": "tests.support.successor_digests"}
+"""The conversations that one successor has beside those of all, by its name."""
 
 
 @pytest.mark.wide
@@ -467,6 +469,9 @@ def test_a_successor_is_spoken_when_its_rows_are_answered(
     every_revision_is_served(day.copy)
     if name == "methods":
         names_serve_each_other(day.copy)
+    if name in PROGRAMS:
+        ran = day.copy.run(PROGRAMS[name])
+        assert ran.returncode == 0, ran.stderr
     written_readers(day.copy)
     both = f"{BEFORE},{NAME}"
     among_new = {both: NAME, BEFORE: BEFORE, f"{OLDER},{BEFORE}": BEFORE, OLDER: OLDER}

@@ -12,6 +12,7 @@ from typing import Any, Final
 from tests.support.successor_texts import (
     CALL_RESULT,
     CHECKSUM,
+    DIGESTS,
     OUTPUT_SCHEMA,
     OUTPUTS,
     PICKING,
@@ -201,6 +202,32 @@ KINDS: Final[Mapping[str, Kind]] = {
         rows={old: {"up": "rename", "to": new} for old, new in RENAMED_METHODS.items()},
         methods={"notifications/resources/changed": "resources.subscribe"},
         asked=5,
+    ),
+    "digests": Kind(
+        edits=(
+            (
+                '  cacheScope: "public" | "private";\n',
+                '  cacheScope: "public" | "private";\n  digest?: string;\n',
+            ),
+            (
+                '  "io.modelcontextprotocol/logLevel"?: LoggingLevel;\n',
+                '  "io.modelcontextprotocol/logLevel"?: LoggingLevel;\n'
+                '  "io.modelcontextprotocol/knownDigests"?: KnownDigests;\n',
+            ),
+            (
+                '  "io.modelcontextprotocol/serverInfo"?: Implementation;\n',
+                '  "io.modelcontextprotocol/serverInfo"?: Implementation;\n'
+                '  "io.modelcontextprotocol/staleDigests"?: DigestMethod[];\n',
+            ),
+        ),
+        more=DIGESTS,
+        moves_handlers=True,
+        rows={
+            "CacheableResult.digest": {"down": "drop"},
+            "RequestMetaObject.io.modelcontextprotocol/knownDigests": {"down": "drop"},
+            "ResultMetaObject.io.modelcontextprotocol/staleDigests": {"down": "drop"},
+        },
+        asked=3,
     ),
     "asking": Kind(
         edits=(

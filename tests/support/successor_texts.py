@@ -7,6 +7,7 @@ from typing import Final
 __all__ = [
     "CALL_RESULT",
     "CHECKSUM",
+    "DIGESTS",
     "OUTPUTS",
     "OUTPUT_SCHEMA",
     "PICKING",
@@ -132,4 +133,23 @@ export interface EventOccurredNotification extends JSONRPCNotification {
 OUTPUT_SCHEMA: Final = """  outputSchema?: {
     /** URI of the JSON Schema dialect; absent means 2020-12. */
     $schema?: string; [key: string]: unknown };
+"""
+
+DIGESTS: Final = """
+/** A method whose result has a digest; extensions add others. */
+export type DigestMethod =
+  | "server/discover"
+  | "tools/list"
+  | "prompts/list"
+  | "resources/list"
+  | "resources/templates/list"
+  | (string & {});
+
+/** The digests that a client works from, by the methods which gave them. */
+export type KnownDigests = { [method in DigestMethod]?: string };
+
+/** Says which lists are stale, in the data of an error. */
+export interface DigestMismatchErrorData {
+  staleDigests: DigestMethod[];
+}
 """

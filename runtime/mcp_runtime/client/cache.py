@@ -2,9 +2,10 @@
 
 A cache belongs to one client, which always uses the same authorization, so private answers are
 kept too. Each page of a list is an entry of its own. A notification of a change drops what it
-concerns at once.
+concerns at once. In revisions with digests of lists, pages of another digest are dropped, and a
+page that comes again with the same one makes the others fresh.
 
-Source: 2026-07-28 server/utilities/caching.
+Source: 2026-07-28 server/utilities/caching; the draft "Definition Digests" of 2026-09-04.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from msgspec import UNSET
 from mcp_runtime.core.session.events import Notified
 from mcp_runtime.core.session.held import KEPT, PARSED, HeldBytes, Hold
 from mcp_runtime.core.terms.durations import in_seconds
-from mcp_runtime.limits import Limits
+from mcp_runtime.limits import DIGEST_CHARS, Limits
 from mcp_runtime.revisions import latest
 
 _CHANGES: Final[dict[str, tuple[str, ...]]] = {
@@ -71,6 +72,8 @@ class Cache:
         self._entries: dict[tuple[str, Hashable], _Entry] = {}
         """The answers; those unused for longest come first."""
         self._changes: Counter[str] = Counter()
+        self.digests: Final[dict[str, str]] = {}
+        """The digests of lists as they were read last, by method; requests repeat them."""
         self._held = HeldBytes()
         self._hold = Hold(self._held)
 
@@ -86,6 +89,9 @@ class Cache:
         """Keep an answer for as long as it says, unless there is no room for it."""
         self._remove([(method, key)])
         ttl = in_seconds(getattr(result, "ttl_ms", 0))
+        digest = getattr(result, "digest", UNSET)
+        if digest is not UNSET and self._most:
+            self._compare_digest(method, digest, now + (ttl or 0))
         if ttl is None or ttl <= 0 or not self._most:
             return
         size = len(latest.encode(result)) * (1 if method == _READ else PARSED)
@@ -100,6 +106,18 @@ class Cache:
         self._entries[method, key] = _Entry(now + ttl, result, size)
         self._hold.change(size)
         self._hold.offer(KEPT, self._give_up)
+
+    def _compare_digest(self, method: str, digest: str, fresh_until: float) -> None:
+        """Drop the pages with another digest than a new one has, and freshen those with its own."""
+        self.digests.pop(method, None)
+        if len(digest) <= DIGEST_CHARS:
+            self.digests[method] = digest
+        pages = {at: page for at, page in self._entries.items() if at[0] == method}
+        self._remove(at for at, page in pages.items() if page.result.digest != digest)
+        for at, page in pages.items():
+            if at in self._entries:
+                later = max(page.fresh_until, fresh_until)
+                self._entries[at] = page._replace(fresh_until=later)
 
     def _lacks_room(self, size: int) -> bool:
         is_full = len(self._entries) >= self._most
@@ -121,7 +139,8 @@ class Cache:
             self._hold.offer(KEPT, self._give_up)
 
     def drop(self, method: str) -> bool:
-        """Drop all cached pages of a list; return True if there were any."""
+        """Drop all cached pages of a list, and its digest; return True if there were any pages."""
+        self.digests.pop(method, None)
         entries = [entry for entry in self._entries if entry[0] == method]
         self._remove(entries)
         return bool(entries)
@@ -129,6 +148,7 @@ class Cache:
     def clear(self) -> None:
         """Drop all answers, and keep none whose request is under way."""
         self._changes.update(_KEYS.keys())
+        self.digests.clear()
         self._remove([*self._entries])
 
     def changes(self, method: str) -> int:
@@ -140,12 +160,20 @@ class Cache:
 
     def drop_stale(self, event: Notified) -> None:
         """Drop the answers a notification makes stale."""
-        for method in _CHANGES.get(event.method, ()):
-            self._changes[method] += 1
-            self.drop(method)
+        self.drop_lists(_CHANGES.get(event.method, ()))
         if event.method == "notifications/resources/updated":
             self._changes[_READ] += 1
             self._drop_resource(event.params.uri)
+
+    def drop_lists(self, methods: Iterable[object]) -> None:
+        """Drop these lists, and keep no page of them whose request is under way.
+
+        Anything that is no method of a list is ignored.
+        """
+        for method in methods:
+            if isinstance(method, str) and method in _KEYS:
+                self._changes[method] += 1
+                self.drop(method)
 
     def _drop_resource(self, uri: str) -> None:
         """Drop this resource, and those it lies below."""

@@ -11,6 +11,12 @@ from typing import Any, Unpack
 from msgspec import UNSET, structs
 
 from mcp_runtime.client.cache import Cache, cache_key
+from mcp_runtime.client.digests import (
+    HAS_STALE,
+    stale_of_error,
+    stale_of_result,
+    with_known_digests,
+)
 from mcp_runtime.client.extension import ClientExtension, ClientView
 from mcp_runtime.client.options import RequestOptions
 from mcp_runtime.client.reconnect import Reconnector
@@ -40,7 +46,8 @@ class ClientRequests:
         if on_progress is not None:
             token = next(self._tokens)
         require_meta(meta or {})
-        return self._reconnector.connection.session.meta(token=token, extra=meta or {})
+        made = self._reconnector.connection.session.meta(token=token, extra=meta or {})
+        return with_known_digests(made, self._cache.digests) if self._cache.digests else made
 
     async def request(self, method: str, params: Any, **options: Unpack[RequestOptions]) -> Any:
         """Send one request and return its result. Restart a server that is gone, if it may be."""
@@ -52,8 +59,14 @@ class ClientRequests:
         elif params is not UNSET and on_progress is not None:
             token = params.meta.progress_token
             token = None if token is UNSET else token
-        result = await self._reconnector.connection.ask(method, params, token=token, **options)
+        try:
+            result = await self._reconnector.connection.ask(method, params, token=token, **options)
+        except RemoteError as error:
+            self._cache.drop_lists(stale_of_error(error))
+            raise
         self._require_known_type(method, result)
+        if HAS_STALE:
+            self._cache.drop_lists(stale_of_result(result))
         return result
 
     def _require_known_type(self, method: str, result: Any) -> None:
@@ -85,6 +98,7 @@ class ClientRequests:
         items: list[Any] = []
         size, limit = 0, self._limits.list_bytes
         cursor: Any = UNSET
+        digest: Any = UNSET
         seen: set[str] = set()
         for _ in range(self._limits.pages):
             params = t.PaginatedRequestParams(cursor=cursor, meta=self.meta())
@@ -94,6 +108,12 @@ class ClientRequests:
                 if is_retry or cursor is UNSET or not self._drop_stale_pages(method, error):
                     raise
                 return await self.pages(method, member, is_retry=True)
+            if cursor is not UNSET and getattr(page, "digest", digest) != digest:
+                self._cache.drop(method)
+                if is_retry:
+                    raise BadAnswer(f"{method}: the list changes while its pages are read")
+                return await self.pages(method, member, is_retry=True)
+            digest = getattr(page, "digest", UNSET)
             size += 0 if cursor is UNSET else len(t.encode(page))
             if size > limit:
                 raise TooMuch(f"{method}: pages of over {limit} bytes (Limits.list_bytes)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, structs
@@ -18,6 +19,7 @@ from mcp_runtime.server.context import Context
 from mcp_runtime.server.functions.content import prompt_messages, resource_contents, suggestions
 from mcp_runtime.server.functions.input_schema import BadArguments
 from mcp_runtime.server.functions.output_schema import failed_call
+from mcp_runtime.server.list_digests import CHECKED, HAS_DIGESTS, ListDigests
 from mcp_runtime.server.registry import Features, RawTool, Registry, Tool
 from mcp_runtime.server.tool_option import show
 from mcp_runtime.shared.failures import alone, describe, parts_of, record_failure
@@ -63,35 +65,43 @@ class ProtocolMethods:
         self._hides_forbidden = hides_forbidden
         self._limits = limits
         self._hints: Mapping[str, Any] = {"result_type": "complete", **hints}
-        self.methods: Final[Mapping[str, Handler]] = {
-            "tools/list": self._lister("tools", t.ListToolsResult, self._shown_tool),
+        methods: dict[str, Handler] = {
             "tools/call": self.call_tool,
-            "resources/list": self._lister("resources", t.ListResourcesResult),
-            "resources/templates/list": self._lister(
-                "resource_templates", t.ListResourceTemplatesResult
-            ),
             "resources/read": self.read_resource,
-            "prompts/list": self._lister("prompts", t.ListPromptsResult),
             "prompts/get": self.get_prompt,
             "completion/complete": self.complete,
         }
+        self._digests: Final = ListDigests({m: partial(self._shown, m) for m in _LISTS})
+        if HAS_DIGESTS:
+            methods.update({each: self._digests.signal(methods[each]) for each in CHECKED})
+        self.methods: Final[Mapping[str, Handler]] = {
+            **{method: self._lister(method, *names) for method, names in _LISTS.items()},
+            **methods,
+        }
 
-    def _lister(
-        self,
-        kind: str,
-        result: Callable[..., Any],
-        show: Callable[[Any, Context], Any] = lambda feature, _: feature.model,
-    ) -> Handler:
-        """List the features of a kind in pages, each as `show` shows it; None hides it."""
+    def _lister(self, method: str, kind: str, result: Callable[..., Any]) -> Handler:
+        """List the features of a kind in pages."""
         registry: Registry[Any] = getattr(self.features, kind)
+        show = self._show(method)
 
         async def list_page(params: Any, ctx: Context) -> Any:
             cursor = UNSET if params is UNSET else params.cursor
             page, after = registry.page(None if cursor is UNSET else cursor, self._limits.page_size)
             models = [model for each in page if (model := show(each, ctx)) is not None]
-            return result(**{kind: models}, next_cursor=after, **self._hints)
+            digest = {"digest": self._digests.digest(method, ctx)} if HAS_DIGESTS else _NO_DIGEST
+            return result(**{kind: models}, next_cursor=after, **digest, **self._hints)
 
         return list_page
+
+    def _show(self, method: str) -> Callable[[Any, Context], Any]:
+        """Return the function that shows a feature in a list; None hides it."""
+        return self._shown_tool if method == "tools/list" else _model_of
+
+    def _shown(self, method: str, ctx: Context) -> list[Any]:
+        """Return the models of all features in a list, as this client sees them."""
+        show, registry = self._show(method), getattr(self.features, _LISTS[method][0])
+        shown = (show(each, ctx) for each in list(registry.values()))
+        return [model for model in shown if model is not None]
 
     def _shown_tool(self, tool: Tool | RawTool, ctx: Context) -> t.Tool | None:
         token = ctx.token if self._hides_forbidden else None
@@ -200,10 +210,22 @@ class ProtocolMethods:
         return (of, argument) in self.features.completers or argument in (arguments or ())
 
 
+_LISTS: Final[Mapping[str, tuple[str, Callable[..., Any]]]] = {
+    "tools/list": ("tools", t.ListToolsResult),
+    "resources/list": ("resources", t.ListResourcesResult),
+    "resources/templates/list": ("resource_templates", t.ListResourceTemplatesResult),
+    "prompts/list": ("prompts", t.ListPromptsResult),
+}
+"""By method of a list: the kind of its features, and its result."""
+_NO_DIGEST: Final[Mapping[str, str]] = {}
 _UNSENDABLE: Final = (BadResult, EncodeError, StepError)
 """Exceptions saying why a result, or a message of a running handler, cannot be sent."""
 _SPEAKING: Final = (BadArguments, ToolError, SessionError)
 """Exceptions whose text is meant for the model."""
+
+
+def _model_of(feature: Any, _: Context) -> Any:
+    return feature.model
 
 
 def _unknown(kind: str, name: str, known: Iterable[str]) -> RpcError:

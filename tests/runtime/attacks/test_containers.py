@@ -116,6 +116,8 @@ BOUNDED: Final = {
         telemetry.py:_Recorder._durations
     """,
     "names of the bindings' tables and of what the server offers, never of a peer": """
+        client/cache.py:Cache.digests
+        server/list_digests.py:ListDigests._last
         core/terms/extension.py:Extension.methods
         core/terms/extension.py:Extensions.kept
         core/terms/extension.py:Extensions.names

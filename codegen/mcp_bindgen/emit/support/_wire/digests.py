@@ -1,4 +1,4 @@
-"""Canonical JSON (RFC 8785), and the digest of a tool, prompt, resource or resource template."""
+"""Canonical JSON (RFC 8785), and the digests of definitions and of lists of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, cast
 
 from .values import MAX_DEPTH, Json
 
-__all__ = ["canonical_json", "definition_digest"]
+__all__ = ["canonical_json", "definition_digest", "list_digest"]
 
 _EXACT: Final = 2**53 - 1
 """Up to here every integer is a double of its own."""
@@ -24,7 +24,20 @@ def definition_digest(definition: Mapping[str, Json]) -> str:
     `canonical_json` does.
     """
     rest = {name: value for name, value in definition.items() if name != "_meta"}
-    return f"sha256:{hashlib.sha256(canonical_json(rest)).hexdigest()}"
+    return _digest(rest)
+
+
+def list_digest(definitions: Iterable[Mapping[str, Json]]) -> str:
+    """Return the digest of a whole list, in whatever order: parsed JSON, each with its `_meta`.
+
+    It is `sha256:` and 64 hex digits, for an empty list too. Raises ValueError as `canonical_json`
+    does.
+    """
+    return _digest(sorted(map(_digest, definitions)))
+
+
+def _digest(value: object) -> str:
+    return f"sha256:{hashlib.sha256(canonical_json(cast('Json', value))).hexdigest()}"
 
 
 def canonical_json(value: Json) -> bytes:
