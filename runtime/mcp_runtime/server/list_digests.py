@@ -65,7 +65,7 @@ class ListDigests:
             try:
                 return _with_stale(await handler(params, ctx), stale)
             except RpcError as error:
-                data = {} if error.data in (None, UNSET) else error.data
+                data: Any = error.data or {}
                 if isinstance(data, dict):
                     error.data = {**cast("dict[str, Any]", data), "staleDigests": stale}
                 raise
@@ -79,6 +79,6 @@ def _is(one: object, other: object) -> bool:
 
 def _with_stale(result: Any, stale: list[str]) -> Any:
     """Return a result with the names of the stale lists in its `_meta`."""
-    meta = {} if result.meta is UNSET else t.to_wire(result.meta)
+    meta: dict[str, Any] = {} if result.meta is UNSET else t.to_wire(result.meta)
     meta = {**meta, "io.modelcontextprotocol/staleDigests": stale}
     return structs.replace(result, meta=t.from_wire(t.ResultMetaObject, meta))
