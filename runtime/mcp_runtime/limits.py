@@ -237,7 +237,7 @@ class Limits:
     stderr_bytes: int = 64 * 1024
     """Bytes kept of a server's standard error, from its end."""
     bridge_wait: float = 10.0
-    """Wait for the servers behind a bridge when it starts; it goes on without the late ones."""
+    """Wait for the servers behind a bridge when it starts; it goes on as soon as one is there."""
     bridge_links: int = 64
     """Connections of a bridge to one server; a request waits for a free one for `deadline`."""
     bridge_backoff: float = 60.0

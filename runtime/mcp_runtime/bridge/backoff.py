@@ -11,7 +11,8 @@ _FIRST: Final = 0.5
 class Backoff:
     """Waits by key, each at most `longest` seconds; the oldest of over `most` keys is forgotten.
 
-    A client whose requests end its server waits alone: others do not. Times are in seconds.
+    A client whose requests end its server waits alone: others do not. A server that has worked is
+    started again at once the first time. Times are in seconds.
     """
 
     def __init__(self, longest: float, most: int) -> None:
@@ -20,10 +21,11 @@ class Backoff:
         self._waits: dict[bytes, tuple[int, float]] = {}
         """The number of failures in a row, and the time of the next try."""
 
-    def fail(self, key: bytes, now: float) -> None:
-        """Note a failure."""
+    def fail(self, key: bytes, now: float, *, worked: bool) -> None:
+        """Note a failure; `worked` if the server was there before."""
         failures = self._waits.pop(key, (0, 0.0))[0] + 1
-        wait = min(_FIRST * 2 ** min(failures - 1, 32), self._longest)
+        doubled = failures - 1 - worked
+        wait = min(_FIRST * 2 ** min(doubled, 32), self._longest) if doubled >= 0 else 0.0
         self._waits[key] = failures, now + wait
         while len(self._waits) > self._most:
             del self._waits[next(iter(self._waits))]

@@ -26,6 +26,7 @@ from mcp_runtime.bridge.names import Kind, clashes
 from mcp_runtime.bridge.ongoing import Ongoing, Parked, identity, new_id, resumed_id
 from mcp_runtime.bridge.sending import Sending, as_client_error, no_such_resource
 from mcp_runtime.bridge.upstream import Target, upstreams
+from mcp_runtime.client.client import Client
 from mcp_runtime.client.subscription import Change
 from mcp_runtime.core.terms.capabilities import declares
 from mcp_runtime.core.wire import error_codes, rpc_errors
@@ -91,6 +92,7 @@ class Bridge:
         self._new_uris: set[str] = set()
         self._peers: set[object] = set()
         self._instructions: dict[str, str] = {}
+        self._described: set[str] = set()
         self.server: Final = Front(name, self._watch, self._running, limits, front)
         """The server in front, for clients."""
         listing = Listing(self._links, self._is_allowed, limits)
@@ -105,12 +107,9 @@ class Bridge:
     @asynccontextmanager
     async def _running(self) -> AsyncGenerator[None]:
         """Open a link to each server, together; go on without the failed and the late ones."""
-        opening = {asyncio.create_task(self._describe(links)) for links in self._links.values()}
+        opening = {asyncio.create_task(links.open_first()) for links in self._links.values()}
         try:
-            await asyncio.wait(opening, timeout=self.limits.bridge_wait)
-            late = sum(not task.done() for task in opening)
-            if late:
-                log.warning("%s behind the bridge not there yet", counted(late, "server"))
+            await self._await_servers(opening)
             yield
         finally:
             for task in opening:
@@ -120,23 +119,43 @@ class Bridge:
                 *opening, *(links.close() for links in self._links.values()), return_exceptions=True
             )
 
-    async def _describe(self, links: Links) -> None:
-        """Open the bridge's own link, and tell clients what the server offers."""
-        try:
-            client = await (await links.first()).client(self.limits.bridge_wait)
-        except Exception:  # it was logged; the next request tries again
-            return
-        declared = client.server_capabilities
-        for path in _DECLARED:
-            if declares(declared, path.partition(".")[0]):
+    async def _await_servers(self, opening: set[asyncio.Task[None]]) -> None:
+        """Wait `Limits.bridge_wait` for all servers, then for one: without any there is no offer.
+
+        A server has `Limits.first_answer` to come. A missing one may offer every kind of feature.
+        """
+        _, late = await asyncio.wait(opening, timeout=self.limits.bridge_wait)
+        if late:
+            log.warning("%s behind the bridge not there yet", counted(len(late), "server"))
+        while late and not self._described:
+            _, late = await asyncio.wait(late, return_when=asyncio.FIRST_COMPLETED)
+        if len(self._described) < len(self._links):
+            for path in _DECLARED:
                 self.server.declare(path)
+
+    def on_open(self, link: Link, client: Client) -> None:
+        """Announce the features of a server to clients whose lists were made without it."""
+        declared, is_known = client.server_capabilities, link.name in self._described
+        for path in _DECLARED:
+            kind, _, change = path.partition(".")
+            if declares(declared, kind):
+                self.server.declare(path)
+                if change == "listChanged" and (link.is_late or not is_known):
+                    self.server.announce(kind)
+        if not is_known:
+            self._describe(link, client)
+
+    def _describe(self, link: Link, client: Client) -> None:
+        """Describe a server to the next clients."""
+        self._described.add(link.name)
+        declared = client.server_capabilities
         spoken = revision(client.revision).methods["completion/complete"]
         if declares(declared, spoken.capability):
             self.server.declare("completions")
         if len(self._links) == 1:
             self.server.describe(client.server_info, client.instructions or "")
         elif client.instructions:
-            self._instructions[links.name] = f"{links.name}: {client.instructions}"
+            self._instructions[link.name] = f"{link.name}: {client.instructions}"
             texts = [self._instructions[n] for n in self._links if n in self._instructions]
             self.server.describe(None, "\n\n".join(texts))
 

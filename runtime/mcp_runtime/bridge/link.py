@@ -43,6 +43,9 @@ class LinkUser(Protocol):
     @property
     def limits(self) -> Limits: ...
 
+    def on_open(self, link: Link, client: Client, /) -> None:
+        """Handle the opening of a link."""
+
     def on_change(self, link: Link, change: Change, /) -> None:
         """Handle a change at the upstream server."""
 
@@ -76,6 +79,7 @@ class Link:
         self._watching: dict[str, asyncio.Task[None]] = {}
         self._over = asyncio.Event()
         self._opened: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+        self._began = asyncio.get_running_loop().time()
         self._opened.add_done_callback(lambda opened: opened.exception())
         self.task = asyncio.get_running_loop().create_task(self._live())
 
@@ -92,6 +96,17 @@ class Link:
     @property
     def is_open(self) -> bool:
         return self._opened.done() and self.failure is None and not self.is_dead
+
+    @property
+    def is_late(self) -> bool:
+        """True once lists are made without a server which is not there yet."""
+        waited = asyncio.get_running_loop().time() - self._began
+        return waited >= self.limits.bridge_wait
+
+    @property
+    def has_worked(self) -> bool:
+        """True once the server was there, even if it is gone now."""
+        return self._opened.done() and self._opened.exception() is None
 
     @property
     def is_dead(self) -> bool:
@@ -115,6 +130,7 @@ class Link:
         try:
             async with self._make_client() as client:
                 self._opened.set_result(client)
+                self._user.on_open(self, client)
                 listening = asyncio.create_task(self._listen(client))
                 await self._over.wait()
                 await _end([listening, *self._watching.values()])

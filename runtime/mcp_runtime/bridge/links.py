@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from typing import Final
 
 from msgspec import json
@@ -12,7 +13,7 @@ from mcp_runtime.bridge.backoff import Backoff
 from mcp_runtime.bridge.link import Link, LinkUser, Owner
 from mcp_runtime.bridge.upstream import Upstream
 from mcp_runtime.core.wire import error_codes
-from mcp_runtime.errors import RpcError
+from mcp_runtime.errors import RpcError, SessionError
 from mcp_runtime.server.context import Context
 
 log: Final = logging.getLogger("mcp_runtime.bridge")
@@ -37,11 +38,10 @@ class Links:
         self._backoff = Backoff(user.limits.bridge_backoff, user.limits.bridge_links)
         self._freed = asyncio.Event()
 
-    async def first(self) -> Link:
-        """Open the bridge's own link. Raises the exceptions of opening it."""
-        link = self._link(_ANYBODY)
-        await link.client(self._user.limits.first_answer)
-        return link
+    async def open_first(self) -> None:
+        """Open the bridge's own link. If it fails, that is logged, and the next request tries."""
+        with suppress(SessionError, RpcError):
+            await self._link(_ANYBODY).client(self._user.limits.first_answer)
 
     async def of(self, ctx: Context, *, asks: bool = True) -> Link:
         """Return the link for a request; without `asks` its server cannot ask the client.
@@ -103,7 +103,8 @@ class Links:
     def _note_failure(self, link: Link) -> None:
         """Wait before the server is started again, longer after each failure."""
         if link in self.open:
-            self._backoff.fail(self.open[link], asyncio.get_running_loop().time())
+            now = asyncio.get_running_loop().time()
+            self._backoff.fail(self.open[link], now, worked=link.has_worked)
             self._remove(link)
 
     def release(self, link: Link, *, answered: bool) -> None:

@@ -234,6 +234,7 @@ BOUNDED: Final = {
         extensions/tasks/client.py:TaskHandle._answered
     """,
     "a bridge's: what the author has written, and one entry for each open session or link": """
+        bridge/bridge.py:Bridge._described
         bridge/bridge.py:Bridge._links
         bridge/bridge.py:Bridge._peers
         bridge/bridge.py:Bridge._instructions

@@ -158,6 +158,69 @@ async def test_a_failing_server_is_tried_again_after_a_wait_that_doubles() -> No
     assert max(waits) <= 2.1  # the limit, and the step of this test
 
 
+def late_upstream(server: Server, prefix: str, seconds: float, failures: int = 0) -> Upstream:
+    """Return a server that comes after some seconds, and fails some times before."""
+    left = [failures]
+
+    async def connect() -> Any:
+        await elapse(seconds)
+        if left[0]:
+            left[0] -= 1
+            raise OSError("not yet")
+        near, far = pair()
+        server.accept(far)
+        return near
+
+    return Upstream(connect=partial(Client.wire, connect), names=Names(prefix=prefix))
+
+
+async def test_without_any_server_a_bridge_waits_for_the_first_one() -> None:
+    servers = {name: late_upstream(named(name), name, at) for name, at in (("a", 9), ("b", 5))}
+    bridge = Bridge(servers, limits=Limits(bridge_wait=1.0))
+    started = asyncio.get_running_loop().time()
+    async with Client(bridge.server) as client:
+        assert 5 <= asyncio.get_running_loop().time() - started < 9
+        assert client.instructions == "b: Ask b."
+
+
+async def test_a_late_server_is_announced_to_the_clients_that_are_there() -> None:
+    prompts = Server("p", "1")
+    prompts.prompt(name="hello")(lambda: "Hello!")
+    servers: dict[str, Any] = {"a": named("a"), "p": late_upstream(prompts, "p", 20)}
+    bridge = Bridge(servers, limits=Limits(bridge_wait=1.0))
+    async with Client(bridge.server) as client, client.listen(prompts=True) as changes:
+        assert [prompt.name for prompt in await client.list_prompts()] == ["a_greet"]
+        await anext(changes)  # the bridge's own connection, and a moment later the client's
+        await anext(changes)
+        assert [prompt.name for prompt in await client.list_prompts()] == ["a_greet", "p_hello"]
+
+
+@pytest.mark.parametrize("revision", [ALL[0], ALL[-1]])
+async def test_a_server_that_was_away_at_the_start_is_used_when_it_comes(revision: str) -> None:
+    bridge = Bridge(late_upstream(named("s"), "", 0, failures=1))
+    async with Client(bridge.server, revisions=[revision]) as client:
+        assert [tool.name for tool in await client.list_tools()] == ["who", "ask", "link"]
+        assert text(await client.call_tool("who")) == "s"
+
+
+async def test_a_server_that_has_worked_is_started_again_at_once() -> None:
+    server, wires = named("s"), list[Any]()
+
+    async def connect() -> Any:
+        near, far = pair()
+        server.accept(far)
+        wires.append(near)
+        return near
+
+    bridge = Bridge(Upstream(connect=partial(Client.wire, connect)))
+    async with Client(bridge.server, revisions=[ALL[0]]) as client:
+        for _ in range(3):
+            assert text(await client.call_tool("who")) == "s"
+            await wires[-1].close()
+            await elapse(0.01)
+        assert len(wires) == 4  # one is the bridge's own
+
+
 async def test_a_client_that_ends_its_server_again_and_again_delays_nobody_else() -> None:
     wires = list[Any]()
 
