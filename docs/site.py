@@ -28,7 +28,7 @@ NAVIGATION: Final[Mapping[str, Sequence[str]]] = {
     "Tutorials": ["TUTORIAL.md", "OWN-PACKAGE.md", "DIFF-IN-CI.md"],
     "How-to": [
         "SERVER.md", "RESULTS.md", "ASK.md", "WHILE-IT-RUNS.md", "HOSTS.md", "TEST-YOUR-SERVER.md",
-        "CLIENT.md", "COOKBOOK.md", "CALL.md", "TYPED-CLIENT.md", "HTTP.md", "DEPLOY.md",
+        "CLIENT.md", "COOKBOOK.md", "CALL.md", "TYPED-CLIENT.md", "LEAN.md", "HTTP.md", "DEPLOY.md",
         "SCALING.md", "AUTH.md", "BRIDGE.md",
         "TRANSPORTS.md", "IDENTITY-PROVIDERS.md", "SCAFFOLD.md", "TASKS.md", "APPS.md",
         "EXTENSIONS.md", "SERVER-CARD.md", "DIFF.md", "CONVERT.md", "VALIDATE.md", "COMPAT.md",

@@ -566,6 +566,36 @@ def test_flavours_stay_until_they_are_pruned(tmp_path: Path) -> None:
     assert flavours() == {"models_msgspec"}
 
 
+def test_lean_models_are_remembered_and_checked_until_exact_ones_are_asked_for(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.ts").write_text("export interface A { a?: string }\n", "utf-8")
+    schema = ("--schema", tmp_path / "a.ts", "--revision", "a", "--out", tmp_path / "out")
+    assert invoke("generate", *schema, "--lean", "--absent", "none").exit_code == 0
+    assert set(tree(tmp_path / "out")) == {"MANIFEST.json", "__init__.py", "models.py", "py.typed"}
+    assert "a: str | None = None" in (tmp_path / "out" / "models.py").read_text("utf-8")
+    assert invoke("generate", *schema, "--check").exit_code == 0
+    assert invoke("generate", *schema, "--absent", "missing", "--check").exit_code == 1
+    assert invoke("generate", *schema, "--no-lean", *MODELS).exit_code == 0
+    assert not (tmp_path / "out" / "models.py").exists()
+    assert (tmp_path / "out" / "va" / "models_dataclass.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--lean",), "--lean writes one revision into a folder"),
+        ((REVISION, "--lean", "--flavour", "msgspec"), "leave out --flavour"),
+        ((REVISION, "--absent", "none"), "--absent goes with --lean"),
+    ],
+)
+def test_options_that_lean_models_do_not_take_are_refused(
+    args: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    refused(*args, "--out", tmp_path / "out", said=said)
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("option", ["--flavour", "--flavours", "--models"])
 def test_the_option_for_flavours_has_earlier_names_too(option: str) -> None:
     result = invoke("generate", option, "dataclas")

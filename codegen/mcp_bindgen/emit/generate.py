@@ -22,6 +22,7 @@ from mcp_bindgen.emit.codec.view import codec_view
 from mcp_bindgen.emit.copies import copies, copies_of_steps
 from mcp_bindgen.emit.methods import extension_view, methods_view
 from mcp_bindgen.emit.models.dataclass import dataclass_view
+from mcp_bindgen.emit.models.lean import lean_view
 from mcp_bindgen.emit.models.msgspec import msgspec_view
 from mcp_bindgen.emit.models.pydantic import pydantic_view
 from mcp_bindgen.emit.options import FLAVOURS, Options
@@ -51,12 +52,15 @@ def generate(
 
     `pairs` are plans of neighbours; None writes no steps, and an empty sequence an empty table.
     `handlers` is the revision of the handlers' types, if it is among the schemas, else the newest.
+    Lean models are those of the last schema, without steps.
 
     Raises TemplateError if a template fails, OutputError for an unusable name of a revision or
     type.
     """
-    files: dict[str, str] = {"py.typed": ""}
     engine = _engine(options.templates)
+    if options.lean:
+        return _lean(engine, schemas[-1], options)
+    files: dict[str, str] = {"py.typed": ""}
     handled = _handlers_revision(schemas, handlers)
     files["__init__.py"] = _render(
         engine, "package.py.jinja", None, _package_view(schemas, handled)
@@ -69,6 +73,18 @@ def generate(
     if pairs is not None:
         files.update(_steps(engine, schemas, options, pairs))
     return dict(sorted(files.items()))
+
+
+def _lean(engine: jinja2.Environment, schema: Schema, options: Options) -> dict[str, str]:
+    """The package of lean models of one revision."""
+    shapes = Shapes(choose_literals(name_bodies(schema), options.literals), options.unknown)
+    view = lean_view(shapes, options.absent)
+    title = {"title": title_of(schema)}
+    return {
+        "__init__.py": _render(engine, "lean.py.jinja", schema, title),
+        "models.py": _render(engine, "models_lean.py.jinja", schema, view),
+        "py.typed": "",
+    }
 
 
 def _steps(

@@ -14,7 +14,8 @@ FLAVOURS: Final = ("dataclass", "pydantic", "msgspec")
 @dataclass(frozen=True, slots=True)
 class Options:
     """`flavours` of the models; `unknown` keep, drop or reject; `literals` closed or open; `format`
-    off or black; `templates` a folder used instead of ours.
+    off or black; `templates` a folder used instead of ours. `lean` writes one module of plain
+    pydantic models, with None or pydantic's MISSING for `absent` members.
     """
 
     flavours: tuple[str, ...] = FLAVOURS
@@ -22,3 +23,5 @@ class Options:
     literals: str = "closed"
     format: str = "off"
     templates: Path | None = None
+    lean: bool = False
+    absent: str = "missing"

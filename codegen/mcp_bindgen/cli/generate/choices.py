@@ -14,6 +14,7 @@ from mcp_bindgen import manifest, paths, pins
 from mcp_bindgen.errors import InputError
 
 __all__ = [
+    "ABSENT",
     "FORMATS",
     "LITERALS",
     "UNKNOWN",
@@ -26,11 +27,13 @@ __all__ = [
     "kept_options",
     "out_folder",
     "read_choices",
+    "require_one_revision",
 ]
 
 UNKNOWN: Final = ("keep", "drop", "reject")
 LITERALS: Final = ("closed", "open")
 FORMATS: Final = ("off", "black")
+ABSENT: Final = ("missing", "none")
 _FORMERLY: Final = "models"
 """The name of the option `flavours` in manifests of earlier versions."""
 
@@ -44,6 +47,8 @@ class Choices:
     literals: str
     format: str
     templates: Path | None
+    lean: bool
+    absent: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,7 @@ def read_choices(out: Path, given: Mapping[str, str | None], *, prune: bool) -> 
     there = manifest.read(out)
     kept: Mapping[str, str] = there.options if there else {}
     said = {name: value or kept.get(name) for name, value in given.items()}
+    lean = _is_lean(said, given)
     flavours = _flavours(said["flavours"] or kept.get(_FORMERLY))
     if flavours is not None and there is not None and not prune:
         flavours = _flavours(",".join([*flavours, *_flavours_in(there)]))
@@ -83,7 +89,19 @@ def read_choices(out: Path, given: Mapping[str, str | None], *, prune: bool) -> 
         said["literals"] or LITERALS[0],
         said["format"] or FORMATS[0],
         _folder(Path(templates) if templates else None),
+        lean,
+        said["absent"] if lean and said["absent"] else ABSENT[0],
     )
+
+
+def _is_lean(said: Mapping[str, str | None], given: Mapping[str, str | None]) -> bool:
+    """Return whether lean models are asked for; refuse the options that do not go with them."""
+    lean = said["lean"] == "yes"
+    if given["absent"] and not lean:
+        raise click.UsageError("--absent goes with --lean: other models tell absent from null")
+    if lean and given["flavours"] not in (None, "pydantic"):
+        raise click.UsageError("--lean models are pydantic models: leave out --flavour")
+    return lean
 
 
 def _flavours_in(there: manifest.Manifest) -> list[str]:
@@ -103,6 +121,8 @@ def kept_options(out: Path, choices: Choices) -> dict[str, str]:
         "literals": choices.literals.removeprefix(LITERALS[0]),
         "format": choices.format.removeprefix(FORMATS[0]),
         "templates": _relative(out, choices.templates),
+        "lean": "yes" if choices.lean else "",
+        "absent": choices.absent.removeprefix(ABSENT[0]),
     }
     return {name: value for name, value in values.items() if value}
 
@@ -192,6 +212,17 @@ def _require_pinned(out: Path, pinned: Sequence[str], named: Sequence[str] = ())
 def is_default(out: Path) -> bool:
     """Return whether the folder is `generated/` of the checkout, the target of pinned revisions."""
     return out.resolve() == (paths.schema().parent / "generated" / "mcp_wire").resolve()
+
+
+def require_one_revision(target: Target) -> None:
+    """Refuse lean models of several revisions, whose names would be the same, and of extensions."""
+    if target.beside is not None:
+        raise InputError("--lean writes no extension", remedy="Leave out --lean.")
+    if len(target.schema_files) != 1 or target.only is not None:
+        raise InputError(
+            f"--lean writes one revision into a folder, not {', '.join(target.schema_files)}",
+            remedy="Name one, and give each a folder of its own (--out).",
+        )
 
 
 def choose_target(out: Path, named: Mapping[str, pins.Found]) -> Target:

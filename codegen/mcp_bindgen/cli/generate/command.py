@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import click
 
 from mcp_bindgen import manifest
 from mcp_bindgen.cli import FINDINGS, OK
 from mcp_bindgen.cli.generate.choices import (
+    ABSENT,
     FORMATS,
     LITERALS,
     UNKNOWN,
@@ -22,6 +24,7 @@ from mcp_bindgen.cli.generate.choices import (
     find_schemas,
     out_folder,
     read_choices,
+    require_one_revision,
 )
 from mcp_bindgen.cli.generate.extension import extension_target
 from mcp_bindgen.cli.generate.files import confirm_rows, folders_to_write, input_digest, make_files
@@ -31,6 +34,9 @@ from mcp_bindgen.cli.show import near, safe, safe_text, say, warn
 from mcp_bindgen.errors import OutputError
 
 __all__ = ["command"]
+
+
+_YES_OR_NO: Final[Mapping[bool | None, str | None]] = {None: None, True: "yes", False: "no"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +96,19 @@ class _Outcome:
     ),
 )
 @click.option("--models", "--flavours", "formerly_models", hidden=True)
+@click.option(
+    "--lean/--no-lean",
+    default=None,
+    help=(
+        "Write one revision as one module of plain pydantic models, laxer than the exact ones "
+        "(default: --no-lean)."
+    ),
+)
+@click.option(
+    "--absent",
+    type=click.Choice(ABSENT),
+    help=("Give absent members of --lean models pydantic's MISSING, or None (default: missing)."),
+)
 @click.option(
     "--out",
     metavar="DIR",
@@ -154,6 +173,8 @@ def command(
     decisions: Path | None,
     flavours: str | None,
     formerly_models: str | None,
+    lean: bool | None,
+    absent: str | None,
     out: Path | None,
     unknown: str | None,
     literals: str | None,
@@ -190,9 +211,13 @@ def command(
             "literals": literals,
             "format": format,
             "templates": None if templates is None else str(templates),
+            "lean": _YES_OR_NO[lean],
+            "absent": absent,
         },
         prune=prune,
     )
+    if choices.lean:
+        require_one_revision(target)
     if confirm:
         confirm_rows(target)
     outcome = _check(target, choices) if check else _write(target, choices, force, there)
@@ -257,7 +282,7 @@ def _write(
 
 def _libraries(choices: Choices) -> Sequence[str]:
     """The libraries imported by the chosen flavours."""
-    chosen = choices.flavours
+    chosen = ("pydantic",) if choices.lean else choices.flavours
     return [name for name in ("msgspec", "pydantic") if chosen is None or name in chosen]
 
 

@@ -50,7 +50,8 @@ def _parts(target: Target, choices: Choices) -> Iterator[tuple[str, bytes]]:
         for path, data in manifest.texts(folder) if folder else ():
             yield f"template {path}", data
     flavours = "all" if choices.flavours is None else ",".join(choices.flavours)
-    options = (flavours, choices.unknown, choices.literals, choices.format)
+    lean = choices.absent if choices.lean else ""
+    options = (flavours, choices.unknown, choices.literals, choices.format, lean)
     yield "options", " ".join(options).encode()
     if choices.format == "black":
         yield "black", _black().__version__.encode()
@@ -93,7 +94,15 @@ def _options(choices: Choices) -> Options:
     from mcp_bindgen.emit import Options
 
     flavours = Options().flavours if choices.flavours is None else choices.flavours
-    return Options(flavours, choices.unknown, choices.literals, choices.format, choices.templates)
+    return Options(
+        flavours,
+        choices.unknown,
+        choices.literals,
+        choices.format,
+        choices.templates,
+        choices.lean,
+        choices.absent,
+    )
 
 
 def make_files(target: Target, choices: Choices) -> dict[str, str]:

@@ -48,7 +48,7 @@ from mcp_bindgen.ir.unions import arms, plainer_arms, tag
 from mcp_bindgen.ir.values.patterns import python_pattern
 from mcp_bindgen.ir.walk import struct_of
 
-__all__ = ["pydantic_view"]
+__all__ = ["EXTRA", "PydanticAnnotator", "pydantic_view", "quote_later"]
 
 _WORDS: Final = re.compile(r"\w+")
 _TYPING: Final = ("TYPE_CHECKING", "Any", "Final", "TypeVar", "overload")
@@ -69,10 +69,13 @@ _BOUNDS: Final = {
 }
 """A limit's name in JSON Schema, which is what the mark `Bounds` takes."""
 _NOT_OURS: Final = 'raise TypeError(f"{T!r} is not a type of this module")'
-_EXTRA: Final = {"keep": "allow", "drop": "ignore", "reject": "forbid"}
+EXTRA: Final = {"keep": "allow", "drop": "ignore", "reject": "forbid"}
+"""pydantic's word for each treatment of unknown members."""
 
 
-class _Annotator(Annotator):
+class PydanticAnnotator(Annotator):
+    """Annotations that pydantic reads exactly, by marks of the generated `_types_pydantic`."""
+
     def types(self, name: str) -> str:
         """The code for a name of `_types_pydantic`, which the generated module then imports."""
         return self.imports.use(".._types_pydantic", name)
@@ -153,7 +156,7 @@ class _Annotator(Annotator):
         return field.name if field is not None else ""
 
 
-def _quote(code: Code, unknown: set[str]) -> Code:
+def quote_later(code: Code, unknown: set[str]) -> Code:
     """An annotation Python can evaluate: parts with unknown names become text."""
     match code:
         case str():
@@ -161,18 +164,18 @@ def _quote(code: Code, unknown: set[str]) -> Code:
         case Group(head="Literal["):
             return code
         case Group(head="With[", items=(of, *marks)):
-            return replace(code, items=(_quote(of, unknown), *_quoted_marks(marks, unknown)))
+            return replace(code, items=(quote_later(of, unknown), *_quoted_marks(marks, unknown)))
         case Or() if any(isinstance(x, str) and _names(x, unknown) for x in code.items):
             return literal(flat(code))
         case Group() | Or():
-            return replace(code, items=tuple(_quote(item, unknown) for item in code.items))
+            return replace(code, items=tuple(quote_later(item, unknown) for item in code.items))
 
 
 def _quoted_marks(marks: Iterable[Code], unknown: set[str]) -> Iterator[Code]:
     """The marks of an annotation: the types of a tuple's places are annotations, too."""
     for mark in marks:
         is_tuple = isinstance(mark, Group) and mark.head == "Tuple("
-        yield _quote(mark, unknown) if is_tuple else mark
+        yield quote_later(mark, unknown) if is_tuple else mark
 
 
 def _names(code: str, unknown: set[str]) -> bool:
@@ -182,7 +185,7 @@ def _names(code: str, unknown: set[str]) -> bool:
 def pydantic_view(shapes: Shapes) -> dict[str, Any]:
     """The values for models_pydantic.py.jinja."""
     schema = shapes.schema
-    used = _Annotator(schema, imports_of(schema), "models_pydantic")
+    used = PydanticAnnotator(schema, imports_of(schema), "models_pydantic")
     later = {d.name for d in schema.own_types}
     structs: list[Row] = []
     for struct in schema.own_structs:
@@ -210,7 +213,7 @@ def pydantic_view(shapes: Shapes) -> dict[str, Any]:
     }
 
 
-def _plainer(used: _Annotator, shapes: Shapes) -> Iterator[str]:
+def _plainer(used: PydanticAnnotator, shapes: Shapes) -> Iterator[str]:
     """Calls for pairs of arms: the first arm is meant only if one of its own members is present."""
     schema = used.schema
     pairs: dict[tuple[Ref, Ref], tuple[str, ...]] = {}
@@ -224,7 +227,7 @@ def _plainer(used: _Annotator, shapes: Shapes) -> Iterator[str]:
             yield from lay("", "", Group("plainer(", (*models, *map(literal, names)), ")"), "")
 
 
-def _unions(used: _Annotator) -> Iterator[str]:
+def _unions(used: PydanticAnnotator) -> Iterator[str]:
     """Each alias of a union, with the tag of its models."""
     for alias in used.schema.own_types:
         if not isinstance(alias, Alias) or alias.name in used.recursive:
@@ -234,7 +237,9 @@ def _unions(used: _Annotator) -> Iterator[str]:
             yield f"{literal(alias.name)}: {literal(used.tag(leaves))}"
 
 
-def _class(used: _Annotator, shapes: Shapes, struct: Struct, later: set[str]) -> Iterator[str]:
+def _class(
+    used: PydanticAnnotator, shapes: Shapes, struct: Struct, later: set[str]
+) -> Iterator[str]:
     """The lines of a class; `later` has the names defined below it, and its own."""
     unknown = later | {field.name for field in struct.fields}
     base = used.imports.use(".._pydantic", "KeyedModel") if struct.keyed else "Model"
@@ -244,15 +249,17 @@ def _class(used: _Annotator, shapes: Shapes, struct: Struct, later: set[str]) ->
     yield from body_lines(body)
 
 
-def _config(used: _Annotator, shapes: Shapes, struct: Struct, unknown: set[str]) -> Iterator[str]:
-    extra = "allow" if struct.open else _EXTRA[shapes.unknown]
+def _config(
+    used: PydanticAnnotator, shapes: Shapes, struct: Struct, unknown: set[str]
+) -> Iterator[str]:
+    extra = "allow" if struct.open else EXTRA[shapes.unknown]
     if extra != "allow":
         yield f"{STEP}model_config = {used.library('ConfigDict')}(extra={literal(extra)})"
     index = None if struct.keyed else struct.index
     if struct.keyed:
         yield from _keyed_rows(used, struct)
     if extra == "allow" and index is not None and used.code(index) != "Any":
-        value = _quote(Group("dict[", ("str", used.code(index)), "]"), unknown)
+        value = quote_later(Group("dict[", ("str", used.code(index)), "]"), unknown)
         init = call(used.library("Field"), "init=False")
         yield f"{STEP}if not TYPE_CHECKING:  # to type checkers it is invariant"
         yield from member(STEP * 2, "__pydantic_extra__", value, init)
@@ -264,7 +271,7 @@ def _config(used: _Annotator, shapes: Shapes, struct: Struct, unknown: set[str])
         yield from member(STEP, "const_", "ClassVar[Mapping[str, object]]", Group("{", pairs, "}"))
 
 
-def _keyed_rows(used: _Annotator, struct: Struct) -> Iterator[str]:
+def _keyed_rows(used: PydanticAnnotator, struct: Struct) -> Iterator[str]:
     """The types of unknown members, by what their names match; the last of all others."""
     rows: list[Code] = []
     for keyed in struct.keyed:
@@ -278,7 +285,7 @@ def _keyed_rows(used: _Annotator, struct: Struct) -> Iterator[str]:
     yield ""
 
 
-def _field(used: _Annotator, field: Field, unknown: set[str]) -> Iterator[str]:
+def _field(used: PydanticAnnotator, field: Field, unknown: set[str]) -> Iterator[str]:
     settings: list[Code] = []
     if field.const is not None:
         settings.append("init=False")
@@ -291,7 +298,7 @@ def _field(used: _Annotator, field: Field, unknown: set[str]) -> Iterator[str]:
     code = used.code(field.type)
     if not field.required:
         code = Group(f"{used.types('Maybe')}[", (code,), "]")
-    code = _quote(code, unknown)
+    code = quote_later(code, unknown)
     default: Code = ""
     if settings:
         plain = settings == ["default=UNSET"]

@@ -55,13 +55,19 @@ def sort_fields(struct: Struct) -> list[Field]:
 
 
 def module_rows(
-    schema: Schema, used: Annotator, structs: list[Row], names: tuple[str, ...] = ()
+    schema: Schema,
+    used: Annotator,
+    structs: list[Row],
+    names: tuple[str, ...] = (),
+    *,
+    functions: bool = True,
 ) -> dict[str, Any]:
     """The common rows of every flavour's template; `names` are public names of this flavour
-    only.
+    only. Without `functions` the module has no `decode` and its siblings.
     """
     aliases = [Row(a.name, tuple(_alias(used, a))) for a in _in_order(used)]
     consts = [Row(c.name, tuple(_const(c))) for c in schema.own if isinstance(c, Const)]
+    names = (*names, *_FUNCTIONS) if functions else names
     return {
         "public": _public([*names, *(row.name for row in (*consts, *structs, *aliases))]),
         "title": title_of(schema),
@@ -125,7 +131,7 @@ def member_text(field: Field) -> str:
 
 
 def _public(names: list[str]) -> list[str]:
-    return [literal(name) for name in sorted({*names, *_FUNCTIONS})]
+    return [literal(name) for name in sorted({*names})]
 
 
 def _alias(used: Annotator, alias: Alias) -> Iterator[str]:
