@@ -20,6 +20,8 @@ from typing import Final
 PREFIX: Final = "mcp_runtime.compat."
 PACKAGES: Final = ("mcp", "fastmcp")
 
+_TOKENS: Final = "FastMCP(auth=...) with a token verifier of mcp_runtime (docs/AUTH.md)"
+_ISSUED: Final = "RemoteAuthProvider: a server here checks tokens, and issues none"
 ELSEWHERE: Final[Mapping[str, str]] = {
     "mcp.client.auth": "Client.http(url, auth=OAuth(...)) of mcp_runtime (docs/AUTH.md)",
     "mcp.client.websocket": "streamablehttp_client; the protocol has no WebSocket transport",
@@ -29,11 +31,16 @@ ELSEWHERE: Final[Mapping[str, str]] = {
     "fastmcp.server.openapi": "a function for each operation, or mcp-bindgen new --from-tools",
     "fastmcp.experimental": "a function for each operation of an OpenAPI document",
     "fastmcp.server.proxy": "fastmcp.Client in a tool",
-    "fastmcp.server.auth": "FastMCP(auth=...) with a token verifier of mcp_runtime (docs/AUTH.md)",
+    "fastmcp.server.auth.providers.github": _TOKENS,
+    "fastmcp.server.auth.oauth_proxy": _ISSUED,
+    "fastmcp.server.auth.oidc_proxy": _ISSUED,
+    "fastmcp.server.auth.OAuthProxy": _ISSUED,
+    "fastmcp.server.auth.OAuthProvider": _ISSUED,
+    "fastmcp.server.auth.OIDCProxy": _ISSUED,
     "fastmcp.apps": "mcp_runtime.extensions.apps (docs/APPS.md)",
     "fastmcp.cli": "the command mcp-bindgen run",
 }
-"""By missing module, the way to do the same."""
+"""By missing module or name, the way to do the same."""
 
 
 class _Loader(Loader):
@@ -80,6 +87,13 @@ def missing(name: str) -> str:
         if instead := ELSEWHERE.get(".".join(parts[:end])):
             return f"{text}; instead use {instead}"
     return text
+
+
+def missing_name(module: str, name: str) -> Exception:
+    """Return the error for a name that a module lacks: an ImportError, if there is another way."""
+    if f"{module}.{name}" in ELSEWHERE:
+        return ImportError(missing(f"{module}.{name}"), name=module)
+    return AttributeError(f"module {module!r} has no attribute {name!r}")
 
 
 def install() -> None:

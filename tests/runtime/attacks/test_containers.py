@@ -63,6 +63,7 @@ BOUNDED: Final = {
         core/session/held.py:Process.givers
     """,
     "Limits.sessions, and then the oldest is forgotten": """
+        compat/fastmcp/server/middleware/rate_limiting.py:_Limiting._clients
         server/http/sessions/per_request.py:PerRequestEndpoint._rates
         server/http/asgi/service.py:HttpService._shares
         stores/memory.py:MemorySessions._kept
@@ -142,6 +143,10 @@ BOUNDED: Final = {
         compat/auth.py:AccessToken.claims
         compat/auth.py:AccessToken.scopes
         compat/fastmcp/client/client.py:Client._options
+        compat/fastmcp/server/auth/auth.py:AuthProvider.required_scopes
+        compat/fastmcp/server/auth/providers/jwt.py:JWTVerifier.natives
+        compat/fastmcp/server/auth/providers/jwt.py:StaticTokenVerifier.tokens
+        compat/fastmcp/server/middleware/rate_limiting.py:SlidingWindowRateLimiter.requests
         compat/fastmcp/server/registrar.py:Registrar._children
         compat/fastmcp/server/registrar.py:Registrar._components
         compat/fastmcp/server/registrar.py:Registrar._exclude

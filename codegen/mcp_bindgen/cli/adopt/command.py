@@ -8,6 +8,7 @@ from difflib import unified_diff
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 import click
 
@@ -133,13 +134,22 @@ def _fault(module: str, name: str | None) -> str | None:
         spec = None
     if spec is None:
         return missing(module)
-    if name in (None, "*") or hasattr(import_module(ours), name or ""):
+    if name is None or name == "*" or _has(import_module(ours), name):
         return None
     try:
         inner = find_spec(f"{ours}.{name}")
     except ModuleNotFoundError:
         inner = None
     return missing(f"{module}.{name}") if inner is None else None
+
+
+def _has(module: ModuleType, name: str) -> bool:
+    """Return True if a module has a name; one that is elsewhere is an ImportError there."""
+    try:
+        getattr(module, name)
+    except (AttributeError, ImportError):
+        return False
+    return True
 
 
 def _require_committed(path: Path, files: list[Path]) -> None:

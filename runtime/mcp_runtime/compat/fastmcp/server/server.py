@@ -12,7 +12,12 @@ from typing import Any, Final, TypeVar
 from mcp_runtime.auth.server.bearer import BearerAuth
 from mcp_runtime.compat import http, models
 from mcp_runtime.compat.context import current
-from mcp_runtime.compat.errors import NotFoundError, ToolError
+from mcp_runtime.compat.errors import (
+    McpError,
+    NotFoundError,
+    ToolError,
+    UrlElicitationRequiredError,
+)
 from mcp_runtime.compat.fastmcp.server.context import Context
 from mcp_runtime.compat.fastmcp.server.features import (
     ToolResult,
@@ -34,7 +39,8 @@ from mcp_runtime.compat.mcp.server.lowlevel.server import Server as LowLevelServ
 from mcp_runtime.compat.models import wire
 from mcp_runtime.compat.native import NativeServer
 from mcp_runtime.compat.routes import Route
-from mcp_runtime.errors import RemoteError
+from mcp_runtime.errors import RemoteError, RpcError
+from mcp_runtime.errors import ToolError as NativeToolError
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context as NativeContext
 
@@ -45,7 +51,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 class FastMCP(Registrar):
     """A server whose tools, resources and prompts are functions.
 
-    Arguments without a meaning here are accepted. `auth` is a native `BearerAuth`.
+    Arguments without a meaning here are accepted. `auth` is a provider of `fastmcp.server.auth`, or
+    a native `BearerAuth`.
     """
 
     def __init__(
@@ -67,7 +74,7 @@ class FastMCP(Registrar):
         on_duplicate_tools: str | None = None,
         **options: Any,
     ) -> None:
-        """Raises NotImplementedError for an `auth` of fastmcp."""
+        """Raises NotImplementedError for an `auth` that is neither."""
         super().__init__(
             include_tags=include_tags,
             exclude_tags=exclude_tags,
@@ -75,7 +82,7 @@ class FastMCP(Registrar):
         )
         self.settings = http.settings_of(options)
         self.mask_error_details = bool(mask_error_details)
-        self.auth = _auth(auth)
+        self.auth = _auth(auth, self.settings.streamable_http_path)
         self._lifespan = lifespan
         self.lifespan_value: Any = None
         """The value the lifespan yielded, while the server runs."""
@@ -142,6 +149,10 @@ class FastMCP(Registrar):
         token = current.set(ctx)
         try:
             result = await self._chained(chain, request, method, params, ctx, handler)
+        except Exception as error:
+            if method != "tools/call" or _is_for_the_client(error):
+                raise
+            raise ToolError(str(error)) from error
         finally:
             current.reset(token)
         return to_native(method, result)
@@ -328,9 +339,19 @@ class FastMCP(Registrar):
         return replace(self.settings, **{name: given[name] for name in known}), path
 
 
-def _auth(auth: Any) -> BearerAuth | None:
+def _is_for_the_client(error: Exception) -> bool:
+    """Return True for an error of the protocol; of others in a call the model reads the text."""
+    if isinstance(error, McpError):
+        return isinstance(error, UrlElicitationRequiredError)
+    return isinstance(error, RpcError | NativeToolError)
+
+
+def _auth(auth: Any, path: str) -> BearerAuth | None:
     if auth is None or isinstance(auth, BearerAuth):
         return auth
+    if hasattr(auth, "bearer_auth"):
+        protection: BearerAuth = auth.bearer_auth(path)
+        return protection
     raise NotImplementedError(
         f"auth={type(auth).__name__}: give a BearerAuth of mcp_runtime with a verifier, such as"
         " JwtVerifier (docs/AUTH.md)"

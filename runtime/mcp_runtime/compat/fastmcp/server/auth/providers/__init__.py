@@ -1,0 +1,1 @@
+"""Stand-in for `fastmcp.server.auth.providers`: verifiers of tokens, by their kind."""
