@@ -10,7 +10,7 @@ import gc
 import inspect
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -179,12 +179,18 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Skips(), "strict-skips")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, None, None]:
+    """Mark the items before `-m` chooses among them, and draw `--at-most` from its choice."""
     portable.mark(items, ROOT / "tests")
     wide.mark_what_waits(items)
+    yield
     if most := config.getoption("at_most"):
-        wide.mark_all_but(items, most)
+        drawn = wide.draw_at_most(items, most)
+        config.hook.pytest_deselected(items=[*{*items}.difference(drawn)])
+        items[:] = drawn
 
 
 def pytest_collection_finish() -> None:

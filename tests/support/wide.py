@@ -2,7 +2,8 @@
 
 `wide_but` chooses by hand: the named cases are run by `make test`, the others by `make wide`. The
 marker `drawn` chooses by a seed: `make test` runs a share of the cases, another one with each seed,
-and `make wide` runs all of them. `make quick` draws some hundred cases from all files.
+and `make wide` runs all of them. `make quick` and `make portable` draw a number of cases from all
+files.
 """
 
 from __future__ import annotations
@@ -19,12 +20,10 @@ from typing import Any, Final
 
 import pytest
 
-__all__ = ["SHARE", "draw", "mark_all_but", "mark_what_waits", "seed", "wide_but"]
+__all__ = ["SHARE", "draw", "draw_at_most", "mark_what_waits", "seed", "wide_but"]
 
 SHARE: Final = 1 / 5
 """How many of the cases of a test that is marked `drawn` are run by `make test`."""
-_WAITING: Final = ("wide", "long", "interop")
-"""The markers of what `make test` does not run."""
 _VARIABLE: Final = "MCP_TEST_SEED"
 """Holds the seed in the environment, which the workers of xdist inherit: all draw alike."""
 
@@ -63,18 +62,20 @@ def mark_what_waits(items: Iterable[pytest.Item]) -> None:
                 case.add_marker("wide")
 
 
-def mark_all_but(items: Iterable[pytest.Item], most: int) -> None:
-    """Mark `wide` all cases but `most`: every file in turn gives one, of every test in its turn."""
+def draw_at_most(items: Sequence[pytest.Item], most: int) -> list[pytest.Item]:
+    """Draw `most` of the items, in their order.
+
+    Every file in turn gives one, of every test in its turn.
+    """
     dice = random.Random(seed())
-    ready = [item for item in items if not any(map(item.get_closest_marker, _WAITING))]
+    ready = list(items)
     dice.shuffle(ready)
     files: defaultdict[Path, defaultdict[str, list[pytest.Item]]]
     files = defaultdict(lambda: defaultdict(list))
     for item in ready:
         files[item.path][_test_of(item)].append(item)
-    in_turn = _take_turns(_take_turns(tests.values()) for tests in files.values())
-    for case in in_turn[most:]:
-        case.add_marker("wide")
+    drawn = {*_take_turns(_take_turns(tests.values()) for tests in files.values())[:most]}
+    return [item for item in items if item in drawn]
 
 
 def _take_turns(rows: Iterable[Iterable[pytest.Item]]) -> list[pytest.Item]:
