@@ -20,7 +20,7 @@ from pydantic_core import (
     core_schema,
 )
 
-from ._types_pydantic import UNSET
+from ._types_pydantic import is_absent
 from ._wire.values import EMPTY, Json
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _unknown(cls: type[Model], extra: Mapping[str, Any]) -> dict[str, Any]:
     declared = {*wires(cls).values(), *cls.const_}
     if not declared.isdisjoint(extra):
         raise _unexpected_argument(cls, ["a declared member in extra_"])
-    if any(value is UNSET for value in extra.values()):
+    if any(map(is_absent, extra.values())):
         error = InitErrorDetails(type=_ABSENT, loc=("extra_",), input=extra)
         raise ValidationError.from_exception_data(cls.__name__, [error])
     return {_EXTRA + name: value for name, value in extra.items()}
@@ -138,7 +138,7 @@ def _fields(cls: type[Model], schema: Any) -> Any:
 
 
 def _present(value: object) -> object:
-    if value is UNSET:
+    if is_absent(value):
         raise _ABSENT
     return value
 

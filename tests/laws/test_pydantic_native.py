@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from pathlib import Path
+from types import new_class
 from typing import Annotated, Any, Final, Literal, get_origin
 
 import jsonschema_rs
@@ -344,13 +345,44 @@ def test_what_a_subclass_adds_holds_for_its_constructor() -> None:
         mine(text="a", note="refused", plain={"size": 1}, extra_={"note_": 1})
 
 
-def test_unset_is_no_value_and_may_be_given_for_a_member_that_may_be_absent() -> None:
+@pytest.mark.parametrize("absence", ["UNSET", "MISSING"])
+def test_unset_is_no_value_and_may_be_given_for_a_member_that_may_be_absent(absence: str) -> None:
     m = _module()
-    absent = m.CallToolResult(content=[], is_error=MISSING, structured_content=MISSING)
+    unset = {"UNSET": m.UNSET, "MISSING": MISSING}[absence]
+    absent = m.CallToolResult(content=[], is_error=unset, structured_content=unset)
     assert absent == m.CallToolResult(content=[])
     assert absent.model_fields_set == {"content"}
     with pytest.raises(ValidationError, match="Field required"):
-        m.LoggingMessageNotificationParams(level="error", data=MISSING)
+        m.LoggingMessageNotificationParams(level="error", data=unset)
+    with pytest.raises(ValidationError, match="UNSET"):
+        m.CallToolResult(content=[], extra_={"x": unset})
+
+
+def test_an_absent_member_is_false_wherever_it_is_read_and_never_written() -> None:
+    m = _module()
+    mine: Any = new_class("Mine", (m.CallToolResult,), {"frozen": False})
+    read = m.CallToolResult.model_validate({"content": []})
+    copied = m.CallToolResult(content=[], is_error=True).model_copy(update={"is_error": m.UNSET})
+    made = m.CallToolResult.model_construct(content=[], is_error=m.UNSET)
+    changed = mine(content=[], is_error=True)
+    changed.is_error = m.UNSET
+    for absent in (read, copied, made, changed, pickle.loads(pickle.dumps(read))):
+        assert absent.is_error is m.UNSET
+        assert not absent.is_error
+        assert dict(absent)["is_error"] is m.UNSET
+        assert "UNSET" not in repr(absent)
+        for written in (absent.model_dump(), m.to_wire(absent), json.loads(m.encode(absent))):
+            assert written == {"content": []}
+    assert inspect.signature(m.CallToolResult).parameters["is_error"].default is m.UNSET
+    assert not hasattr(m.CallToolResult, "is_error")
+
+
+def test_a_subclass_may_give_an_optional_member_a_default() -> None:
+    m = _module()
+    members = {"__annotations__": {"is_error": bool}, "is_error": True}
+    mine: Any = type("Mine", (m.CallToolResult,), members)
+    assert mine(content=[]).is_error is True
+    assert mine.model_validate({"content": []}).is_error is True
 
 
 def test_no_schema_shows_the_sentinel() -> None:

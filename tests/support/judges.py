@@ -57,9 +57,6 @@ EXTENSIONS: Final = tuple(pins.extensions())
 SCHEMAS: Final = (*REVISIONS, *EXTENSIONS)
 SHARED: Final = Path(__file__).parents[2] / ".." / "shared"
 
-ABSENT: Final = ("UNSET", "MISSING")
-"""What UNSET looks like: in pydantic's flavour it is pydantic's MISSING."""
-
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
@@ -313,7 +310,7 @@ class Court:
         struct = self.schema.structs.get(type(value).__name__)
         if struct is not None:
             pairs = ((f.name, getattr(value, f.name)) for f in struct.fields)
-            members = {name: self.seen(item) for name, item in pairs if repr(item) not in ABSENT}
+            members = {name: self.seen(item) for name, item in pairs if repr(item) != "UNSET"}
             extra = {key: self.seen(item) for key, item in value.extra_.items()}
             return {"class": struct.name, "members": members, "extra_": extra}
         if isinstance(value, Mapping):

@@ -4,7 +4,7 @@
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below, and so do
 pydantic's own `model_validate_json`, `model_dump_json` and `TypeAdapter`. An absent member is UNSET,
-which is pydantic's MISSING; unknown members are in `extra_`. JSON has one kind of number: 1.0 is the
+which is false; unknown members are in `extra_`. JSON has one kind of number: 1.0 is the
 literal 1. Annotations are text only if they name a later class, since pydantic compiles each text.
 """
 
@@ -24,7 +24,16 @@ from typing import (
 from pydantic import Discriminator, Field
 
 from .._pydantic import Model, read_object, read_text, write_object, write_text
-from .._types_pydantic import ORDERED, UNSET, Bounds, Maybe, Number, Unset, name_unions
+from .._types_pydantic import (
+    ABSENT,
+    ORDERED,
+    UNSET,
+    Bounds,
+    Maybe,
+    Number,
+    Unset,
+    name_unions,
+)
 from .._wire.faults import DecodeError, EncodeError
 from .._wire.values import Json
 
@@ -183,7 +192,7 @@ class Request(Model, frozen=True):
 
     method: str
     """Name of the operation, such as `tools/list`."""
-    params: Maybe["RequestParams"] = UNSET
+    params: Maybe["RequestParams"] = ABSENT
     """Named parameters of the operation."""
 
 
@@ -191,7 +200,7 @@ class RequestParams(Model, frozen=True):
     """Value of `Request.params`."""
 
     meta: Maybe["RequestParamsMeta"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -200,7 +209,7 @@ class RequestParamsMeta(Model, frozen=True):
     """Value of `Request.params._meta`."""
 
     progress_token: Maybe["ProgressToken"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="progressToken",
         serialization_alias="progressToken",
     )
@@ -216,7 +225,7 @@ class Notification(Model, frozen=True):
 
     method: str
     """Name of the event, such as `notifications/progress`."""
-    params: Maybe["NotificationParams"] = UNSET
+    params: Maybe["NotificationParams"] = ABSENT
     """Named details of the event."""
 
 
@@ -224,7 +233,7 @@ class NotificationParams(Model, frozen=True):
     """Value of `Notification.params`."""
 
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -235,7 +244,7 @@ class Result(Model, frozen=True):
     """
 
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -249,7 +258,7 @@ class JSONRPCRequest(Model, frozen=True):
     """Repeated in the response; a sender never uses it again during the session."""
     method: str
     """Name of the operation, such as `tools/list`."""
-    params: Maybe[RequestParams] = UNSET
+    params: Maybe[RequestParams] = ABSENT
     """Named parameters of the operation."""
 
 
@@ -260,7 +269,7 @@ class JSONRPCNotification(Model, frozen=True):
     jsonrpc: Literal["2.0"] = Field(init=False)
     method: str
     """Name of the event, such as `notifications/progress`."""
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe[NotificationParams] = ABSENT
     """Named details of the event."""
 
 
@@ -292,7 +301,7 @@ class JSONRPCErrorError(Model, frozen=True):
     """Integer that programs can act on, such as -32602."""
     message: str
     """One short sentence for people."""
-    data: Maybe[Any] = UNSET
+    data: Maybe[Any] = ABSENT
     """Further details, in a form that the sender of the error defines."""
 
 
@@ -313,7 +322,7 @@ class CancelledNotificationParams(Model, frozen=True):
         validation_alias="requestId", serialization_alias="requestId"
     )
     """Id of a request that the sender made earlier and believes to be still running."""
-    reason: Maybe[str] = UNSET
+    reason: Maybe[str] = ABSENT
     """Why, in words for people or a log."""
 
 
@@ -353,10 +362,10 @@ class InitializeResult(Model, frozen=True):
     server_info: "Implementation" = Field(
         validation_alias="serverInfo", serialization_alias="serverInfo"
     )
-    instructions: Maybe[str] = UNSET
+    instructions: Maybe[str] = ABSENT
     """Free text on working with this server, which the client hands on to its host."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -368,18 +377,18 @@ class InitializedNotification(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "notifications/initialized"}
     method: Literal["notifications/initialized"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe[NotificationParams] = ABSENT
     """Named details of the event."""
 
 
 class ClientCapabilities(Model, frozen=True):
     """Optional features that a client offers; unknown keys are ignored."""
 
-    experimental: Maybe[dict[str, dict[str, Any]]] = UNSET
+    experimental: Maybe[dict[str, dict[str, Any]]] = ABSENT
     """Settings of non-standard features, by name of the feature."""
-    roots: Maybe["ClientCapabilitiesRoots"] = UNSET
+    roots: Maybe["ClientCapabilitiesRoots"] = ABSENT
     """Declared by a client that tells its roots on request."""
-    sampling: Maybe[dict[str, Any]] = UNSET
+    sampling: Maybe[dict[str, Any]] = ABSENT
     """Declared by a client that lets servers use its language model."""
 
 
@@ -387,7 +396,9 @@ class ClientCapabilitiesRoots(Model, frozen=True):
     """Value of `ClientCapabilities.roots`."""
 
     list_changed: Maybe[bool] = Field(
-        default=UNSET, validation_alias="listChanged", serialization_alias="listChanged"
+        default=ABSENT,
+        validation_alias="listChanged",
+        serialization_alias="listChanged",
     )
     """Whether the client sends `notifications/roots/list_changed`; absent means
     false.
@@ -397,17 +408,17 @@ class ClientCapabilitiesRoots(Model, frozen=True):
 class ServerCapabilities(Model, frozen=True):
     """Optional features that a server offers; unknown keys are ignored."""
 
-    experimental: Maybe[dict[str, dict[str, Any]]] = UNSET
+    experimental: Maybe[dict[str, dict[str, Any]]] = ABSENT
     """Settings of non-standard features, by name of the feature."""
-    logging: Maybe[dict[str, Any]] = UNSET
+    logging: Maybe[dict[str, Any]] = ABSENT
     """Declared by a server that sends `notifications/message`."""
-    completions: Maybe[dict[str, Any]] = UNSET
+    completions: Maybe[dict[str, Any]] = ABSENT
     """Declared by a server that answers `completion/complete`."""
-    prompts: Maybe["ServerCapabilitiesPrompts"] = UNSET
+    prompts: Maybe["ServerCapabilitiesPrompts"] = ABSENT
     """Declared by a server that has prompts, if only as an empty object."""
-    resources: Maybe["ServerCapabilitiesResources"] = UNSET
+    resources: Maybe["ServerCapabilitiesResources"] = ABSENT
     """Declared by a server that has resources, if only as an empty object."""
-    tools: Maybe["ServerCapabilitiesTools"] = UNSET
+    tools: Maybe["ServerCapabilitiesTools"] = ABSENT
     """Declared by a server that has tools, if only as an empty object."""
 
 
@@ -415,7 +426,9 @@ class ServerCapabilitiesPrompts(Model, frozen=True):
     """Value of `ServerCapabilities.prompts`."""
 
     list_changed: Maybe[bool] = Field(
-        default=UNSET, validation_alias="listChanged", serialization_alias="listChanged"
+        default=ABSENT,
+        validation_alias="listChanged",
+        serialization_alias="listChanged",
     )
     """Whether the server sends `notifications/prompts/list_changed`; absent means
     false.
@@ -425,10 +438,12 @@ class ServerCapabilitiesPrompts(Model, frozen=True):
 class ServerCapabilitiesResources(Model, frozen=True):
     """Value of `ServerCapabilities.resources`."""
 
-    subscribe: Maybe[bool] = UNSET
+    subscribe: Maybe[bool] = ABSENT
     """Whether the server accepts `resources/subscribe`; absent means false."""
     list_changed: Maybe[bool] = Field(
-        default=UNSET, validation_alias="listChanged", serialization_alias="listChanged"
+        default=ABSENT,
+        validation_alias="listChanged",
+        serialization_alias="listChanged",
     )
     """Whether the server sends `notifications/resources/list_changed`; absent means
     false.
@@ -439,7 +454,9 @@ class ServerCapabilitiesTools(Model, frozen=True):
     """Value of `ServerCapabilities.tools`."""
 
     list_changed: Maybe[bool] = Field(
-        default=UNSET, validation_alias="listChanged", serialization_alias="listChanged"
+        default=ABSENT,
+        validation_alias="listChanged",
+        serialization_alias="listChanged",
     )
     """Whether the server sends `notifications/tools/list_changed`; absent means
     false.
@@ -461,7 +478,7 @@ class PingRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "ping"}
     method: Literal["ping"] = Field(init=False)
-    params: Maybe[RequestParams] = UNSET
+    params: Maybe[RequestParams] = ABSENT
     """Named parameters of the operation."""
 
 
@@ -482,11 +499,11 @@ class ProgressNotificationParams(Model, frozen=True):
     """Token from the `_meta` of the request concerned."""
     progress: Number
     """Amount done, fractions allowed; larger than in the notification before."""
-    total: Maybe[Number] = UNSET
+    total: Maybe[Number] = ABSENT
     """Amount at which the work is complete, in the unit of `progress`; absent means
     unknown.
     """
-    message: Maybe[str] = UNSET
+    message: Maybe[str] = ABSENT
     """The current step in words, for people."""
 
 
@@ -495,13 +512,13 @@ class PaginatedRequest(Model, frozen=True):
 
     method: str
     """Name of the operation, such as `tools/list`."""
-    params: Maybe["PaginatedRequestParams"] = UNSET
+    params: Maybe["PaginatedRequestParams"] = ABSENT
 
 
 class PaginatedRequestParams(Model, frozen=True):
     """Value of `PaginatedRequest.params`."""
 
-    cursor: Maybe["Cursor"] = UNSET
+    cursor: Maybe["Cursor"] = ABSENT
     """A `nextCursor` received earlier; absent asks for the first page."""
 
 
@@ -509,11 +526,11 @@ class PaginatedResult(Model, frozen=True):
     """What pages of lists have in common."""
 
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -523,7 +540,7 @@ class ListResourcesRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/list"}
     method: Literal["resources/list"] = Field(init=False)
-    params: Maybe[PaginatedRequestParams] = UNSET
+    params: Maybe[PaginatedRequestParams] = ABSENT
 
 
 class ListResourcesResult(Model, frozen=True):
@@ -531,11 +548,11 @@ class ListResourcesResult(Model, frozen=True):
 
     resources: list["Resource"]
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -545,7 +562,7 @@ class ListResourceTemplatesRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/templates/list"}
     method: Literal["resources/templates/list"] = Field(init=False)
-    params: Maybe[PaginatedRequestParams] = UNSET
+    params: Maybe[PaginatedRequestParams] = ABSENT
 
 
 class ListResourceTemplatesResult(Model, frozen=True):
@@ -555,11 +572,11 @@ class ListResourceTemplatesResult(Model, frozen=True):
         validation_alias="resourceTemplates", serialization_alias="resourceTemplates"
     )
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -589,7 +606,7 @@ class ReadResourceResult(Model, frozen=True):
     its own URI.
     """
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -603,7 +620,7 @@ class ResourceListChangedNotification(Model, frozen=True):
         "method": "notifications/resources/list_changed"
     }
     method: Literal["notifications/resources/list_changed"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe[NotificationParams] = ABSENT
     """Named details of the event."""
 
 
@@ -663,15 +680,15 @@ class Resource(Model, frozen=True):
     """
     name: str
     """Label for people."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """Explanation for models and people."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    annotations: Maybe["Annotations"] = UNSET
+    annotations: Maybe["Annotations"] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
-    size: Maybe[Number] = UNSET
+    size: Maybe[Number] = ABSENT
     """Length in bytes of what the resource holds, not of its base64 form; absent
     means unknown.
     """
@@ -688,13 +705,13 @@ class ResourceTemplate(Model, frozen=True):
     """
     name: str
     """Label for people."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """Explanation for models and people."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Type that everything built from the template has; absent where types differ."""
-    annotations: Maybe["Annotations"] = UNSET
+    annotations: Maybe["Annotations"] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
 
 
@@ -704,7 +721,7 @@ class ResourceContents(Model, frozen=True):
     uri: str
     """The resource itself or a part of it. Format: uri."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
 
@@ -717,7 +734,7 @@ class TextResourceContents(Model, frozen=True):
     uri: str
     """The resource itself or a part of it. Format: uri."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
 
@@ -730,7 +747,7 @@ class BlobResourceContents(Model, frozen=True):
     uri: str
     """The resource itself or a part of it. Format: uri."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
 
@@ -740,7 +757,7 @@ class ListPromptsRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "prompts/list"}
     method: Literal["prompts/list"] = Field(init=False)
-    params: Maybe[PaginatedRequestParams] = UNSET
+    params: Maybe[PaginatedRequestParams] = ABSENT
 
 
 class ListPromptsResult(Model, frozen=True):
@@ -748,11 +765,11 @@ class ListPromptsResult(Model, frozen=True):
 
     prompts: list["Prompt"]
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -770,7 +787,7 @@ class GetPromptRequestParams(Model, frozen=True):
 
     name: str
     """Name of a prompt from `prompts/list`."""
-    arguments: Maybe[dict[str, str]] = UNSET
+    arguments: Maybe[dict[str, str]] = ABSENT
     """Values by argument name, always strings."""
 
 
@@ -778,10 +795,10 @@ class GetPromptResult(Model, frozen=True):
     """The messages that a prompt has turned into."""
 
     messages: list["PromptMessage"]
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """What the prompt is for, in words for people."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -791,9 +808,9 @@ class Prompt(Model, frozen=True):
 
     name: str
     """Identifies the prompt on its server."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """What the prompt achieves."""
-    arguments: Maybe[list["PromptArgument"]] = UNSET
+    arguments: Maybe[list["PromptArgument"]] = ABSENT
     """Values that the prompt can take; absent means none."""
 
 
@@ -802,9 +819,9 @@ class PromptArgument(Model, frozen=True):
 
     name: str
     """Key of the value in `arguments` of `prompts/get`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """What to enter."""
-    required: Maybe[bool] = UNSET
+    required: Maybe[bool] = ABSENT
     """True if `prompts/get` fails without it; absent means optional."""
 
 
@@ -824,7 +841,7 @@ class EmbeddedResource(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"type": "resource"}
     type: Literal["resource"] = Field(init=False)
     resource: With[TextResourceContents | BlobResourceContents, ORDERED]
-    annotations: Maybe["Annotations"] = UNSET
+    annotations: Maybe["Annotations"] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
 
 
@@ -837,7 +854,7 @@ class PromptListChangedNotification(Model, frozen=True):
         "method": "notifications/prompts/list_changed"
     }
     method: Literal["notifications/prompts/list_changed"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe[NotificationParams] = ABSENT
     """Named details of the event."""
 
 
@@ -846,7 +863,7 @@ class ListToolsRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "tools/list"}
     method: Literal["tools/list"] = Field(init=False)
-    params: Maybe[PaginatedRequestParams] = UNSET
+    params: Maybe[PaginatedRequestParams] = ABSENT
 
 
 class ListToolsResult(Model, frozen=True):
@@ -854,11 +871,11 @@ class ListToolsResult(Model, frozen=True):
 
     tools: list["Tool"]
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -874,13 +891,13 @@ class CallToolResult(Model, frozen=True):
     ]
     """Blocks for the model; present even if there are none."""
     is_error: Maybe[bool] = Field(
-        default=UNSET, validation_alias="isError", serialization_alias="isError"
+        default=ABSENT, validation_alias="isError", serialization_alias="isError"
     )
     """True if the tool failed, with the reason in `content` for the model; absent
     means success.
     """
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -898,7 +915,7 @@ class CallToolRequestParams(Model, frozen=True):
 
     name: str
     """Name of a tool from `tools/list`."""
-    arguments: Maybe[dict[str, Any]] = UNSET
+    arguments: Maybe[dict[str, Any]] = ABSENT
     """Object that fits the tool's `inputSchema`; absent means no arguments."""
 
 
@@ -911,7 +928,7 @@ class ToolListChangedNotification(Model, frozen=True):
         "method": "notifications/tools/list_changed"
     }
     method: Literal["notifications/tools/list_changed"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe[NotificationParams] = ABSENT
     """Named details of the event."""
 
 
@@ -920,16 +937,16 @@ class ToolAnnotations(Model, frozen=True):
     the server.
     """
 
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people, shown in place of the tool's `name`."""
     read_only_hint: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="readOnlyHint",
         serialization_alias="readOnlyHint",
     )
     """Whether calls leave everything outside the tool as it was; absent means false."""
     destructive_hint: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="destructiveHint",
         serialization_alias="destructiveHint",
     )
@@ -937,7 +954,7 @@ class ToolAnnotations(Model, frozen=True):
     for read-only tools.
     """
     idempotent_hint: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="idempotentHint",
         serialization_alias="idempotentHint",
     )
@@ -945,7 +962,7 @@ class ToolAnnotations(Model, frozen=True):
     Irrelevant for read-only tools.
     """
     open_world_hint: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="openWorldHint",
         serialization_alias="openWorldHint",
     )
@@ -961,9 +978,9 @@ class Tool(Model, frozen=True):
         validation_alias="inputSchema", serialization_alias="inputSchema"
     )
     """JSON Schema of the arguments object."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """Tells the model what the tool does and when to use it."""
-    annotations: Maybe[ToolAnnotations] = UNSET
+    annotations: Maybe[ToolAnnotations] = ABSENT
     """Hints about what calls of the tool do."""
 
 
@@ -972,9 +989,9 @@ class ToolInputSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
     type: Literal["object"] = Field(init=False)
-    properties: Maybe[dict[str, dict[str, Any]]] = UNSET
+    properties: Maybe[dict[str, dict[str, Any]]] = ABSENT
     """Schema of each argument, by name."""
-    required: Maybe[list[str]] = UNSET
+    required: Maybe[list[str]] = ABSENT
     """Names of the arguments that every call has to give."""
 
 
@@ -1007,7 +1024,7 @@ class LoggingMessageNotificationParams(Model, frozen=True):
     level: "LoggingLevel"
     data: Any
     """The entry itself, as text or any other JSON value."""
-    logger: Maybe[str] = UNSET
+    logger: Maybe[str] = ABSENT
     """Part of the server that logs; absent means unnamed."""
 
 
@@ -1029,34 +1046,34 @@ class CreateMessageRequestParams(Model, frozen=True):
     )
     """Upper limit of tokens to generate; fewer may come."""
     model_preferences: Maybe["ModelPreferences"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="modelPreferences",
         serialization_alias="modelPreferences",
     )
     """Wishes about the model, which the client alone picks."""
     system_prompt: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="systemPrompt",
         serialization_alias="systemPrompt",
     )
     """System prompt that the server would like; the client may use another or none."""
     include_context: Maybe[Literal["none", "thisServer", "allServers"]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="includeContext",
         serialization_alias="includeContext",
     )
     """Whose context to add to the prompt: nobody's, the asking server's or every
     server's; the client may add less.
     """
-    temperature: Maybe[Number] = UNSET
+    temperature: Maybe[Number] = ABSENT
     """How random the generation should be."""
     stop_sequences: Maybe[list[str]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="stopSequences",
         serialization_alias="stopSequences",
     )
     """Texts at which generation should end."""
-    metadata: Maybe[dict[str, Any]] = UNSET
+    metadata: Maybe[dict[str, Any]] = ABSENT
     """Extra settings that only the model's provider understands."""
 
 
@@ -1070,13 +1087,13 @@ class CreateMessageResult(Model, frozen=True):
     stop_reason: Maybe[
         With[Literal["endTurn", "stopSequence", "maxTokens"] | str, ORDERED]
     ] = Field(
-        default=UNSET, validation_alias="stopReason", serialization_alias="stopReason"
+        default=ABSENT, validation_alias="stopReason", serialization_alias="stopReason"
     )
     """Why generation ended; values outside this list may occur, and absent means
     unknown.
     """
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1091,9 +1108,9 @@ class SamplingMessage(Model, frozen=True):
 class Annotations(Model, frozen=True):
     """Hints for the client about a resource or content block."""
 
-    audience: Maybe[list["Role"]] = UNSET
+    audience: Maybe[list["Role"]] = ABSENT
     """Who should see it: people, the model or both."""
-    priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = UNSET
+    priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = ABSENT
     """From 0 for something that can be dropped to 1 for something needed."""
 
 
@@ -1103,7 +1120,7 @@ class TextContent(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"type": "text"}
     type: Literal["text"] = Field(init=False)
     text: str
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe[Annotations] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
 
 
@@ -1116,7 +1133,7 @@ class ImageContent(Model, frozen=True):
     """The image file in base64. Format: byte."""
     mime_type: str = Field(validation_alias="mimeType", serialization_alias="mimeType")
     """Image type such as `image/png`."""
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe[Annotations] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
 
 
@@ -1129,29 +1146,29 @@ class AudioContent(Model, frozen=True):
     """The sound file in base64. Format: byte."""
     mime_type: str = Field(validation_alias="mimeType", serialization_alias="mimeType")
     """Sound type such as `audio/wav`."""
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe[Annotations] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
 
 
 class ModelPreferences(Model, frozen=True):
     """Wishes of a server about the model, none of which binds the client."""
 
-    hints: Maybe[list["ModelHint"]] = UNSET
+    hints: Maybe[list["ModelHint"]] = ABSENT
     """Models by name, most wanted first; they count before the priorities."""
     cost_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="costPriority",
         serialization_alias="costPriority",
     )
     """Weight of a low price, from 0 for none to 1 for the most."""
     speed_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="speedPriority",
         serialization_alias="speedPriority",
     )
     """Weight of a quick answer, from 0 for none to 1 for the most."""
     intelligence_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="intelligencePriority",
         serialization_alias="intelligencePriority",
     )
@@ -1161,7 +1178,7 @@ class ModelPreferences(Model, frozen=True):
 class ModelHint(Model, frozen=True):
     """Points to a model or a family of models; the client may know further keys."""
 
-    name: Maybe[str] = UNSET
+    name: Maybe[str] = ABSENT
     """Fits every model whose name contains it; a client may take a comparable one
     from another provider.
     """
@@ -1198,7 +1215,7 @@ class CompleteResult(Model, frozen=True):
 
     completion: "CompleteResultCompletion"
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1208,10 +1225,10 @@ class CompleteResultCompletion(Model, frozen=True):
 
     values: list[str]
     """At most 100, best match first."""
-    total: Maybe[Number] = UNSET
+    total: Maybe[Number] = ABSENT
     """Number of all matches, sent or not; absent means unknown."""
     has_more: Maybe[bool] = Field(
-        default=UNSET, validation_alias="hasMore", serialization_alias="hasMore"
+        default=ABSENT, validation_alias="hasMore", serialization_alias="hasMore"
     )
     """True if some matches were not sent."""
 
@@ -1239,7 +1256,7 @@ class ListRootsRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "roots/list"}
     method: Literal["roots/list"] = Field(init=False)
-    params: Maybe[RequestParams] = UNSET
+    params: Maybe[RequestParams] = ABSENT
     """Named parameters of the operation."""
 
 
@@ -1248,7 +1265,7 @@ class ListRootsResult(Model, frozen=True):
 
     roots: list["Root"]
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1258,7 +1275,7 @@ class Root(Model, frozen=True):
 
     uri: str
     """Starts with `file://`; no two roots of a client share it. Format: uri."""
-    name: Maybe[str] = UNSET
+    name: Maybe[str] = ABSENT
     """Label for people."""
 
 
@@ -1269,7 +1286,7 @@ class RootsListChangedNotification(Model, frozen=True):
         "method": "notifications/roots/list_changed"
     }
     method: Literal["notifications/roots/list_changed"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe[NotificationParams] = ABSENT
     """Named details of the event."""
 
 

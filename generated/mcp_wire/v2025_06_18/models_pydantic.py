@@ -4,7 +4,7 @@
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below, and so do
 pydantic's own `model_validate_json`, `model_dump_json` and `TypeAdapter`. An absent member is UNSET,
-which is pydantic's MISSING; unknown members are in `extra_`. JSON has one kind of number: 1.0 is the
+which is false; unknown members are in `extra_`. JSON has one kind of number: 1.0 is the
 literal 1. Annotations are text only if they name a later class, since pydantic compiles each text.
 """
 
@@ -24,7 +24,16 @@ from typing import (
 from pydantic import Discriminator, Field
 
 from .._pydantic import Model, read_object, read_text, write_object, write_text
-from .._types_pydantic import ORDERED, UNSET, Bounds, Maybe, Number, Unset, name_unions
+from .._types_pydantic import (
+    ABSENT,
+    ORDERED,
+    UNSET,
+    Bounds,
+    Maybe,
+    Number,
+    Unset,
+    name_unions,
+)
 from .._wire.faults import DecodeError, EncodeError
 from .._wire.values import Json
 
@@ -195,7 +204,7 @@ class Request(Model, frozen=True):
 
     method: str
     """Name of the operation, such as `tools/list`."""
-    params: Maybe["RequestParams"] = UNSET
+    params: Maybe["RequestParams"] = ABSENT
     """Named parameters of the operation."""
 
 
@@ -203,7 +212,7 @@ class RequestParams(Model, frozen=True):
     """Value of `Request.params`."""
 
     meta: Maybe["RequestParamsMeta"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -212,7 +221,7 @@ class RequestParamsMeta(Model, frozen=True):
     """Value of `Request.params._meta`."""
 
     progress_token: Maybe["ProgressToken"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="progressToken",
         serialization_alias="progressToken",
     )
@@ -228,7 +237,7 @@ class Notification(Model, frozen=True):
 
     method: str
     """Name of the event, such as `notifications/progress`."""
-    params: Maybe["NotificationParams"] = UNSET
+    params: Maybe["NotificationParams"] = ABSENT
     """Named details of the event."""
 
 
@@ -236,7 +245,7 @@ class NotificationParams(Model, frozen=True):
     """Value of `Notification.params`."""
 
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -247,7 +256,7 @@ class Result(Model, frozen=True):
     """
 
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -261,7 +270,7 @@ class JSONRPCRequest(Model, frozen=True):
     """Repeated in the response; a sender never uses it again during the session."""
     method: str
     """Name of the operation, such as `tools/list`."""
-    params: Maybe[RequestParams] = UNSET
+    params: Maybe[RequestParams] = ABSENT
     """Named parameters of the operation."""
 
 
@@ -272,7 +281,7 @@ class JSONRPCNotification(Model, frozen=True):
     jsonrpc: Literal["2.0"] = Field(init=False)
     method: str
     """Name of the event, such as `notifications/progress`."""
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe[NotificationParams] = ABSENT
     """Named details of the event."""
 
 
@@ -304,7 +313,7 @@ class JSONRPCErrorError(Model, frozen=True):
     """Integer that programs can act on, such as -32602."""
     message: str
     """One short sentence for people."""
-    data: Maybe[Any] = UNSET
+    data: Maybe[Any] = ABSENT
     """Further details, in a form that the sender of the error defines."""
 
 
@@ -325,7 +334,7 @@ class CancelledNotificationParams(Model, frozen=True):
         validation_alias="requestId", serialization_alias="requestId"
     )
     """Id of a request that the sender made earlier and believes to be still running."""
-    reason: Maybe[str] = UNSET
+    reason: Maybe[str] = ABSENT
     """Why, in words for people or a log."""
 
 
@@ -365,10 +374,10 @@ class InitializeResult(Model, frozen=True):
     server_info: "Implementation" = Field(
         validation_alias="serverInfo", serialization_alias="serverInfo"
     )
-    instructions: Maybe[str] = UNSET
+    instructions: Maybe[str] = ABSENT
     """Free text on working with this server, which the client hands on to its host."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -380,20 +389,20 @@ class InitializedNotification(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "notifications/initialized"}
     method: Literal["notifications/initialized"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe[NotificationParams] = ABSENT
     """Named details of the event."""
 
 
 class ClientCapabilities(Model, frozen=True):
     """Optional features that a client offers; unknown keys are ignored."""
 
-    experimental: Maybe[dict[str, dict[str, Any]]] = UNSET
+    experimental: Maybe[dict[str, dict[str, Any]]] = ABSENT
     """Settings of non-standard features, by name of the feature."""
-    roots: Maybe["ClientCapabilitiesRoots"] = UNSET
+    roots: Maybe["ClientCapabilitiesRoots"] = ABSENT
     """Declared by a client that tells its roots on request."""
-    sampling: Maybe[dict[str, Any]] = UNSET
+    sampling: Maybe[dict[str, Any]] = ABSENT
     """Declared by a client that lets servers use its language model."""
-    elicitation: Maybe[dict[str, Any]] = UNSET
+    elicitation: Maybe[dict[str, Any]] = ABSENT
     """Declared by a client that can show forms to its user."""
 
 
@@ -401,7 +410,9 @@ class ClientCapabilitiesRoots(Model, frozen=True):
     """Value of `ClientCapabilities.roots`."""
 
     list_changed: Maybe[bool] = Field(
-        default=UNSET, validation_alias="listChanged", serialization_alias="listChanged"
+        default=ABSENT,
+        validation_alias="listChanged",
+        serialization_alias="listChanged",
     )
     """Whether the client sends `notifications/roots/list_changed`; absent means
     false.
@@ -411,17 +422,17 @@ class ClientCapabilitiesRoots(Model, frozen=True):
 class ServerCapabilities(Model, frozen=True):
     """Optional features that a server offers; unknown keys are ignored."""
 
-    experimental: Maybe[dict[str, dict[str, Any]]] = UNSET
+    experimental: Maybe[dict[str, dict[str, Any]]] = ABSENT
     """Settings of non-standard features, by name of the feature."""
-    logging: Maybe[dict[str, Any]] = UNSET
+    logging: Maybe[dict[str, Any]] = ABSENT
     """Declared by a server that sends `notifications/message`."""
-    completions: Maybe[dict[str, Any]] = UNSET
+    completions: Maybe[dict[str, Any]] = ABSENT
     """Declared by a server that answers `completion/complete`."""
-    prompts: Maybe["ServerCapabilitiesPrompts"] = UNSET
+    prompts: Maybe["ServerCapabilitiesPrompts"] = ABSENT
     """Declared by a server that has prompts, if only as an empty object."""
-    resources: Maybe["ServerCapabilitiesResources"] = UNSET
+    resources: Maybe["ServerCapabilitiesResources"] = ABSENT
     """Declared by a server that has resources, if only as an empty object."""
-    tools: Maybe["ServerCapabilitiesTools"] = UNSET
+    tools: Maybe["ServerCapabilitiesTools"] = ABSENT
     """Declared by a server that has tools, if only as an empty object."""
 
 
@@ -429,7 +440,9 @@ class ServerCapabilitiesPrompts(Model, frozen=True):
     """Value of `ServerCapabilities.prompts`."""
 
     list_changed: Maybe[bool] = Field(
-        default=UNSET, validation_alias="listChanged", serialization_alias="listChanged"
+        default=ABSENT,
+        validation_alias="listChanged",
+        serialization_alias="listChanged",
     )
     """Whether the server sends `notifications/prompts/list_changed`; absent means
     false.
@@ -439,10 +452,12 @@ class ServerCapabilitiesPrompts(Model, frozen=True):
 class ServerCapabilitiesResources(Model, frozen=True):
     """Value of `ServerCapabilities.resources`."""
 
-    subscribe: Maybe[bool] = UNSET
+    subscribe: Maybe[bool] = ABSENT
     """Whether the server accepts `resources/subscribe`; absent means false."""
     list_changed: Maybe[bool] = Field(
-        default=UNSET, validation_alias="listChanged", serialization_alias="listChanged"
+        default=ABSENT,
+        validation_alias="listChanged",
+        serialization_alias="listChanged",
     )
     """Whether the server sends `notifications/resources/list_changed`; absent means
     false.
@@ -453,7 +468,9 @@ class ServerCapabilitiesTools(Model, frozen=True):
     """Value of `ServerCapabilities.tools`."""
 
     list_changed: Maybe[bool] = Field(
-        default=UNSET, validation_alias="listChanged", serialization_alias="listChanged"
+        default=ABSENT,
+        validation_alias="listChanged",
+        serialization_alias="listChanged",
     )
     """Whether the server sends `notifications/tools/list_changed`; absent means
     false.
@@ -467,7 +484,7 @@ class BaseMetadata(Model, frozen=True):
 
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
 
 
@@ -478,7 +495,7 @@ class Implementation(Model, frozen=True):
     """Version of the software, not of the protocol."""
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
 
 
@@ -489,7 +506,7 @@ class PingRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "ping"}
     method: Literal["ping"] = Field(init=False)
-    params: Maybe[RequestParams] = UNSET
+    params: Maybe[RequestParams] = ABSENT
     """Named parameters of the operation."""
 
 
@@ -510,11 +527,11 @@ class ProgressNotificationParams(Model, frozen=True):
     """Token from the `_meta` of the request concerned."""
     progress: Number
     """Amount done, fractions allowed; larger than in the notification before."""
-    total: Maybe[Number] = UNSET
+    total: Maybe[Number] = ABSENT
     """Amount at which the work is complete, in the unit of `progress`; absent means
     unknown.
     """
-    message: Maybe[str] = UNSET
+    message: Maybe[str] = ABSENT
     """The current step in words, for people."""
 
 
@@ -523,13 +540,13 @@ class PaginatedRequest(Model, frozen=True):
 
     method: str
     """Name of the operation, such as `tools/list`."""
-    params: Maybe["PaginatedRequestParams"] = UNSET
+    params: Maybe["PaginatedRequestParams"] = ABSENT
 
 
 class PaginatedRequestParams(Model, frozen=True):
     """Value of `PaginatedRequest.params`."""
 
-    cursor: Maybe["Cursor"] = UNSET
+    cursor: Maybe["Cursor"] = ABSENT
     """A `nextCursor` received earlier; absent asks for the first page."""
 
 
@@ -537,11 +554,11 @@ class PaginatedResult(Model, frozen=True):
     """What pages of lists have in common."""
 
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -551,7 +568,7 @@ class ListResourcesRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/list"}
     method: Literal["resources/list"] = Field(init=False)
-    params: Maybe[PaginatedRequestParams] = UNSET
+    params: Maybe[PaginatedRequestParams] = ABSENT
 
 
 class ListResourcesResult(Model, frozen=True):
@@ -559,11 +576,11 @@ class ListResourcesResult(Model, frozen=True):
 
     resources: list["Resource"]
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -573,7 +590,7 @@ class ListResourceTemplatesRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "resources/templates/list"}
     method: Literal["resources/templates/list"] = Field(init=False)
-    params: Maybe[PaginatedRequestParams] = UNSET
+    params: Maybe[PaginatedRequestParams] = ABSENT
 
 
 class ListResourceTemplatesResult(Model, frozen=True):
@@ -583,11 +600,11 @@ class ListResourceTemplatesResult(Model, frozen=True):
         validation_alias="resourceTemplates", serialization_alias="resourceTemplates"
     )
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -617,7 +634,7 @@ class ReadResourceResult(Model, frozen=True):
     its own URI.
     """
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -631,7 +648,7 @@ class ResourceListChangedNotification(Model, frozen=True):
         "method": "notifications/resources/list_changed"
     }
     method: Literal["notifications/resources/list_changed"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe[NotificationParams] = ABSENT
     """Named details of the event."""
 
 
@@ -691,22 +708,22 @@ class Resource(Model, frozen=True):
     """
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """Explanation for models and people."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    annotations: Maybe["Annotations"] = UNSET
+    annotations: Maybe["Annotations"] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
-    size: Maybe[Number] = UNSET
+    size: Maybe[Number] = ABSENT
     """Length in bytes of what the resource holds, not of its base64 form; absent
     means unknown.
     """
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
 
 
@@ -721,18 +738,18 @@ class ResourceTemplate(Model, frozen=True):
     """
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """Explanation for models and people."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Type that everything built from the template has; absent where types differ."""
-    annotations: Maybe["Annotations"] = UNSET
+    annotations: Maybe["Annotations"] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
 
 
@@ -742,11 +759,11 @@ class ResourceContents(Model, frozen=True):
     uri: str
     """The resource itself or a part of it. Format: uri."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -758,11 +775,11 @@ class TextResourceContents(Model, frozen=True):
     uri: str
     """The resource itself or a part of it. Format: uri."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -774,11 +791,11 @@ class BlobResourceContents(Model, frozen=True):
     uri: str
     """The resource itself or a part of it. Format: uri."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -787,7 +804,7 @@ class ListPromptsRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "prompts/list"}
     method: Literal["prompts/list"] = Field(init=False)
-    params: Maybe[PaginatedRequestParams] = UNSET
+    params: Maybe[PaginatedRequestParams] = ABSENT
 
 
 class ListPromptsResult(Model, frozen=True):
@@ -795,11 +812,11 @@ class ListPromptsResult(Model, frozen=True):
 
     prompts: list["Prompt"]
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -817,7 +834,7 @@ class GetPromptRequestParams(Model, frozen=True):
 
     name: str
     """Name of a prompt from `prompts/list`."""
-    arguments: Maybe[dict[str, str]] = UNSET
+    arguments: Maybe[dict[str, str]] = ABSENT
     """Values by argument name, always strings."""
 
 
@@ -825,10 +842,10 @@ class GetPromptResult(Model, frozen=True):
     """The messages that a prompt has turned into."""
 
     messages: list["PromptMessage"]
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """What the prompt is for, in words for people."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -838,14 +855,14 @@ class Prompt(Model, frozen=True):
 
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """What the prompt achieves."""
-    arguments: Maybe[list["PromptArgument"]] = UNSET
+    arguments: Maybe[list["PromptArgument"]] = ABSENT
     """Values that the prompt can take; absent means none."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
 
 
@@ -854,11 +871,11 @@ class PromptArgument(Model, frozen=True):
 
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """What to enter."""
-    required: Maybe[bool] = UNSET
+    required: Maybe[bool] = ABSENT
     """True if `prompts/get` fails without it; absent means optional."""
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
 
 
@@ -882,22 +899,22 @@ class ResourceLink(Model, frozen=True):
     """
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """Explanation for models and people."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    annotations: Maybe["Annotations"] = UNSET
+    annotations: Maybe["Annotations"] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
-    size: Maybe[Number] = UNSET
+    size: Maybe[Number] = ABSENT
     """Length in bytes of what the resource holds, not of its base64 form; absent
     means unknown.
     """
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
 
 
@@ -907,10 +924,10 @@ class EmbeddedResource(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"type": "resource"}
     type: Literal["resource"] = Field(init=False)
     resource: With[TextResourceContents | BlobResourceContents, ORDERED]
-    annotations: Maybe["Annotations"] = UNSET
+    annotations: Maybe["Annotations"] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -923,7 +940,7 @@ class PromptListChangedNotification(Model, frozen=True):
         "method": "notifications/prompts/list_changed"
     }
     method: Literal["notifications/prompts/list_changed"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe[NotificationParams] = ABSENT
     """Named details of the event."""
 
 
@@ -932,7 +949,7 @@ class ListToolsRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "tools/list"}
     method: Literal["tools/list"] = Field(init=False)
-    params: Maybe[PaginatedRequestParams] = UNSET
+    params: Maybe[PaginatedRequestParams] = ABSENT
 
 
 class ListToolsResult(Model, frozen=True):
@@ -940,11 +957,11 @@ class ListToolsResult(Model, frozen=True):
 
     tools: list["Tool"]
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -955,7 +972,7 @@ class CallToolResult(Model, frozen=True):
     content: list["ContentBlock"]
     """Blocks for the model; present even if there are none."""
     structured_content: Maybe[dict[str, Any]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="structuredContent",
         serialization_alias="structuredContent",
     )
@@ -963,13 +980,13 @@ class CallToolResult(Model, frozen=True):
     one.
     """
     is_error: Maybe[bool] = Field(
-        default=UNSET, validation_alias="isError", serialization_alias="isError"
+        default=ABSENT, validation_alias="isError", serialization_alias="isError"
     )
     """True if the tool failed, with the reason in `content` for the model; absent
     means success.
     """
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -987,7 +1004,7 @@ class CallToolRequestParams(Model, frozen=True):
 
     name: str
     """Name of a tool from `tools/list`."""
-    arguments: Maybe[dict[str, Any]] = UNSET
+    arguments: Maybe[dict[str, Any]] = ABSENT
     """Object that fits the tool's `inputSchema`; absent means no arguments."""
 
 
@@ -1000,7 +1017,7 @@ class ToolListChangedNotification(Model, frozen=True):
         "method": "notifications/tools/list_changed"
     }
     method: Literal["notifications/tools/list_changed"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe[NotificationParams] = ABSENT
     """Named details of the event."""
 
 
@@ -1009,16 +1026,16 @@ class ToolAnnotations(Model, frozen=True):
     the server.
     """
 
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people, used if the tool itself has no `title`."""
     read_only_hint: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="readOnlyHint",
         serialization_alias="readOnlyHint",
     )
     """Whether calls leave everything outside the tool as it was; absent means false."""
     destructive_hint: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="destructiveHint",
         serialization_alias="destructiveHint",
     )
@@ -1026,7 +1043,7 @@ class ToolAnnotations(Model, frozen=True):
     for read-only tools.
     """
     idempotent_hint: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="idempotentHint",
         serialization_alias="idempotentHint",
     )
@@ -1034,7 +1051,7 @@ class ToolAnnotations(Model, frozen=True):
     Irrelevant for read-only tools.
     """
     open_world_hint: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="openWorldHint",
         serialization_alias="openWorldHint",
     )
@@ -1050,22 +1067,22 @@ class Tool(Model, frozen=True):
     """JSON Schema of the arguments object."""
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """Tells the model what the tool does and when to use it."""
     output_schema: Maybe["ToolOutputSchema"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="outputSchema",
         serialization_alias="outputSchema",
     )
     """JSON Schema of `structuredContent` in results; absent means that its form is
     not promised.
     """
-    annotations: Maybe[ToolAnnotations] = UNSET
+    annotations: Maybe[ToolAnnotations] = ABSENT
     """Hints about what calls of the tool do."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
 
 
@@ -1074,9 +1091,9 @@ class ToolInputSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
     type: Literal["object"] = Field(init=False)
-    properties: Maybe[dict[str, dict[str, Any]]] = UNSET
+    properties: Maybe[dict[str, dict[str, Any]]] = ABSENT
     """Schema of each argument, by name."""
-    required: Maybe[list[str]] = UNSET
+    required: Maybe[list[str]] = ABSENT
     """Names of the arguments that every call has to give."""
 
 
@@ -1085,9 +1102,9 @@ class ToolOutputSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
     type: Literal["object"] = Field(init=False)
-    properties: Maybe[dict[str, dict[str, Any]]] = UNSET
+    properties: Maybe[dict[str, dict[str, Any]]] = ABSENT
     """Schema of each member of `structuredContent`, by name."""
-    required: Maybe[list[str]] = UNSET
+    required: Maybe[list[str]] = ABSENT
     """Names of the members that are always there."""
 
 
@@ -1120,7 +1137,7 @@ class LoggingMessageNotificationParams(Model, frozen=True):
     level: "LoggingLevel"
     data: Any
     """The entry itself, as text or any other JSON value."""
-    logger: Maybe[str] = UNSET
+    logger: Maybe[str] = ABSENT
     """Part of the server that logs; absent means unnamed."""
 
 
@@ -1142,34 +1159,34 @@ class CreateMessageRequestParams(Model, frozen=True):
     )
     """Upper limit of tokens to generate; fewer may come."""
     model_preferences: Maybe["ModelPreferences"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="modelPreferences",
         serialization_alias="modelPreferences",
     )
     """Wishes about the model, which the client alone picks."""
     system_prompt: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="systemPrompt",
         serialization_alias="systemPrompt",
     )
     """System prompt that the server would like; the client may use another or none."""
     include_context: Maybe[Literal["none", "thisServer", "allServers"]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="includeContext",
         serialization_alias="includeContext",
     )
     """Whose context to add to the prompt: nobody's, the asking server's or every
     server's; the client may add less.
     """
-    temperature: Maybe[Number] = UNSET
+    temperature: Maybe[Number] = ABSENT
     """How random the generation should be."""
     stop_sequences: Maybe[list[str]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="stopSequences",
         serialization_alias="stopSequences",
     )
     """Texts at which generation should end."""
-    metadata: Maybe[dict[str, Any]] = UNSET
+    metadata: Maybe[dict[str, Any]] = ABSENT
     """Extra settings that only the model's provider understands."""
 
 
@@ -1183,13 +1200,13 @@ class CreateMessageResult(Model, frozen=True):
     stop_reason: Maybe[
         With[Literal["endTurn", "stopSequence", "maxTokens"] | str, ORDERED]
     ] = Field(
-        default=UNSET, validation_alias="stopReason", serialization_alias="stopReason"
+        default=ABSENT, validation_alias="stopReason", serialization_alias="stopReason"
     )
     """Why generation ended; values outside this list may occur, and absent means
     unknown.
     """
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1204,12 +1221,12 @@ class SamplingMessage(Model, frozen=True):
 class Annotations(Model, frozen=True):
     """Hints for the client about a resource or content block."""
 
-    audience: Maybe[list["Role"]] = UNSET
+    audience: Maybe[list["Role"]] = ABSENT
     """Who should see it: people, the model or both."""
-    priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = UNSET
+    priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = ABSENT
     """From 0 for something that can be dropped to 1 for something needed."""
     last_modified: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="lastModified",
         serialization_alias="lastModified",
     )
@@ -1222,10 +1239,10 @@ class TextContent(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"type": "text"}
     type: Literal["text"] = Field(init=False)
     text: str
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe[Annotations] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -1238,10 +1255,10 @@ class ImageContent(Model, frozen=True):
     """The image file in base64. Format: byte."""
     mime_type: str = Field(validation_alias="mimeType", serialization_alias="mimeType")
     """Image type such as `image/png`."""
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe[Annotations] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -1254,32 +1271,32 @@ class AudioContent(Model, frozen=True):
     """The sound file in base64. Format: byte."""
     mime_type: str = Field(validation_alias="mimeType", serialization_alias="mimeType")
     """Sound type such as `audio/wav`."""
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe[Annotations] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
 class ModelPreferences(Model, frozen=True):
     """Wishes of a server about the model, none of which binds the client."""
 
-    hints: Maybe[list["ModelHint"]] = UNSET
+    hints: Maybe[list["ModelHint"]] = ABSENT
     """Models by name, most wanted first; they count before the priorities."""
     cost_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="costPriority",
         serialization_alias="costPriority",
     )
     """Weight of a low price, from 0 for none to 1 for the most."""
     speed_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="speedPriority",
         serialization_alias="speedPriority",
     )
     """Weight of a quick answer, from 0 for none to 1 for the most."""
     intelligence_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="intelligencePriority",
         serialization_alias="intelligencePriority",
     )
@@ -1289,7 +1306,7 @@ class ModelPreferences(Model, frozen=True):
 class ModelHint(Model, frozen=True):
     """Points to a model or a family of models; the client may know further keys."""
 
-    name: Maybe[str] = UNSET
+    name: Maybe[str] = ABSENT
     """Fits every model whose name contains it; a client may take a comparable one
     from another provider.
     """
@@ -1310,7 +1327,7 @@ class CompleteRequestParams(Model, frozen=True):
     """The prompt or resource template that has the argument."""
     argument: "CompleteRequestParamsArgument"
     """The argument being typed."""
-    context: Maybe["CompleteRequestParamsContext"] = UNSET
+    context: Maybe["CompleteRequestParamsContext"] = ABSENT
     """What the server may take into account."""
 
 
@@ -1326,7 +1343,7 @@ class CompleteRequestParamsArgument(Model, frozen=True):
 class CompleteRequestParamsContext(Model, frozen=True):
     """Value of `CompleteRequest.params.context`."""
 
-    arguments: Maybe[dict[str, str]] = UNSET
+    arguments: Maybe[dict[str, str]] = ABSENT
     """Values of other arguments that are already decided, by name."""
 
 
@@ -1335,7 +1352,7 @@ class CompleteResult(Model, frozen=True):
 
     completion: "CompleteResultCompletion"
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1345,10 +1362,10 @@ class CompleteResultCompletion(Model, frozen=True):
 
     values: list[str]
     """At most 100, best match first."""
-    total: Maybe[Number] = UNSET
+    total: Maybe[Number] = ABSENT
     """Number of all matches, sent or not; absent means unknown."""
     has_more: Maybe[bool] = Field(
-        default=UNSET, validation_alias="hasMore", serialization_alias="hasMore"
+        default=ABSENT, validation_alias="hasMore", serialization_alias="hasMore"
     )
     """True if some matches were not sent."""
 
@@ -1369,7 +1386,7 @@ class PromptReference(Model, frozen=True):
     type: Literal["ref/prompt"] = Field(init=False)
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
 
 
@@ -1378,7 +1395,7 @@ class ListRootsRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "roots/list"}
     method: Literal["roots/list"] = Field(init=False)
-    params: Maybe[RequestParams] = UNSET
+    params: Maybe[RequestParams] = ABSENT
     """Named parameters of the operation."""
 
 
@@ -1387,7 +1404,7 @@ class ListRootsResult(Model, frozen=True):
 
     roots: list["Root"]
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1397,10 +1414,10 @@ class Root(Model, frozen=True):
 
     uri: str
     """Starts with `file://`; no two roots of a client share it. Format: uri."""
-    name: Maybe[str] = UNSET
+    name: Maybe[str] = ABSENT
     """Label for people."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -1411,7 +1428,7 @@ class RootsListChangedNotification(Model, frozen=True):
         "method": "notifications/roots/list_changed"
     }
     method: Literal["notifications/roots/list_changed"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe[NotificationParams] = ABSENT
     """Named details of the event."""
 
 
@@ -1441,7 +1458,7 @@ class ElicitRequestParamsRequestedSchema(Model, frozen=True):
     type: Literal["object"] = Field(init=False)
     properties: "dict[str, PrimitiveSchemaDefinition]"
     """The fields by name."""
-    required: Maybe[list[str]] = UNSET
+    required: Maybe[list[str]] = ABSENT
     """Names of the fields that the user has to fill in; absent means none."""
 
 
@@ -1450,17 +1467,17 @@ class StringSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
     type: Literal["string"] = Field(init=False)
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
     min_length: Maybe[Number] = Field(
-        default=UNSET, validation_alias="minLength", serialization_alias="minLength"
+        default=ABSENT, validation_alias="minLength", serialization_alias="minLength"
     )
     """Counted in characters."""
     max_length: Maybe[Number] = Field(
-        default=UNSET, validation_alias="maxLength", serialization_alias="maxLength"
+        default=ABSENT, validation_alias="maxLength", serialization_alias="maxLength"
     )
     """Counted in characters."""
-    format: Maybe[Literal["email", "uri", "date", "date-time"]] = UNSET
+    format: Maybe[Literal["email", "uri", "date", "date-time"]] = ABSENT
     """What the text has to be; absent means any text."""
 
 
@@ -1468,11 +1485,11 @@ class NumberSchema(Model, frozen=True):
     """Field for a number, whole or with a fraction."""
 
     type: Literal["number", "integer"]
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
-    minimum: Maybe[Number] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
+    minimum: Maybe[Number] = ABSENT
     """Least number allowed."""
-    maximum: Maybe[Number] = UNSET
+    maximum: Maybe[Number] = ABSENT
     """Greatest number allowed."""
 
 
@@ -1481,9 +1498,9 @@ class BooleanSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "boolean"}
     type: Literal["boolean"] = Field(init=False)
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
-    default: Maybe[bool] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
+    default: Maybe[bool] = ABSENT
     """Value with which the field starts."""
 
 
@@ -1494,10 +1511,10 @@ class EnumSchema(Model, frozen=True):
     type: Literal["string"] = Field(init=False)
     enum: list[str]
     """Values to pick one from."""
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
     enum_names: Maybe[list[str]] = Field(
-        default=UNSET, validation_alias="enumNames", serialization_alias="enumNames"
+        default=ABSENT, validation_alias="enumNames", serialization_alias="enumNames"
     )
     """Labels shown in place of `enum`, in the same order; absent means that the
     values are shown.
@@ -1511,10 +1528,10 @@ class ElicitResult(Model, frozen=True):
     """`accept` is a yes, `decline` a clear no, and `cancel` means that the user left
     without choosing.
     """
-    content: Maybe[dict[str, With[str | Number | bool, ORDERED]]] = UNSET
+    content: Maybe[dict[str, With[str | Number | bool, ORDERED]]] = ABSENT
     """Entries of an accepted form, by field name; absent in all other cases."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 

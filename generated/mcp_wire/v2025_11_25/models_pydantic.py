@@ -4,7 +4,7 @@
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below, and so do
 pydantic's own `model_validate_json`, `model_dump_json` and `TypeAdapter`. An absent member is UNSET,
-which is pydantic's MISSING; unknown members are in `extra_`. JSON has one kind of number: 1.0 is the
+which is false; unknown members are in `extra_`. JSON has one kind of number: 1.0 is the
 literal 1. Annotations are text only if they name a later class, since pydantic compiles each text.
 """
 
@@ -25,6 +25,7 @@ from pydantic import Discriminator, Field
 
 from .._pydantic import Model, read_object, read_text, write_object, write_text
 from .._types_pydantic import (
+    ABSENT,
     ORDERED,
     UNSET,
     Bounds,
@@ -267,12 +268,12 @@ elicitations.
 class TaskAugmentedRequestParams(Model, frozen=True):
     """Parameters of requests that can run as a task."""
 
-    task: Maybe["TaskMetadata"] = UNSET
+    task: Maybe["TaskMetadata"] = ABSENT
     """Asks the receiver to answer at once and work in the background; absent means
     an ordinary request.
     """
     meta: Maybe["RequestParamsMeta"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -281,7 +282,7 @@ class RequestParamsMeta(Model, frozen=True):
     """Value of `RequestParams._meta`."""
 
     progress_token: Maybe["ProgressToken"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="progressToken",
         serialization_alias="progressToken",
     )
@@ -294,7 +295,7 @@ class RequestParams(Model, frozen=True):
     """Parameters that every request can have."""
 
     meta: Maybe[RequestParamsMeta] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -304,7 +305,7 @@ class Request(Model, frozen=True):
 
     method: str
     """Name of the operation, such as `tools/list`."""
-    params: Maybe[dict[str, Any]] = UNSET
+    params: Maybe[dict[str, Any]] = ABSENT
     """Named parameters of the operation."""
 
 
@@ -312,7 +313,7 @@ class NotificationParams(Model, frozen=True):
     """Parameters that every notification can have."""
 
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -324,7 +325,7 @@ class Notification(Model, frozen=True):
 
     method: str
     """Name of the event, such as `notifications/progress`."""
-    params: Maybe[dict[str, Any]] = UNSET
+    params: Maybe[dict[str, Any]] = ABSENT
     """Named details of the event."""
 
 
@@ -334,7 +335,7 @@ class Result(Model, frozen=True):
     """
 
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -346,7 +347,7 @@ class Error(Model, frozen=True):
     """Integer that programs can act on, such as -32602."""
     message: str
     """One short sentence for people."""
-    data: Maybe[Any] = UNSET
+    data: Maybe[Any] = ABSENT
     """Further details, in a form that the sender of the error defines."""
 
 
@@ -359,7 +360,7 @@ class JSONRPCRequest(Model, frozen=True):
     """Repeated in the response; a sender never uses it again during the session."""
     method: str
     """Name of the operation, such as `tools/list`."""
-    params: Maybe[dict[str, Any]] = UNSET
+    params: Maybe[dict[str, Any]] = ABSENT
     """Named parameters of the operation."""
 
 
@@ -370,7 +371,7 @@ class JSONRPCNotification(Model, frozen=True):
     jsonrpc: Literal["2.0"] = Field(init=False)
     method: str
     """Name of the event, such as `notifications/progress`."""
-    params: Maybe[dict[str, Any]] = UNSET
+    params: Maybe[dict[str, Any]] = ABSENT
     """Named details of the event."""
 
 
@@ -390,7 +391,7 @@ class JSONRPCErrorResponse(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     jsonrpc: Literal["2.0"] = Field(init=False)
     error: Error
-    id: Maybe["RequestId"] = UNSET
+    id: Maybe["RequestId"] = ABSENT
     """Id of the request that failed; absent if it could not be read."""
 
 
@@ -402,7 +403,7 @@ class URLElicitationRequiredError(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     error: "URLElicitationRequiredErrorError"
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: Maybe["RequestId"] = UNSET
+    id: Maybe["RequestId"] = ABSENT
     """Id of the request that failed; absent if it could not be read."""
 
 
@@ -427,15 +428,15 @@ class CancelledNotificationParams(Model, frozen=True):
     """Names the request to drop."""
 
     request_id: Maybe["RequestId"] = Field(
-        default=UNSET, validation_alias="requestId", serialization_alias="requestId"
+        default=ABSENT, validation_alias="requestId", serialization_alias="requestId"
     )
     """Id of the sender's request to drop. Ordinary requests need it; tasks are ended
     with `tasks/cancel` instead.
     """
-    reason: Maybe[str] = UNSET
+    reason: Maybe[str] = ABSENT
     """Why, in words for people or a log."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -466,7 +467,7 @@ class InitializeRequestParams(Model, frozen=True):
         validation_alias="clientInfo", serialization_alias="clientInfo"
     )
     meta: Maybe[RequestParamsMeta] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -497,10 +498,10 @@ class InitializeResult(Model, frozen=True):
     server_info: "Implementation" = Field(
         validation_alias="serverInfo", serialization_alias="serverInfo"
     )
-    instructions: Maybe[str] = UNSET
+    instructions: Maybe[str] = ABSENT
     """Free text on working with this server, which the client hands on to its host."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -516,23 +517,23 @@ class InitializedNotification(Model, frozen=True):
     }
     method: Literal["notifications/initialized"] = Field(init=False)
     jsonrpc: Literal["2.0"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe[NotificationParams] = ABSENT
 
 
 class ClientCapabilities(Model, frozen=True):
     """Optional features that a client offers; unknown keys are ignored."""
 
-    experimental: Maybe[dict[str, dict[str, Any]]] = UNSET
+    experimental: Maybe[dict[str, dict[str, Any]]] = ABSENT
     """Settings of non-standard features, by name of the feature."""
-    roots: Maybe["ClientCapabilitiesRoots"] = UNSET
+    roots: Maybe["ClientCapabilitiesRoots"] = ABSENT
     """Declared by a client that tells its roots on request."""
-    sampling: Maybe["ClientCapabilitiesSampling"] = UNSET
+    sampling: Maybe["ClientCapabilitiesSampling"] = ABSENT
     """Declared by a client that lets servers use its language model."""
-    elicitation: Maybe["ClientCapabilitiesElicitation"] = UNSET
+    elicitation: Maybe["ClientCapabilitiesElicitation"] = ABSENT
     """Declared by a client that can ask its user; an empty object stands for form
     mode only.
     """
-    tasks: Maybe["ClientCapabilitiesTasks"] = UNSET
+    tasks: Maybe["ClientCapabilitiesTasks"] = ABSENT
     """Declared by a side that can run requests it receives as tasks."""
 
 
@@ -540,7 +541,9 @@ class ClientCapabilitiesRoots(Model, frozen=True):
     """Value of `ClientCapabilities.roots`."""
 
     list_changed: Maybe[bool] = Field(
-        default=UNSET, validation_alias="listChanged", serialization_alias="listChanged"
+        default=ABSENT,
+        validation_alias="listChanged",
+        serialization_alias="listChanged",
     )
     """Whether the client sends `notifications/roots/list_changed`; absent means
     false.
@@ -550,18 +553,18 @@ class ClientCapabilitiesRoots(Model, frozen=True):
 class ClientCapabilitiesSampling(Model, frozen=True):
     """Value of `ClientCapabilities.sampling`."""
 
-    context: Maybe[dict[str, Any]] = UNSET
+    context: Maybe[dict[str, Any]] = ABSENT
     """Declared if `includeContext` may have values other than `none`."""
-    tools: Maybe[dict[str, Any]] = UNSET
+    tools: Maybe[dict[str, Any]] = ABSENT
     """Declared if sampling requests may have `tools` and `toolChoice`."""
 
 
 class ClientCapabilitiesElicitation(Model, frozen=True):
     """Value of `ClientCapabilities.elicitation`."""
 
-    form: Maybe[dict[str, Any]] = UNSET
+    form: Maybe[dict[str, Any]] = ABSENT
     """Declared if the client can show forms."""
-    url: Maybe[dict[str, Any]] = UNSET
+    url: Maybe[dict[str, Any]] = ABSENT
     """Declared if the client can send its user to a web page."""
 
 
@@ -569,27 +572,27 @@ class ClientCapabilitiesTasks(Model, frozen=True):
     """Value of `ClientCapabilities.tasks`."""
 
     list_: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="list", serialization_alias="list"
+        default=ABSENT, validation_alias="list", serialization_alias="list"
     )
     """Declared if `tasks/list` is answered."""
-    cancel: Maybe[dict[str, Any]] = UNSET
+    cancel: Maybe[dict[str, Any]] = ABSENT
     """Declared if `tasks/cancel` is answered."""
-    requests: Maybe["ClientCapabilitiesTasksRequests"] = UNSET
+    requests: Maybe["ClientCapabilitiesTasksRequests"] = ABSENT
     """Request types that may be sent as tasks; any that is not listed may not."""
 
 
 class ClientCapabilitiesTasksRequests(Model, frozen=True):
     """Value of `ClientCapabilities.tasks.requests`."""
 
-    sampling: Maybe["ClientCapabilitiesTasksRequestsSampling"] = UNSET
-    elicitation: Maybe["ClientCapabilitiesTasksRequestsElicitation"] = UNSET
+    sampling: Maybe["ClientCapabilitiesTasksRequestsSampling"] = ABSENT
+    elicitation: Maybe["ClientCapabilitiesTasksRequestsElicitation"] = ABSENT
 
 
 class ClientCapabilitiesTasksRequestsSampling(Model, frozen=True):
     """Value of `ClientCapabilities.tasks.requests.sampling`."""
 
     create_message: Maybe[dict[str, Any]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="createMessage",
         serialization_alias="createMessage",
     )
@@ -599,26 +602,26 @@ class ClientCapabilitiesTasksRequestsSampling(Model, frozen=True):
 class ClientCapabilitiesTasksRequestsElicitation(Model, frozen=True):
     """Value of `ClientCapabilities.tasks.requests.elicitation`."""
 
-    create: Maybe[dict[str, Any]] = UNSET
+    create: Maybe[dict[str, Any]] = ABSENT
     """Declared if `elicitation/create` can run as a task."""
 
 
 class ServerCapabilities(Model, frozen=True):
     """Optional features that a server offers; unknown keys are ignored."""
 
-    experimental: Maybe[dict[str, dict[str, Any]]] = UNSET
+    experimental: Maybe[dict[str, dict[str, Any]]] = ABSENT
     """Settings of non-standard features, by name of the feature."""
-    logging: Maybe[dict[str, Any]] = UNSET
+    logging: Maybe[dict[str, Any]] = ABSENT
     """Declared by a server that sends `notifications/message`."""
-    completions: Maybe[dict[str, Any]] = UNSET
+    completions: Maybe[dict[str, Any]] = ABSENT
     """Declared by a server that answers `completion/complete`."""
-    prompts: Maybe["ServerCapabilitiesPrompts"] = UNSET
+    prompts: Maybe["ServerCapabilitiesPrompts"] = ABSENT
     """Declared by a server that has prompts, if only as an empty object."""
-    resources: Maybe["ServerCapabilitiesResources"] = UNSET
+    resources: Maybe["ServerCapabilitiesResources"] = ABSENT
     """Declared by a server that has resources, if only as an empty object."""
-    tools: Maybe["ServerCapabilitiesTools"] = UNSET
+    tools: Maybe["ServerCapabilitiesTools"] = ABSENT
     """Declared by a server that has tools, if only as an empty object."""
-    tasks: Maybe["ServerCapabilitiesTasks"] = UNSET
+    tasks: Maybe["ServerCapabilitiesTasks"] = ABSENT
     """Declared by a side that can run requests it receives as tasks."""
 
 
@@ -626,7 +629,9 @@ class ServerCapabilitiesPrompts(Model, frozen=True):
     """Value of `ServerCapabilities.prompts`."""
 
     list_changed: Maybe[bool] = Field(
-        default=UNSET, validation_alias="listChanged", serialization_alias="listChanged"
+        default=ABSENT,
+        validation_alias="listChanged",
+        serialization_alias="listChanged",
     )
     """Whether the server sends `notifications/prompts/list_changed`; absent means
     false.
@@ -636,10 +641,12 @@ class ServerCapabilitiesPrompts(Model, frozen=True):
 class ServerCapabilitiesResources(Model, frozen=True):
     """Value of `ServerCapabilities.resources`."""
 
-    subscribe: Maybe[bool] = UNSET
+    subscribe: Maybe[bool] = ABSENT
     """Whether the server accepts `resources/subscribe`; absent means false."""
     list_changed: Maybe[bool] = Field(
-        default=UNSET, validation_alias="listChanged", serialization_alias="listChanged"
+        default=ABSENT,
+        validation_alias="listChanged",
+        serialization_alias="listChanged",
     )
     """Whether the server sends `notifications/resources/list_changed`; absent means
     false.
@@ -650,7 +657,9 @@ class ServerCapabilitiesTools(Model, frozen=True):
     """Value of `ServerCapabilities.tools`."""
 
     list_changed: Maybe[bool] = Field(
-        default=UNSET, validation_alias="listChanged", serialization_alias="listChanged"
+        default=ABSENT,
+        validation_alias="listChanged",
+        serialization_alias="listChanged",
     )
     """Whether the server sends `notifications/tools/list_changed`; absent means
     false.
@@ -661,25 +670,25 @@ class ServerCapabilitiesTasks(Model, frozen=True):
     """Value of `ServerCapabilities.tasks`."""
 
     list_: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="list", serialization_alias="list"
+        default=ABSENT, validation_alias="list", serialization_alias="list"
     )
     """Declared if `tasks/list` is answered."""
-    cancel: Maybe[dict[str, Any]] = UNSET
+    cancel: Maybe[dict[str, Any]] = ABSENT
     """Declared if `tasks/cancel` is answered."""
-    requests: Maybe["ServerCapabilitiesTasksRequests"] = UNSET
+    requests: Maybe["ServerCapabilitiesTasksRequests"] = ABSENT
     """Request types that may be sent as tasks; any that is not listed may not."""
 
 
 class ServerCapabilitiesTasksRequests(Model, frozen=True):
     """Value of `ServerCapabilities.tasks.requests`."""
 
-    tools: Maybe["ServerCapabilitiesTasksRequestsTools"] = UNSET
+    tools: Maybe["ServerCapabilitiesTasksRequestsTools"] = ABSENT
 
 
 class ServerCapabilitiesTasksRequestsTools(Model, frozen=True):
     """Value of `ServerCapabilities.tasks.requests.tools`."""
 
-    call: Maybe[dict[str, Any]] = UNSET
+    call: Maybe[dict[str, Any]] = ABSENT
     """Declared if `tools/call` can run as a task; each tool may still forbid it."""
 
 
@@ -691,21 +700,21 @@ class Icon(Model, frozen=True):
     uri.
     """
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Stated image type, such as `image/png`, for sources that do not tell it well."""
-    sizes: Maybe[list[str]] = UNSET
+    sizes: Maybe[list[str]] = ABSENT
     """Entries such as `48x48`, or `any` for scalable images; absent means that every
     size will do.
     """
-    theme: Maybe[Literal["light", "dark"]] = UNSET
+    theme: Maybe[Literal["light", "dark"]] = ABSENT
     """Background for which the icon is drawn; absent means that both will do."""
 
 
 class Icons(Model, frozen=True):
     """Adds `icons` to a declaration."""
 
-    icons: Maybe[list[Icon]] = UNSET
+    icons: Maybe[list[Icon]] = ABSENT
     """Images to choose from, for instance by size or theme."""
 
 
@@ -716,7 +725,7 @@ class BaseMetadata(Model, frozen=True):
 
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
 
 
@@ -727,15 +736,15 @@ class Implementation(Model, frozen=True):
     """Version of the software, not of the protocol."""
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """What the software does, for people."""
     website_url: Maybe[str] = Field(
-        default=UNSET, validation_alias="websiteUrl", serialization_alias="websiteUrl"
+        default=ABSENT, validation_alias="websiteUrl", serialization_alias="websiteUrl"
     )
     """Where to read more about the software. Format: uri."""
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
-    icons: Maybe[list[Icon]] = UNSET
+    icons: Maybe[list[Icon]] = ABSENT
     """Images to choose from, for instance by size or theme."""
 
 
@@ -749,7 +758,7 @@ class PingRequest(Model, frozen=True):
     jsonrpc: Literal["2.0"] = Field(init=False)
     id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
-    params: Maybe[RequestParams] = UNSET
+    params: Maybe[RequestParams] = ABSENT
 
 
 class ProgressNotificationParams(Model, frozen=True):
@@ -761,14 +770,14 @@ class ProgressNotificationParams(Model, frozen=True):
     """Token from the `_meta` of the request concerned."""
     progress: Number
     """Amount done, fractions allowed; larger than in the notification before."""
-    total: Maybe[Number] = UNSET
+    total: Maybe[Number] = ABSENT
     """Amount at which the work is complete, in the unit of `progress`; absent means
     unknown.
     """
-    message: Maybe[str] = UNSET
+    message: Maybe[str] = ABSENT
     """The current step in words, for people."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -788,10 +797,10 @@ class ProgressNotification(Model, frozen=True):
 class PaginatedRequestParams(Model, frozen=True):
     """Parameters that every request for a list can have."""
 
-    cursor: Maybe["Cursor"] = UNSET
+    cursor: Maybe["Cursor"] = ABSENT
     """A `nextCursor` received earlier; absent asks for the first page."""
     meta: Maybe[RequestParamsMeta] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -805,18 +814,18 @@ class PaginatedRequest(Model, frozen=True):
     """Repeated in the response; a sender never uses it again during the session."""
     method: str
     """Name of the operation, such as `tools/list`."""
-    params: Maybe[PaginatedRequestParams] = UNSET
+    params: Maybe[PaginatedRequestParams] = ABSENT
 
 
 class PaginatedResult(Model, frozen=True):
     """What pages of lists have in common."""
 
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -832,7 +841,7 @@ class ListResourcesRequest(Model, frozen=True):
     jsonrpc: Literal["2.0"] = Field(init=False)
     id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
-    params: Maybe[PaginatedRequestParams] = UNSET
+    params: Maybe[PaginatedRequestParams] = ABSENT
 
 
 class ListResourcesResult(Model, frozen=True):
@@ -840,11 +849,11 @@ class ListResourcesResult(Model, frozen=True):
 
     resources: list["Resource"]
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -860,7 +869,7 @@ class ListResourceTemplatesRequest(Model, frozen=True):
     jsonrpc: Literal["2.0"] = Field(init=False)
     id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
-    params: Maybe[PaginatedRequestParams] = UNSET
+    params: Maybe[PaginatedRequestParams] = ABSENT
 
 
 class ListResourceTemplatesResult(Model, frozen=True):
@@ -870,11 +879,11 @@ class ListResourceTemplatesResult(Model, frozen=True):
         validation_alias="resourceTemplates", serialization_alias="resourceTemplates"
     )
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -887,7 +896,7 @@ class ResourceRequestParams(Model, frozen=True):
     Format: uri.
     """
     meta: Maybe[RequestParamsMeta] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -900,7 +909,7 @@ class ReadResourceRequestParams(Model, frozen=True):
     Format: uri.
     """
     meta: Maybe[RequestParamsMeta] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -927,7 +936,7 @@ class ReadResourceResult(Model, frozen=True):
     its own URI.
     """
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -943,7 +952,7 @@ class ResourceListChangedNotification(Model, frozen=True):
     }
     method: Literal["notifications/resources/list_changed"] = Field(init=False)
     jsonrpc: Literal["2.0"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe[NotificationParams] = ABSENT
 
 
 class SubscribeRequestParams(Model, frozen=True):
@@ -954,7 +963,7 @@ class SubscribeRequestParams(Model, frozen=True):
     Format: uri.
     """
     meta: Maybe[RequestParamsMeta] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -981,7 +990,7 @@ class UnsubscribeRequestParams(Model, frozen=True):
     Format: uri.
     """
     meta: Maybe[RequestParamsMeta] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -1006,7 +1015,7 @@ class ResourceUpdatedNotificationParams(Model, frozen=True):
     uri: str
     """The watched resource or one below it. Format: uri."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -1032,24 +1041,24 @@ class Resource(Model, frozen=True):
     """
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """Explanation for models and people."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    annotations: Maybe["Annotations"] = UNSET
+    annotations: Maybe["Annotations"] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
-    size: Maybe[Number] = UNSET
+    size: Maybe[Number] = ABSENT
     """Length in bytes of what the resource holds, not of its base64 form; absent
     means unknown.
     """
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
-    icons: Maybe[list[Icon]] = UNSET
+    icons: Maybe[list[Icon]] = ABSENT
     """Images to choose from, for instance by size or theme."""
 
 
@@ -1064,20 +1073,20 @@ class ResourceTemplate(Model, frozen=True):
     """
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """Explanation for models and people."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Type that everything built from the template has; absent where types differ."""
-    annotations: Maybe["Annotations"] = UNSET
+    annotations: Maybe["Annotations"] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
-    icons: Maybe[list[Icon]] = UNSET
+    icons: Maybe[list[Icon]] = ABSENT
     """Images to choose from, for instance by size or theme."""
 
 
@@ -1087,11 +1096,11 @@ class ResourceContents(Model, frozen=True):
     uri: str
     """The resource itself or a part of it. Format: uri."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -1103,11 +1112,11 @@ class TextResourceContents(Model, frozen=True):
     uri: str
     """The resource itself or a part of it. Format: uri."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -1119,11 +1128,11 @@ class BlobResourceContents(Model, frozen=True):
     uri: str
     """The resource itself or a part of it. Format: uri."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -1138,7 +1147,7 @@ class ListPromptsRequest(Model, frozen=True):
     jsonrpc: Literal["2.0"] = Field(init=False)
     id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
-    params: Maybe[PaginatedRequestParams] = UNSET
+    params: Maybe[PaginatedRequestParams] = ABSENT
 
 
 class ListPromptsResult(Model, frozen=True):
@@ -1146,11 +1155,11 @@ class ListPromptsResult(Model, frozen=True):
 
     prompts: list["Prompt"]
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1160,10 +1169,10 @@ class GetPromptRequestParams(Model, frozen=True):
 
     name: str
     """Name of a prompt from `prompts/list`."""
-    arguments: Maybe[dict[str, str]] = UNSET
+    arguments: Maybe[dict[str, str]] = ABSENT
     """Values by argument name, always strings."""
     meta: Maybe[RequestParamsMeta] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -1183,10 +1192,10 @@ class GetPromptResult(Model, frozen=True):
     """The messages that a prompt has turned into."""
 
     messages: list["PromptMessage"]
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """What the prompt is for, in words for people."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1196,16 +1205,16 @@ class Prompt(Model, frozen=True):
 
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """What the prompt achieves."""
-    arguments: Maybe[list["PromptArgument"]] = UNSET
+    arguments: Maybe[list["PromptArgument"]] = ABSENT
     """Values that the prompt can take; absent means none."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
-    icons: Maybe[list[Icon]] = UNSET
+    icons: Maybe[list[Icon]] = ABSENT
     """Images to choose from, for instance by size or theme."""
 
 
@@ -1214,11 +1223,11 @@ class PromptArgument(Model, frozen=True):
 
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """What to enter."""
-    required: Maybe[bool] = UNSET
+    required: Maybe[bool] = ABSENT
     """True if `prompts/get` fails without it; absent means optional."""
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
 
 
@@ -1242,24 +1251,24 @@ class ResourceLink(Model, frozen=True):
     """
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """Explanation for models and people."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    annotations: Maybe["Annotations"] = UNSET
+    annotations: Maybe["Annotations"] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
-    size: Maybe[Number] = UNSET
+    size: Maybe[Number] = ABSENT
     """Length in bytes of what the resource holds, not of its base64 form; absent
     means unknown.
     """
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
-    icons: Maybe[list[Icon]] = UNSET
+    icons: Maybe[list[Icon]] = ABSENT
     """Images to choose from, for instance by size or theme."""
 
 
@@ -1269,10 +1278,10 @@ class EmbeddedResource(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"type": "resource"}
     type: Literal["resource"] = Field(init=False)
     resource: With[TextResourceContents | BlobResourceContents, ORDERED]
-    annotations: Maybe["Annotations"] = UNSET
+    annotations: Maybe["Annotations"] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -1287,7 +1296,7 @@ class PromptListChangedNotification(Model, frozen=True):
     }
     method: Literal["notifications/prompts/list_changed"] = Field(init=False)
     jsonrpc: Literal["2.0"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe[NotificationParams] = ABSENT
 
 
 class ListToolsRequest(Model, frozen=True):
@@ -1298,7 +1307,7 @@ class ListToolsRequest(Model, frozen=True):
     jsonrpc: Literal["2.0"] = Field(init=False)
     id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
-    params: Maybe[PaginatedRequestParams] = UNSET
+    params: Maybe[PaginatedRequestParams] = ABSENT
 
 
 class ListToolsResult(Model, frozen=True):
@@ -1306,11 +1315,11 @@ class ListToolsResult(Model, frozen=True):
 
     tools: list["Tool"]
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1321,7 +1330,7 @@ class CallToolResult(Model, frozen=True):
     content: list["ContentBlock"]
     """Blocks for the model; present even if there are none."""
     structured_content: Maybe[dict[str, Any]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="structuredContent",
         serialization_alias="structuredContent",
     )
@@ -1329,13 +1338,13 @@ class CallToolResult(Model, frozen=True):
     one.
     """
     is_error: Maybe[bool] = Field(
-        default=UNSET, validation_alias="isError", serialization_alias="isError"
+        default=ABSENT, validation_alias="isError", serialization_alias="isError"
     )
     """True if the tool failed, with the reason in `content` for the model; absent
     means success.
     """
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1345,14 +1354,14 @@ class CallToolRequestParams(Model, frozen=True):
 
     name: str
     """Name of a tool from `tools/list`."""
-    arguments: Maybe[dict[str, Any]] = UNSET
+    arguments: Maybe[dict[str, Any]] = ABSENT
     """Object that fits the tool's `inputSchema`; absent means no arguments."""
-    task: Maybe["TaskMetadata"] = UNSET
+    task: Maybe["TaskMetadata"] = ABSENT
     """Asks the receiver to answer at once and work in the background; absent means
     an ordinary request.
     """
     meta: Maybe[RequestParamsMeta] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -1379,7 +1388,7 @@ class ToolListChangedNotification(Model, frozen=True):
     }
     method: Literal["notifications/tools/list_changed"] = Field(init=False)
     jsonrpc: Literal["2.0"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe[NotificationParams] = ABSENT
 
 
 class ToolAnnotations(Model, frozen=True):
@@ -1387,16 +1396,16 @@ class ToolAnnotations(Model, frozen=True):
     the server.
     """
 
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people, used if the tool itself has no `title`."""
     read_only_hint: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="readOnlyHint",
         serialization_alias="readOnlyHint",
     )
     """Whether calls leave everything outside the tool as it was; absent means false."""
     destructive_hint: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="destructiveHint",
         serialization_alias="destructiveHint",
     )
@@ -1404,7 +1413,7 @@ class ToolAnnotations(Model, frozen=True):
     for read-only tools.
     """
     idempotent_hint: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="idempotentHint",
         serialization_alias="idempotentHint",
     )
@@ -1412,7 +1421,7 @@ class ToolAnnotations(Model, frozen=True):
     Irrelevant for read-only tools.
     """
     open_world_hint: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="openWorldHint",
         serialization_alias="openWorldHint",
     )
@@ -1423,7 +1432,9 @@ class ToolExecution(Model, frozen=True):
     """Tells in which ways a tool may be run."""
 
     task_support: Maybe[Literal["forbidden", "optional", "required"]] = Field(
-        default=UNSET, validation_alias="taskSupport", serialization_alias="taskSupport"
+        default=ABSENT,
+        validation_alias="taskSupport",
+        serialization_alias="taskSupport",
     )
     """Whether calls as a task are refused, allowed or demanded; absent means
     `forbidden`.
@@ -1439,26 +1450,26 @@ class Tool(Model, frozen=True):
     """JSON Schema of the arguments object."""
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """Tells the model what the tool does and when to use it."""
-    execution: Maybe[ToolExecution] = UNSET
+    execution: Maybe[ToolExecution] = ABSENT
     """Absent means that calls cannot run as tasks."""
     output_schema: Maybe["ToolOutputSchema"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="outputSchema",
         serialization_alias="outputSchema",
     )
     """JSON Schema of `structuredContent` in results; absent means that its form is
     not promised.
     """
-    annotations: Maybe[ToolAnnotations] = UNSET
+    annotations: Maybe[ToolAnnotations] = ABSENT
     """Hints about what calls of the tool do."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
-    icons: Maybe[list[Icon]] = UNSET
+    icons: Maybe[list[Icon]] = ABSENT
     """Images to choose from, for instance by size or theme."""
 
 
@@ -1468,12 +1479,12 @@ class ToolInputSchema(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
     type: Literal["object"] = Field(init=False)
     schema_: Maybe[str] = Field(
-        default=UNSET, validation_alias="$schema", serialization_alias="$schema"
+        default=ABSENT, validation_alias="$schema", serialization_alias="$schema"
     )
     """URI of the JSON Schema dialect; absent means 2020-12."""
-    properties: Maybe[dict[str, dict[str, Any]]] = UNSET
+    properties: Maybe[dict[str, dict[str, Any]]] = ABSENT
     """Schema of each argument, by name."""
-    required: Maybe[list[str]] = UNSET
+    required: Maybe[list[str]] = ABSENT
     """Names of the arguments that every call has to give."""
 
 
@@ -1483,19 +1494,19 @@ class ToolOutputSchema(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
     type: Literal["object"] = Field(init=False)
     schema_: Maybe[str] = Field(
-        default=UNSET, validation_alias="$schema", serialization_alias="$schema"
+        default=ABSENT, validation_alias="$schema", serialization_alias="$schema"
     )
     """URI of the JSON Schema dialect; absent means 2020-12."""
-    properties: Maybe[dict[str, dict[str, Any]]] = UNSET
+    properties: Maybe[dict[str, dict[str, Any]]] = ABSENT
     """Schema of each member of `structuredContent`, by name."""
-    required: Maybe[list[str]] = UNSET
+    required: Maybe[list[str]] = ABSENT
     """Names of the members that are always there."""
 
 
 class TaskMetadata(Model, frozen=True):
     """Wishes of the requestor about a new task."""
 
-    ttl: Maybe[Number] = UNSET
+    ttl: Maybe[Number] = ABSENT
     """Wished lifetime in milliseconds from creation; the receiver may grant another."""
 
 
@@ -1526,13 +1537,13 @@ class Task(Model, frozen=True):
     never.
     """
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """More about the status in words, such as the cause of a failure."""
     poll_interval: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollInterval",
         serialization_alias="pollInterval",
     )
@@ -1546,7 +1557,7 @@ class CreateTaskResult(Model, frozen=True):
 
     task: Task
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1587,17 +1598,17 @@ class GetTaskResult(Model, frozen=True):
     never.
     """
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """More about the status in words, such as the cause of a failure."""
     poll_interval: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollInterval",
         serialization_alias="pollInterval",
     )
@@ -1628,7 +1639,7 @@ class GetTaskPayloadResult(Model, frozen=True):
     """Exactly what the request behind the task would have returned without a task."""
 
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1672,17 +1683,17 @@ class CancelTaskResult(Model, frozen=True):
     never.
     """
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """More about the status in words, such as the cause of a failure."""
     poll_interval: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollInterval",
         serialization_alias="pollInterval",
     )
@@ -1697,7 +1708,7 @@ class ListTasksRequest(Model, frozen=True):
     jsonrpc: Literal["2.0"] = Field(init=False)
     id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
-    params: Maybe[PaginatedRequestParams] = UNSET
+    params: Maybe[PaginatedRequestParams] = ABSENT
 
 
 class ListTasksResult(Model, frozen=True):
@@ -1705,11 +1716,11 @@ class ListTasksResult(Model, frozen=True):
 
     tasks: list[Task]
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page; absent on the last one."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1733,17 +1744,17 @@ class TaskStatusNotificationParams(Model, frozen=True):
     never.
     """
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """More about the status in words, such as the cause of a failure."""
     poll_interval: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollInterval",
         serialization_alias="pollInterval",
     )
@@ -1770,7 +1781,7 @@ class SetLevelRequestParams(Model, frozen=True):
     level: "LoggingLevel"
     """Least severe level to send from now on."""
     meta: Maybe[RequestParamsMeta] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -1795,10 +1806,10 @@ class LoggingMessageNotificationParams(Model, frozen=True):
     level: "LoggingLevel"
     data: Any
     """The entry itself, as text or any other JSON value."""
-    logger: Maybe[str] = UNSET
+    logger: Maybe[str] = ABSENT
     """Part of the server that logs; absent means unnamed."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -1825,49 +1836,49 @@ class CreateMessageRequestParams(Model, frozen=True):
     )
     """Upper limit of tokens to generate; fewer may come."""
     model_preferences: Maybe["ModelPreferences"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="modelPreferences",
         serialization_alias="modelPreferences",
     )
     """Wishes about the model, which the client alone picks."""
     system_prompt: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="systemPrompt",
         serialization_alias="systemPrompt",
     )
     """System prompt that the server would like; the client may use another or none."""
     include_context: Maybe[Literal["none", "thisServer", "allServers"]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="includeContext",
         serialization_alias="includeContext",
     )
     """Whose context to add; absent means `none`, and the other values need the
     capability `sampling.context`.
     """
-    temperature: Maybe[Number] = UNSET
+    temperature: Maybe[Number] = ABSENT
     """How random the generation should be."""
     stop_sequences: Maybe[list[str]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="stopSequences",
         serialization_alias="stopSequences",
     )
     """Texts at which generation should end."""
-    metadata: Maybe[dict[str, Any]] = UNSET
+    metadata: Maybe[dict[str, Any]] = ABSENT
     """Extra settings that only the model's provider understands."""
-    tools: Maybe[list[Tool]] = UNSET
+    tools: Maybe[list[Tool]] = ABSENT
     """Tools for the model in this request only; needs the capability
     `sampling.tools`.
     """
     tool_choice: Maybe["ToolChoice"] = Field(
-        default=UNSET, validation_alias="toolChoice", serialization_alias="toolChoice"
+        default=ABSENT, validation_alias="toolChoice", serialization_alias="toolChoice"
     )
     """How the model may use the tools; needs the capability `sampling.tools`."""
-    task: Maybe[TaskMetadata] = UNSET
+    task: Maybe[TaskMetadata] = ABSENT
     """Asks the receiver to answer at once and work in the background; absent means
     an ordinary request.
     """
     meta: Maybe[RequestParamsMeta] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -1875,7 +1886,7 @@ class CreateMessageRequestParams(Model, frozen=True):
 class ToolChoice(Model, frozen=True):
     """Rule for the model's use of tools in one request."""
 
-    mode: Maybe[Literal["auto", "required", "none"]] = UNSET
+    mode: Maybe[Literal["auto", "required", "none"]] = ABSENT
     """`auto` leaves it to the model, `required` demands at least one use, `none`
     forbids any; absent means `auto`.
     """
@@ -1915,13 +1926,13 @@ class CreateMessageResult(Model, frozen=True):
     stop_reason: Maybe[
         With[Literal["endTurn", "stopSequence", "maxTokens", "toolUse"] | str, ORDERED]
     ] = Field(
-        default=UNSET, validation_alias="stopReason", serialization_alias="stopReason"
+        default=ABSENT, validation_alias="stopReason", serialization_alias="stopReason"
     )
     """Why generation ended; values outside this list may occur, and absent means
     unknown.
     """
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1942,19 +1953,19 @@ class SamplingMessage(Model, frozen=True):
     ]
     """One block or a list of blocks."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
 class Annotations(Model, frozen=True):
     """Hints for the client about a resource or content block."""
 
-    audience: Maybe[list["Role"]] = UNSET
+    audience: Maybe[list["Role"]] = ABSENT
     """Who should see it: people, the model or both."""
-    priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = UNSET
+    priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = ABSENT
     """From 0 for something that can be dropped to 1 for something needed."""
     last_modified: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="lastModified",
         serialization_alias="lastModified",
     )
@@ -1967,10 +1978,10 @@ class TextContent(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"type": "text"}
     type: Literal["text"] = Field(init=False)
     text: str
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe[Annotations] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -1983,10 +1994,10 @@ class ImageContent(Model, frozen=True):
     """The image file in base64. Format: byte."""
     mime_type: str = Field(validation_alias="mimeType", serialization_alias="mimeType")
     """Image type such as `image/png`."""
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe[Annotations] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -1999,10 +2010,10 @@ class AudioContent(Model, frozen=True):
     """The sound file in base64. Format: byte."""
     mime_type: str = Field(validation_alias="mimeType", serialization_alias="mimeType")
     """Sound type such as `audio/wav`."""
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe[Annotations] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -2018,7 +2029,7 @@ class ToolUseContent(Model, frozen=True):
     input: dict[str, Any]
     """Arguments that fit the tool's `inputSchema`."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Extra metadata, kept when the block is sent on in later requests."""
 
@@ -2035,7 +2046,7 @@ class ToolResultContent(Model, frozen=True):
     content: list["ContentBlock"]
     """Blocks for the model, of the same kinds as in a `tools/call` result."""
     structured_content: Maybe[dict[str, Any]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="structuredContent",
         serialization_alias="structuredContent",
     )
@@ -2043,11 +2054,11 @@ class ToolResultContent(Model, frozen=True):
     one.
     """
     is_error: Maybe[bool] = Field(
-        default=UNSET, validation_alias="isError", serialization_alias="isError"
+        default=ABSENT, validation_alias="isError", serialization_alias="isError"
     )
     """True if the tool failed; absent means success."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Extra metadata, kept when the block is sent on in later requests."""
 
@@ -2055,22 +2066,22 @@ class ToolResultContent(Model, frozen=True):
 class ModelPreferences(Model, frozen=True):
     """Wishes of a server about the model, none of which binds the client."""
 
-    hints: Maybe[list["ModelHint"]] = UNSET
+    hints: Maybe[list["ModelHint"]] = ABSENT
     """Models by name, most wanted first; they count before the priorities."""
     cost_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="costPriority",
         serialization_alias="costPriority",
     )
     """Weight of a low price, from 0 for none to 1 for the most."""
     speed_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="speedPriority",
         serialization_alias="speedPriority",
     )
     """Weight of a quick answer, from 0 for none to 1 for the most."""
     intelligence_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="intelligencePriority",
         serialization_alias="intelligencePriority",
     )
@@ -2080,7 +2091,7 @@ class ModelPreferences(Model, frozen=True):
 class ModelHint(Model, frozen=True):
     """Points to a model or a family of models; the client may know further keys."""
 
-    name: Maybe[str] = UNSET
+    name: Maybe[str] = ABSENT
     """Fits every model whose name contains it; a client may take a comparable one
     from another provider.
     """
@@ -2093,10 +2104,10 @@ class CompleteRequestParams(Model, frozen=True):
     """The prompt or resource template that has the argument."""
     argument: "CompleteRequestParamsArgument"
     """The argument being typed."""
-    context: Maybe["CompleteRequestParamsContext"] = UNSET
+    context: Maybe["CompleteRequestParamsContext"] = ABSENT
     """What the server may take into account."""
     meta: Maybe[RequestParamsMeta] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -2113,7 +2124,7 @@ class CompleteRequestParamsArgument(Model, frozen=True):
 class CompleteRequestParamsContext(Model, frozen=True):
     """Value of `CompleteRequestParams.context`."""
 
-    arguments: Maybe[dict[str, str]] = UNSET
+    arguments: Maybe[dict[str, str]] = ABSENT
     """Values of other arguments that are already decided, by name."""
 
 
@@ -2136,7 +2147,7 @@ class CompleteResult(Model, frozen=True):
 
     completion: "CompleteResultCompletion"
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -2146,10 +2157,10 @@ class CompleteResultCompletion(Model, frozen=True):
 
     values: list[str]
     """At most 100, best match first."""
-    total: Maybe[Number] = UNSET
+    total: Maybe[Number] = ABSENT
     """Number of all matches, sent or not; absent means unknown."""
     has_more: Maybe[bool] = Field(
-        default=UNSET, validation_alias="hasMore", serialization_alias="hasMore"
+        default=ABSENT, validation_alias="hasMore", serialization_alias="hasMore"
     )
     """True if some matches were not sent."""
 
@@ -2170,7 +2181,7 @@ class PromptReference(Model, frozen=True):
     type: Literal["ref/prompt"] = Field(init=False)
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
 
 
@@ -2182,7 +2193,7 @@ class ListRootsRequest(Model, frozen=True):
     jsonrpc: Literal["2.0"] = Field(init=False)
     id: "RequestId"
     """Repeated in the response; a sender never uses it again during the session."""
-    params: Maybe[RequestParams] = UNSET
+    params: Maybe[RequestParams] = ABSENT
 
 
 class ListRootsResult(Model, frozen=True):
@@ -2190,7 +2201,7 @@ class ListRootsResult(Model, frozen=True):
 
     roots: list["Root"]
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -2200,10 +2211,10 @@ class Root(Model, frozen=True):
 
     uri: str
     """Starts with `file://`; no two roots of a client share it. Format: uri."""
-    name: Maybe[str] = UNSET
+    name: Maybe[str] = ABSENT
     """Label for people."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -2216,7 +2227,7 @@ class RootsListChangedNotification(Model, frozen=True):
     }
     method: Literal["notifications/roots/list_changed"] = Field(init=False)
     jsonrpc: Literal["2.0"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe[NotificationParams] = ABSENT
 
 
 class ElicitRequestFormParams(Model, frozen=True):
@@ -2228,14 +2239,14 @@ class ElicitRequestFormParams(Model, frozen=True):
         validation_alias="requestedSchema", serialization_alias="requestedSchema"
     )
     """JSON Schema of the form: a flat object with one property for each field."""
-    mode: Maybe[Literal["form"]] = UNSET
+    mode: Maybe[Literal["form"]] = ABSENT
     """Absent means `form`."""
-    task: Maybe[TaskMetadata] = UNSET
+    task: Maybe[TaskMetadata] = ABSENT
     """Asks the receiver to answer at once and work in the background; absent means
     an ordinary request.
     """
     meta: Maybe[RequestParamsMeta] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -2248,10 +2259,10 @@ class ElicitRequestFormParamsRequestedSchema(Model, frozen=True):
     properties: "dict[str, PrimitiveSchemaDefinition]"
     """The fields by name."""
     schema_: Maybe[str] = Field(
-        default=UNSET, validation_alias="$schema", serialization_alias="$schema"
+        default=ABSENT, validation_alias="$schema", serialization_alias="$schema"
     )
     """URI of the JSON Schema dialect; absent means 2020-12."""
-    required: Maybe[list[str]] = UNSET
+    required: Maybe[list[str]] = ABSENT
     """Names of the fields that the user has to fill in; absent means none."""
 
 
@@ -2274,12 +2285,12 @@ class ElicitRequestURLParams(Model, frozen=True):
     """Page to open with the user's consent; the client does not fetch it on its own.
     Format: uri.
     """
-    task: Maybe[TaskMetadata] = UNSET
+    task: Maybe[TaskMetadata] = ABSENT
     """Asks the receiver to answer at once and work in the background; absent means
     an ordinary request.
     """
     meta: Maybe[RequestParamsMeta] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -2303,19 +2314,19 @@ class StringSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
     type: Literal["string"] = Field(init=False)
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
     min_length: Maybe[Number] = Field(
-        default=UNSET, validation_alias="minLength", serialization_alias="minLength"
+        default=ABSENT, validation_alias="minLength", serialization_alias="minLength"
     )
     """Counted in characters."""
     max_length: Maybe[Number] = Field(
-        default=UNSET, validation_alias="maxLength", serialization_alias="maxLength"
+        default=ABSENT, validation_alias="maxLength", serialization_alias="maxLength"
     )
     """Counted in characters."""
-    format: Maybe[Literal["email", "uri", "date", "date-time"]] = UNSET
+    format: Maybe[Literal["email", "uri", "date", "date-time"]] = ABSENT
     """What the text has to be; absent means any text."""
-    default: Maybe[str] = UNSET
+    default: Maybe[str] = ABSENT
     """Value with which the field starts."""
 
 
@@ -2323,13 +2334,13 @@ class NumberSchema(Model, frozen=True):
     """Field for a number, whole or with a fraction."""
 
     type: Literal["number", "integer"]
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
-    minimum: Maybe[Number] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
+    minimum: Maybe[Number] = ABSENT
     """Least number allowed."""
-    maximum: Maybe[Number] = UNSET
+    maximum: Maybe[Number] = ABSENT
     """Greatest number allowed."""
-    default: Maybe[Number] = UNSET
+    default: Maybe[Number] = ABSENT
     """Value with which the field starts."""
 
 
@@ -2338,9 +2349,9 @@ class BooleanSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "boolean"}
     type: Literal["boolean"] = Field(init=False)
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
-    default: Maybe[bool] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
+    default: Maybe[bool] = ABSENT
     """Value with which the field starts."""
 
 
@@ -2351,9 +2362,9 @@ class UntitledSingleSelectEnumSchema(Model, frozen=True):
     type: Literal["string"] = Field(init=False)
     enum: list[str]
     """Values to pick one from."""
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
-    default: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
+    default: Maybe[str] = ABSENT
     """Value with which the field starts."""
 
 
@@ -2366,9 +2377,9 @@ class TitledSingleSelectEnumSchema(Model, frozen=True):
         validation_alias="oneOf", serialization_alias="oneOf"
     )
     """Values to pick one from, with their labels."""
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
-    default: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
+    default: Maybe[str] = ABSENT
     """Value with which the field starts."""
 
 
@@ -2387,17 +2398,17 @@ class UntitledMultiSelectEnumSchema(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"type": "array"}
     type: Literal["array"] = Field(init=False)
     items: "UntitledMultiSelectEnumSchemaItems"
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
     min_items: Maybe[Number] = Field(
-        default=UNSET, validation_alias="minItems", serialization_alias="minItems"
+        default=ABSENT, validation_alias="minItems", serialization_alias="minItems"
     )
     """The user picks at least this many values."""
     max_items: Maybe[Number] = Field(
-        default=UNSET, validation_alias="maxItems", serialization_alias="maxItems"
+        default=ABSENT, validation_alias="maxItems", serialization_alias="maxItems"
     )
     """The user picks at most this many values."""
-    default: Maybe[list[str]] = UNSET
+    default: Maybe[list[str]] = ABSENT
     """Values that are chosen at the start."""
 
 
@@ -2416,17 +2427,17 @@ class TitledMultiSelectEnumSchema(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"type": "array"}
     type: Literal["array"] = Field(init=False)
     items: "TitledMultiSelectEnumSchemaItems"
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
     min_items: Maybe[Number] = Field(
-        default=UNSET, validation_alias="minItems", serialization_alias="minItems"
+        default=ABSENT, validation_alias="minItems", serialization_alias="minItems"
     )
     """The user picks at least this many values."""
     max_items: Maybe[Number] = Field(
-        default=UNSET, validation_alias="maxItems", serialization_alias="maxItems"
+        default=ABSENT, validation_alias="maxItems", serialization_alias="maxItems"
     )
     """The user picks at most this many values."""
-    default: Maybe[list[str]] = UNSET
+    default: Maybe[list[str]] = ABSENT
     """Values that are chosen at the start."""
 
 
@@ -2455,15 +2466,15 @@ class LegacyTitledEnumSchema(Model, frozen=True):
     type: Literal["string"] = Field(init=False)
     enum: list[str]
     """Values to pick one from."""
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
     enum_names: Maybe[list[str]] = Field(
-        default=UNSET, validation_alias="enumNames", serialization_alias="enumNames"
+        default=ABSENT, validation_alias="enumNames", serialization_alias="enumNames"
     )
     """Labels shown in place of `enum`, in the same order; absent means that the
     values are shown.
     """
-    default: Maybe[str] = UNSET
+    default: Maybe[str] = ABSENT
     """Value with which the field starts."""
 
 
@@ -2474,10 +2485,10 @@ class ElicitResult(Model, frozen=True):
     """`accept` is a yes, `decline` a clear no, and `cancel` means that the user left
     without choosing.
     """
-    content: Maybe[dict[str, With[list[str] | str | Number | bool, ORDERED]]] = UNSET
+    content: Maybe[dict[str, With[list[str] | str | Number | bool, ORDERED]]] = ABSENT
     """Entries of an accepted form, by field name; absent in all other cases."""
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 

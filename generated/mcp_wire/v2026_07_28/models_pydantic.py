@@ -4,7 +4,7 @@
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below, and so do
 pydantic's own `model_validate_json`, `model_dump_json` and `TypeAdapter`. An absent member is UNSET,
-which is pydantic's MISSING; unknown members are in `extra_`. JSON has one kind of number: 1.0 is the
+which is false; unknown members are in `extra_`. JSON has one kind of number: 1.0 is the
 literal 1. Annotations are text only if they name a later class, since pydantic compiles each text.
 """
 
@@ -25,6 +25,7 @@ from pydantic import Discriminator, Field
 
 from .._pydantic import Model, read_object, read_text, write_object, write_text
 from .._types_pydantic import (
+    ABSENT,
     ORDERED,
     UNSET,
     Bounds,
@@ -286,7 +287,7 @@ class RequestMetaObject(Model, frozen=True):
     )
     """Features that the client offers for this request; an empty object means none."""
     progress_token: Maybe["ProgressToken"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="progressToken",
         serialization_alias="progressToken",
     )
@@ -294,7 +295,7 @@ class RequestMetaObject(Model, frozen=True):
     are wanted.
     """
     client_info: Maybe["Implementation"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="io.modelcontextprotocol/clientInfo",
         serialization_alias="io.modelcontextprotocol/clientInfo",
     )
@@ -302,7 +303,7 @@ class RequestMetaObject(Model, frozen=True):
     configuration.
     """
     log_level: Maybe["LoggingLevel"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="io.modelcontextprotocol/logLevel",
         serialization_alias="io.modelcontextprotocol/logLevel",
     )
@@ -316,7 +317,7 @@ class NotificationMetaObject(Model, frozen=True):
     """Metadata of a notification."""
 
     subscription_id: Maybe["RequestId"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="io.modelcontextprotocol/subscriptionId",
         serialization_alias="io.modelcontextprotocol/subscriptionId",
     )
@@ -329,7 +330,7 @@ class ResultMetaObject(Model, frozen=True):
     """Metadata of a result."""
 
     server_info: Maybe["Implementation"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="io.modelcontextprotocol/serverInfo",
         serialization_alias="io.modelcontextprotocol/serverInfo",
     )
@@ -352,7 +353,7 @@ class Request(Model, frozen=True):
 
     method: str
     """Name of the operation, such as `tools/list`."""
-    params: Maybe[dict[str, Any]] = UNSET
+    params: Maybe[dict[str, Any]] = ABSENT
     """Named parameters of the operation; on a client's request they hold `_meta`."""
 
 
@@ -360,7 +361,7 @@ class NotificationParams(Model, frozen=True):
     """Parameters that every notification can have."""
 
     meta: Maybe[NotificationMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -372,7 +373,7 @@ class Notification(Model, frozen=True):
 
     method: str
     """Name of the event, such as `notifications/progress`."""
-    params: Maybe[dict[str, Any]] = UNSET
+    params: Maybe[dict[str, Any]] = ABSENT
     """Named details of the event."""
 
 
@@ -388,7 +389,7 @@ class Result(Model, frozen=True):
     it means `complete`.
     """
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -400,7 +401,7 @@ class Error(Model, frozen=True):
     """Integer that programs can act on, such as -32602."""
     message: str
     """One short sentence for people."""
-    data: Maybe[Any] = UNSET
+    data: Maybe[Any] = ABSENT
     """Further details, in a form that the sender of the error defines."""
 
 
@@ -415,7 +416,7 @@ class JSONRPCRequest(Model, frozen=True):
     """
     method: str
     """Name of the operation, such as `tools/list`."""
-    params: Maybe[dict[str, Any]] = UNSET
+    params: Maybe[dict[str, Any]] = ABSENT
     """Named parameters of the operation; on a client's request they hold `_meta`."""
 
 
@@ -426,7 +427,7 @@ class JSONRPCNotification(Model, frozen=True):
     jsonrpc: Literal["2.0"] = Field(init=False)
     method: str
     """Name of the event, such as `notifications/progress`."""
-    params: Maybe[dict[str, Any]] = UNSET
+    params: Maybe[dict[str, Any]] = ABSENT
     """Named details of the event."""
 
 
@@ -446,7 +447,7 @@ class JSONRPCErrorResponse(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     jsonrpc: Literal["2.0"] = Field(init=False)
     error: Error
-    id: Maybe["RequestId"] = UNSET
+    id: Maybe["RequestId"] = ABSENT
     """Id of the request that failed; absent if it could not be read."""
 
 
@@ -457,7 +458,7 @@ class ParseError(Model, frozen=True):
     code: Literal[-32700] = Field(init=False)
     message: str
     """One short sentence for people."""
-    data: Maybe[Any] = UNSET
+    data: Maybe[Any] = ABSENT
     """Further details, in a form that the sender of the error defines."""
 
 
@@ -468,7 +469,7 @@ class InvalidRequestError(Model, frozen=True):
     code: Literal[-32600] = Field(init=False)
     message: str
     """One short sentence for people."""
-    data: Maybe[Any] = UNSET
+    data: Maybe[Any] = ABSENT
     """Further details, in a form that the sender of the error defines."""
 
 
@@ -479,7 +480,7 @@ class MethodNotFoundError(Model, frozen=True):
     code: Literal[-32601] = Field(init=False)
     message: str
     """One short sentence for people."""
-    data: Maybe[Any] = UNSET
+    data: Maybe[Any] = ABSENT
     """Further details, in a form that the sender of the error defines."""
 
 
@@ -490,7 +491,7 @@ class InvalidParamsError(Model, frozen=True):
     code: Literal[-32602] = Field(init=False)
     message: str
     """One short sentence for people."""
-    data: Maybe[Any] = UNSET
+    data: Maybe[Any] = ABSENT
     """Further details, in a form that the sender of the error defines."""
 
 
@@ -501,7 +502,7 @@ class InternalError(Model, frozen=True):
     code: Literal[-32603] = Field(init=False)
     message: str
     """One short sentence for people."""
-    data: Maybe[Any] = UNSET
+    data: Maybe[Any] = ABSENT
     """Further details, in a form that the sender of the error defines."""
 
 
@@ -511,7 +512,7 @@ class HeaderMismatchError(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     error: "HeaderMismatchErrorError"
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: Maybe["RequestId"] = UNSET
+    id: Maybe["RequestId"] = ABSENT
     """Id of the request that failed; absent if it could not be read."""
 
 
@@ -522,7 +523,7 @@ class HeaderMismatchErrorError(Model, frozen=True):
     code: Literal[-32020] = Field(init=False)
     message: str
     """One short sentence for people."""
-    data: Maybe[Any] = UNSET
+    data: Maybe[Any] = ABSENT
     """Further details, in a form that the sender of the error defines."""
 
 
@@ -532,7 +533,7 @@ class UnsupportedProtocolVersionError(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     error: "UnsupportedProtocolVersionErrorError"
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: Maybe["RequestId"] = UNSET
+    id: Maybe["RequestId"] = ABSENT
     """Id of the request that failed; absent if it could not be read."""
 
 
@@ -562,7 +563,7 @@ class MissingRequiredClientCapabilityError(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"jsonrpc": "2.0"}
     error: "MissingRequiredClientCapabilityErrorError"
     jsonrpc: Literal["2.0"] = Field(init=False)
-    id: Maybe["RequestId"] = UNSET
+    id: Maybe["RequestId"] = ABSENT
     """Id of the request that failed; absent if it could not be read."""
 
 
@@ -599,7 +600,7 @@ class InputRequiredResult(Model, frozen=True):
     it means `complete`.
     """
     input_requests: Maybe["InputRequests"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="inputRequests",
         serialization_alias="inputRequests",
     )
@@ -607,7 +608,7 @@ class InputRequiredResult(Model, frozen=True):
     once.
     """
     request_state: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="requestState",
         serialization_alias="requestState",
     )
@@ -615,7 +616,7 @@ class InputRequiredResult(Model, frozen=True):
     none is repeated.
     """
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -628,7 +629,7 @@ class InputResponseRequestParams(Model, frozen=True):
     )
     """Required, as it tells the protocol version and the client's capabilities."""
     input_responses: Maybe["InputResponses"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="inputResponses",
         serialization_alias="inputResponses",
     )
@@ -636,7 +637,7 @@ class InputResponseRequestParams(Model, frozen=True):
     attempt.
     """
     request_state: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="requestState",
         serialization_alias="requestState",
     )
@@ -652,10 +653,10 @@ class CancelledNotificationParams(Model, frozen=True):
         validation_alias="requestId", serialization_alias="requestId"
     )
     """Id of a request that the client sent earlier and that is still open."""
-    reason: Maybe[str] = UNSET
+    reason: Maybe[str] = ABSENT
     """Why, in words for people or a log."""
     meta: Maybe[NotificationMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -718,10 +719,10 @@ class DiscoverResult(Model, frozen=True):
     """Tells a final result from a request for more input; an older server that omits
     it means `complete`.
     """
-    instructions: Maybe[str] = UNSET
+    instructions: Maybe[str] = ABSENT
     """Free text on working with this server, which the client hands on to its host."""
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -741,21 +742,21 @@ class ClientCapabilities(Model, frozen=True):
     unknown keys are ignored.
     """
 
-    experimental: Maybe["dict[str, JSONObject]"] = UNSET
+    experimental: Maybe["dict[str, JSONObject]"] = ABSENT
     """Settings of non-standard features, by name of the feature."""
-    roots: Maybe["ClientCapabilitiesRoots"] = UNSET
+    roots: Maybe["ClientCapabilitiesRoots"] = ABSENT
     """Declared by a client that tells its roots on request. Deprecated since
     2026-07-28; use tool arguments, resource URIs or server configuration instead.
     """
-    sampling: Maybe["ClientCapabilitiesSampling"] = UNSET
+    sampling: Maybe["ClientCapabilitiesSampling"] = ABSENT
     """Declared by a client that lets servers use its language model. Deprecated
     since 2026-07-28; call the API of a model provider directly instead.
     """
-    elicitation: Maybe["ClientCapabilitiesElicitation"] = UNSET
+    elicitation: Maybe["ClientCapabilitiesElicitation"] = ABSENT
     """Declared by a client that can ask its user; an empty object stands for form
     mode only.
     """
-    extensions: Maybe["dict[str, JSONObject]"] = UNSET
+    extensions: Maybe["dict[str, JSONObject]"] = ABSENT
     """Settings by extension identifier; an empty object declares an extension
     without settings.
     """
@@ -768,40 +769,40 @@ class ClientCapabilitiesRoots(Model, frozen=True):
 class ClientCapabilitiesSampling(Model, frozen=True):
     """Value of `ClientCapabilities.sampling`."""
 
-    context: Maybe["JSONObject"] = UNSET
+    context: Maybe["JSONObject"] = ABSENT
     """Declared if `includeContext` may have values other than `none`."""
-    tools: Maybe["JSONObject"] = UNSET
+    tools: Maybe["JSONObject"] = ABSENT
     """Declared if sampling requests may have `tools` and `toolChoice`."""
 
 
 class ClientCapabilitiesElicitation(Model, frozen=True):
     """Value of `ClientCapabilities.elicitation`."""
 
-    form: Maybe["JSONObject"] = UNSET
+    form: Maybe["JSONObject"] = ABSENT
     """Declared if the client can show forms."""
-    url: Maybe["JSONObject"] = UNSET
+    url: Maybe["JSONObject"] = ABSENT
     """Declared if the client can send its user to a web page."""
 
 
 class ServerCapabilities(Model, frozen=True):
     """Optional features that a server offers; unknown keys are ignored."""
 
-    experimental: Maybe["dict[str, JSONObject]"] = UNSET
+    experimental: Maybe["dict[str, JSONObject]"] = ABSENT
     """Settings of non-standard features, by name of the feature."""
-    logging: Maybe["JSONObject"] = UNSET
+    logging: Maybe["JSONObject"] = ABSENT
     """Declared by a server that sends `notifications/message` for requests that
     carry a log level. Deprecated since 2026-07-28; log to stderr (on stdio) or
     through OpenTelemetry instead.
     """
-    completions: Maybe["JSONObject"] = UNSET
+    completions: Maybe["JSONObject"] = ABSENT
     """Declared by a server that answers `completion/complete`."""
-    prompts: Maybe["ServerCapabilitiesPrompts"] = UNSET
+    prompts: Maybe["ServerCapabilitiesPrompts"] = ABSENT
     """Declared by a server that has prompts, if only as an empty object."""
-    resources: Maybe["ServerCapabilitiesResources"] = UNSET
+    resources: Maybe["ServerCapabilitiesResources"] = ABSENT
     """Declared by a server that has resources, if only as an empty object."""
-    tools: Maybe["ServerCapabilitiesTools"] = UNSET
+    tools: Maybe["ServerCapabilitiesTools"] = ABSENT
     """Declared by a server that has tools, if only as an empty object."""
-    extensions: Maybe["dict[str, JSONObject]"] = UNSET
+    extensions: Maybe["dict[str, JSONObject]"] = ABSENT
     """Settings by extension identifier; an empty object declares an extension
     without settings.
     """
@@ -811,7 +812,9 @@ class ServerCapabilitiesPrompts(Model, frozen=True):
     """Value of `ServerCapabilities.prompts`."""
 
     list_changed: Maybe[bool] = Field(
-        default=UNSET, validation_alias="listChanged", serialization_alias="listChanged"
+        default=ABSENT,
+        validation_alias="listChanged",
+        serialization_alias="listChanged",
     )
     """Whether the server sends `notifications/prompts/list_changed`; absent means
     false.
@@ -821,12 +824,14 @@ class ServerCapabilitiesPrompts(Model, frozen=True):
 class ServerCapabilitiesResources(Model, frozen=True):
     """Value of `ServerCapabilities.resources`."""
 
-    subscribe: Maybe[bool] = UNSET
+    subscribe: Maybe[bool] = ABSENT
     """Whether the server honours `resourceSubscriptions` of `subscriptions/listen`;
     absent means false.
     """
     list_changed: Maybe[bool] = Field(
-        default=UNSET, validation_alias="listChanged", serialization_alias="listChanged"
+        default=ABSENT,
+        validation_alias="listChanged",
+        serialization_alias="listChanged",
     )
     """Whether the server sends `notifications/resources/list_changed`; absent means
     false.
@@ -837,7 +842,9 @@ class ServerCapabilitiesTools(Model, frozen=True):
     """Value of `ServerCapabilities.tools`."""
 
     list_changed: Maybe[bool] = Field(
-        default=UNSET, validation_alias="listChanged", serialization_alias="listChanged"
+        default=ABSENT,
+        validation_alias="listChanged",
+        serialization_alias="listChanged",
     )
     """Whether the server sends `notifications/tools/list_changed`; absent means
     false.
@@ -852,21 +859,21 @@ class Icon(Model, frozen=True):
     uri.
     """
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Stated image type, such as `image/png`, for sources that do not tell it well."""
-    sizes: Maybe[list[str]] = UNSET
+    sizes: Maybe[list[str]] = ABSENT
     """Entries such as `48x48`, or `any` for scalable images; absent means that every
     size will do.
     """
-    theme: Maybe[Literal["light", "dark"]] = UNSET
+    theme: Maybe[Literal["light", "dark"]] = ABSENT
     """Background for which the icon is drawn; absent means that both will do."""
 
 
 class Icons(Model, frozen=True):
     """Adds `icons` to a declaration."""
 
-    icons: Maybe[list[Icon]] = UNSET
+    icons: Maybe[list[Icon]] = ABSENT
     """Images to choose from, for instance by size or theme."""
 
 
@@ -877,7 +884,7 @@ class BaseMetadata(Model, frozen=True):
 
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
 
 
@@ -890,15 +897,15 @@ class Implementation(Model, frozen=True):
     """Version of the software, not of the protocol."""
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """What the software does, for people."""
     website_url: Maybe[str] = Field(
-        default=UNSET, validation_alias="websiteUrl", serialization_alias="websiteUrl"
+        default=ABSENT, validation_alias="websiteUrl", serialization_alias="websiteUrl"
     )
     """Where to read more about the software. Format: uri."""
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
-    icons: Maybe[list[Icon]] = UNSET
+    icons: Maybe[list[Icon]] = ABSENT
     """Images to choose from, for instance by size or theme."""
 
 
@@ -911,14 +918,14 @@ class ProgressNotificationParams(Model, frozen=True):
     """Token from the `_meta` of the request concerned."""
     progress: Number
     """Amount done, fractions allowed; larger than in the notification before."""
-    total: Maybe[Number] = UNSET
+    total: Maybe[Number] = ABSENT
     """Amount at which the work is complete, in the unit of `progress`; absent means
     unknown.
     """
-    message: Maybe[str] = UNSET
+    message: Maybe[str] = ABSENT
     """The current step in words, for people."""
     meta: Maybe[NotificationMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -942,7 +949,7 @@ class PaginatedRequestParams(Model, frozen=True):
         validation_alias="_meta", serialization_alias="_meta"
     )
     """Required, as it tells the protocol version and the client's capabilities."""
-    cursor: Maybe["Cursor"] = UNSET
+    cursor: Maybe["Cursor"] = ABSENT
     """A `nextCursor` received earlier; absent asks for the first page."""
 
 
@@ -970,13 +977,13 @@ class PaginatedResult(Model, frozen=True):
     it means `complete`.
     """
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page, even if it is an empty string; absent on the last
     page.
     """
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1003,7 +1010,7 @@ class CacheableResult(Model, frozen=True):
     it means `complete`.
     """
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1047,13 +1054,13 @@ class ListResourcesResult(Model, frozen=True):
     ones may be shared.
     """
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page, even if it is an empty string; absent on the last
     page.
     """
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1109,13 +1116,13 @@ class ListResourceTemplatesResult(Model, frozen=True):
     ones may be shared.
     """
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page, even if it is an empty string; absent on the last
     page.
     """
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1155,7 +1162,7 @@ class ReadResourceRequestParams(Model, frozen=True):
     )
     """Required, as it tells the protocol version and the client's capabilities."""
     input_responses: Maybe["InputResponses"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="inputResponses",
         serialization_alias="inputResponses",
     )
@@ -1163,7 +1170,7 @@ class ReadResourceRequestParams(Model, frozen=True):
     attempt.
     """
     request_state: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="requestState",
         serialization_alias="requestState",
     )
@@ -1214,7 +1221,7 @@ class ReadResourceResult(Model, frozen=True):
     it means `complete`.
     """
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1240,32 +1247,32 @@ class ResourceListChangedNotification(Model, frozen=True):
     }
     method: Literal["notifications/resources/list_changed"] = Field(init=False)
     jsonrpc: Literal["2.0"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe[NotificationParams] = ABSENT
 
 
 class SubscriptionFilter(Model, frozen=True):
     """Chooses the notifications of a subscription; an absent member chooses nothing."""
 
     tools_list_changed: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="toolsListChanged",
         serialization_alias="toolsListChanged",
     )
     """Whether to send `notifications/tools/list_changed`; absent means false."""
     prompts_list_changed: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="promptsListChanged",
         serialization_alias="promptsListChanged",
     )
     """Whether to send `notifications/prompts/list_changed`; absent means false."""
     resources_list_changed: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="resourcesListChanged",
         serialization_alias="resourcesListChanged",
     )
     """Whether to send `notifications/resources/list_changed`; absent means false."""
     resource_subscriptions: Maybe[list[str]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="resourceSubscriptions",
         serialization_alias="resourceSubscriptions",
     )
@@ -1308,7 +1315,7 @@ class SubscriptionsListenResultMetaObject(Model, frozen=True):
     )
     """Id of the listen request, of the same JSON type."""
     server_info: Maybe[Implementation] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="io.modelcontextprotocol/serverInfo",
         serialization_alias="io.modelcontextprotocol/serverInfo",
     )
@@ -1351,7 +1358,7 @@ class SubscriptionsAcknowledgedNotificationParams(Model, frozen=True):
     notifications: SubscriptionFilter
     """The part of the client's filter that the server serves; the rest is left out."""
     meta: Maybe[NotificationMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -1376,7 +1383,7 @@ class ResourceUpdatedNotificationParams(Model, frozen=True):
     uri: str
     """The watched resource or one below it. Format: uri."""
     meta: Maybe[NotificationMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -1404,24 +1411,24 @@ class Resource(Model, frozen=True):
     """
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """Explanation for models and people."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    annotations: Maybe["Annotations"] = UNSET
+    annotations: Maybe["Annotations"] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
-    size: Maybe[Number] = UNSET
+    size: Maybe[Number] = ABSENT
     """Length in bytes of what the resource holds, not of its base64 form; absent
     means unknown.
     """
     meta: Maybe["MetaObject"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
-    icons: Maybe[list[Icon]] = UNSET
+    icons: Maybe[list[Icon]] = ABSENT
     """Images to choose from, for instance by size or theme."""
 
 
@@ -1436,20 +1443,20 @@ class ResourceTemplate(Model, frozen=True):
     """
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """Explanation for models and people."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Type that everything built from the template has; absent where types differ."""
-    annotations: Maybe["Annotations"] = UNSET
+    annotations: Maybe["Annotations"] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
     meta: Maybe["MetaObject"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
-    icons: Maybe[list[Icon]] = UNSET
+    icons: Maybe[list[Icon]] = ABSENT
     """Images to choose from, for instance by size or theme."""
 
 
@@ -1459,11 +1466,11 @@ class ResourceContents(Model, frozen=True):
     uri: str
     """The resource itself or a part of it. Format: uri."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
     meta: Maybe["MetaObject"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -1475,11 +1482,11 @@ class TextResourceContents(Model, frozen=True):
     uri: str
     """The resource itself or a part of it. Format: uri."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
     meta: Maybe["MetaObject"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -1491,11 +1498,11 @@ class BlobResourceContents(Model, frozen=True):
     uri: str
     """The resource itself or a part of it. Format: uri."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
     meta: Maybe["MetaObject"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -1538,13 +1545,13 @@ class ListPromptsResult(Model, frozen=True):
     ones may be shared.
     """
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page, even if it is an empty string; absent on the last
     page.
     """
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1568,10 +1575,10 @@ class GetPromptRequestParams(Model, frozen=True):
         validation_alias="_meta", serialization_alias="_meta"
     )
     """Required, as it tells the protocol version and the client's capabilities."""
-    arguments: Maybe[dict[str, str]] = UNSET
+    arguments: Maybe[dict[str, str]] = ABSENT
     """Values by argument name, always strings."""
     input_responses: Maybe["InputResponses"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="inputResponses",
         serialization_alias="inputResponses",
     )
@@ -1579,7 +1586,7 @@ class GetPromptRequestParams(Model, frozen=True):
     attempt.
     """
     request_state: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="requestState",
         serialization_alias="requestState",
     )
@@ -1611,10 +1618,10 @@ class GetPromptResult(Model, frozen=True):
     """Tells a final result from a request for more input; an older server that omits
     it means `complete`.
     """
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """What the prompt is for, in words for people."""
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1634,16 +1641,16 @@ class Prompt(Model, frozen=True):
 
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """What the prompt achieves."""
-    arguments: Maybe[list["PromptArgument"]] = UNSET
+    arguments: Maybe[list["PromptArgument"]] = ABSENT
     """Values that the prompt can take; absent means none."""
     meta: Maybe["MetaObject"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
-    icons: Maybe[list[Icon]] = UNSET
+    icons: Maybe[list[Icon]] = ABSENT
     """Images to choose from, for instance by size or theme."""
 
 
@@ -1652,11 +1659,11 @@ class PromptArgument(Model, frozen=True):
 
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """What to enter."""
-    required: Maybe[bool] = UNSET
+    required: Maybe[bool] = ABSENT
     """True if `prompts/get` fails without it; absent means optional."""
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
 
 
@@ -1680,24 +1687,24 @@ class ResourceLink(Model, frozen=True):
     """
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """Explanation for models and people."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
     """Media type such as `text/plain`; absent means unknown."""
-    annotations: Maybe["Annotations"] = UNSET
+    annotations: Maybe["Annotations"] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
-    size: Maybe[Number] = UNSET
+    size: Maybe[Number] = ABSENT
     """Length in bytes of what the resource holds, not of its base64 form; absent
     means unknown.
     """
     meta: Maybe["MetaObject"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
-    icons: Maybe[list[Icon]] = UNSET
+    icons: Maybe[list[Icon]] = ABSENT
     """Images to choose from, for instance by size or theme."""
 
 
@@ -1707,10 +1714,10 @@ class EmbeddedResource(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"type": "resource"}
     type: Literal["resource"] = Field(init=False)
     resource: With[TextResourceContents | BlobResourceContents, ORDERED]
-    annotations: Maybe["Annotations"] = UNSET
+    annotations: Maybe["Annotations"] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
     meta: Maybe["MetaObject"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -1725,7 +1732,7 @@ class PromptListChangedNotification(Model, frozen=True):
     }
     method: Literal["notifications/prompts/list_changed"] = Field(init=False)
     jsonrpc: Literal["2.0"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe[NotificationParams] = ABSENT
 
 
 class ListToolsRequest(Model, frozen=True):
@@ -1764,13 +1771,13 @@ class ListToolsResult(Model, frozen=True):
     ones may be shared.
     """
     next_cursor: Maybe["Cursor"] = Field(
-        default=UNSET, validation_alias="nextCursor", serialization_alias="nextCursor"
+        default=ABSENT, validation_alias="nextCursor", serialization_alias="nextCursor"
     )
     """Cursor for the next page, even if it is an empty string; absent on the last
     page.
     """
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1797,7 +1804,7 @@ class CallToolResult(Model, frozen=True):
     it means `complete`.
     """
     structured_content: Maybe[Any] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="structuredContent",
         serialization_alias="structuredContent",
     )
@@ -1805,13 +1812,13 @@ class CallToolResult(Model, frozen=True):
     has one.
     """
     is_error: Maybe[bool] = Field(
-        default=UNSET, validation_alias="isError", serialization_alias="isError"
+        default=ABSENT, validation_alias="isError", serialization_alias="isError"
     )
     """True if the tool failed, with the reason in `content` for the model; absent
     means success.
     """
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -1835,10 +1842,10 @@ class CallToolRequestParams(Model, frozen=True):
         validation_alias="_meta", serialization_alias="_meta"
     )
     """Required, as it tells the protocol version and the client's capabilities."""
-    arguments: Maybe[dict[str, Any]] = UNSET
+    arguments: Maybe[dict[str, Any]] = ABSENT
     """Object that fits the tool's `inputSchema`; absent means no arguments."""
     input_responses: Maybe["InputResponses"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="inputResponses",
         serialization_alias="inputResponses",
     )
@@ -1846,7 +1853,7 @@ class CallToolRequestParams(Model, frozen=True):
     attempt.
     """
     request_state: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="requestState",
         serialization_alias="requestState",
     )
@@ -1879,7 +1886,7 @@ class ToolListChangedNotification(Model, frozen=True):
     }
     method: Literal["notifications/tools/list_changed"] = Field(init=False)
     jsonrpc: Literal["2.0"] = Field(init=False)
-    params: Maybe[NotificationParams] = UNSET
+    params: Maybe[NotificationParams] = ABSENT
 
 
 class ToolAnnotations(Model, frozen=True):
@@ -1887,16 +1894,16 @@ class ToolAnnotations(Model, frozen=True):
     the server.
     """
 
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people, used if the tool itself has no `title`."""
     read_only_hint: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="readOnlyHint",
         serialization_alias="readOnlyHint",
     )
     """Whether calls leave everything outside the tool as it was; absent means false."""
     destructive_hint: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="destructiveHint",
         serialization_alias="destructiveHint",
     )
@@ -1904,7 +1911,7 @@ class ToolAnnotations(Model, frozen=True):
     for read-only tools.
     """
     idempotent_hint: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="idempotentHint",
         serialization_alias="idempotentHint",
     )
@@ -1912,7 +1919,7 @@ class ToolAnnotations(Model, frozen=True):
     Irrelevant for read-only tools.
     """
     open_world_hint: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="openWorldHint",
         serialization_alias="openWorldHint",
     )
@@ -1928,24 +1935,24 @@ class Tool(Model, frozen=True):
     """JSON Schema of the arguments object."""
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     """Tells the model what the tool does and when to use it."""
     output_schema: Maybe["ToolOutputSchema"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="outputSchema",
         serialization_alias="outputSchema",
     )
     """JSON Schema of `structuredContent` in results; absent means that its form is
     not promised.
     """
-    annotations: Maybe[ToolAnnotations] = UNSET
+    annotations: Maybe[ToolAnnotations] = ABSENT
     """Hints about what calls of the tool do."""
     meta: Maybe["MetaObject"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
-    icons: Maybe[list[Icon]] = UNSET
+    icons: Maybe[list[Icon]] = ABSENT
     """Images to choose from, for instance by size or theme."""
 
 
@@ -1955,7 +1962,7 @@ class ToolInputSchema(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"type": "object"}
     type: Literal["object"] = Field(init=False)
     schema_: Maybe[str] = Field(
-        default=UNSET, validation_alias="$schema", serialization_alias="$schema"
+        default=ABSENT, validation_alias="$schema", serialization_alias="$schema"
     )
     """URI of the JSON Schema dialect; absent means 2020-12."""
 
@@ -1964,7 +1971,7 @@ class ToolOutputSchema(Model, frozen=True):
     """Value of `Tool.outputSchema`."""
 
     schema_: Maybe[str] = Field(
-        default=UNSET, validation_alias="$schema", serialization_alias="$schema"
+        default=ABSENT, validation_alias="$schema", serialization_alias="$schema"
     )
     """URI of the JSON Schema dialect; absent means 2020-12."""
 
@@ -1977,10 +1984,10 @@ class LoggingMessageNotificationParams(Model, frozen=True):
     level: "LoggingLevel"
     data: Any
     """The entry itself, as text or any other JSON value."""
-    logger: Maybe[str] = UNSET
+    logger: Maybe[str] = ABSENT
     """Part of the server that logs; absent means unnamed."""
     meta: Maybe[NotificationMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
 
@@ -2011,19 +2018,19 @@ class CreateMessageRequestParams(Model, frozen=True):
     )
     """Upper limit of tokens to generate; fewer may come."""
     model_preferences: Maybe["ModelPreferences"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="modelPreferences",
         serialization_alias="modelPreferences",
     )
     """Wishes about the model, which the client alone picks."""
     system_prompt: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="systemPrompt",
         serialization_alias="systemPrompt",
     )
     """System prompt that the server would like; the client may use another or none."""
     include_context: Maybe[Literal["none", "thisServer", "allServers"]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="includeContext",
         serialization_alias="includeContext",
     )
@@ -2031,22 +2038,22 @@ class CreateMessageRequestParams(Model, frozen=True):
     capability `sampling.context`. Deprecated. The values `thisServer` and
     `allServers` are deprecated; leave it out or send `none`.
     """
-    temperature: Maybe[Number] = UNSET
+    temperature: Maybe[Number] = ABSENT
     """How random the generation should be; the client may ignore it."""
     stop_sequences: Maybe[list[str]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="stopSequences",
         serialization_alias="stopSequences",
     )
     """Texts at which generation should end; the client may ignore them."""
-    metadata: Maybe["JSONObject"] = UNSET
+    metadata: Maybe["JSONObject"] = ABSENT
     """Extra settings that only the model's provider understands."""
-    tools: Maybe[list[Tool]] = UNSET
+    tools: Maybe[list[Tool]] = ABSENT
     """Tools for the model in this request only; needs the capability
     `sampling.tools`.
     """
     tool_choice: Maybe["ToolChoice"] = Field(
-        default=UNSET, validation_alias="toolChoice", serialization_alias="toolChoice"
+        default=ABSENT, validation_alias="toolChoice", serialization_alias="toolChoice"
     )
     """How the model may use the tools; needs the capability `sampling.tools`."""
 
@@ -2056,7 +2063,7 @@ class ToolChoice(Model, frozen=True):
     call the API of a model provider directly instead.
     """
 
-    mode: Maybe[Literal["auto", "required", "none"]] = UNSET
+    mode: Maybe[Literal["auto", "required", "none"]] = ABSENT
     """`auto` leaves it to the model, `required` demands at least one use, `none`
     forbids any; absent means `auto`.
     """
@@ -2095,13 +2102,13 @@ class CreateMessageResult(Model, frozen=True):
     stop_reason: Maybe[
         With[Literal["endTurn", "stopSequence", "maxTokens", "toolUse"] | str, ORDERED]
     ] = Field(
-        default=UNSET, validation_alias="stopReason", serialization_alias="stopReason"
+        default=ABSENT, validation_alias="stopReason", serialization_alias="stopReason"
     )
     """Why generation ended; values outside this list may occur, and absent means
     unknown.
     """
     meta: Maybe["MetaObject"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -2123,19 +2130,19 @@ class SamplingMessage(Model, frozen=True):
     ]
     """One block or a list of blocks."""
     meta: Maybe["MetaObject"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
 class Annotations(Model, frozen=True):
     """Hints for the client about a resource or content block."""
 
-    audience: Maybe[list["Role"]] = UNSET
+    audience: Maybe[list["Role"]] = ABSENT
     """Who should see it: people, the model or both."""
-    priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = UNSET
+    priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = ABSENT
     """From 0 for something that can be dropped to 1 for something needed."""
     last_modified: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="lastModified",
         serialization_alias="lastModified",
     )
@@ -2148,10 +2155,10 @@ class TextContent(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"type": "text"}
     type: Literal["text"] = Field(init=False)
     text: str
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe[Annotations] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
     meta: Maybe["MetaObject"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -2164,10 +2171,10 @@ class ImageContent(Model, frozen=True):
     """The image file in base64. Format: byte."""
     mime_type: str = Field(validation_alias="mimeType", serialization_alias="mimeType")
     """Image type such as `image/png`."""
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe[Annotations] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
     meta: Maybe["MetaObject"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -2180,10 +2187,10 @@ class AudioContent(Model, frozen=True):
     """The sound file in base64. Format: byte."""
     mime_type: str = Field(validation_alias="mimeType", serialization_alias="mimeType")
     """Sound type such as `audio/wav`."""
-    annotations: Maybe[Annotations] = UNSET
+    annotations: Maybe[Annotations] = ABSENT
     """Hints for the client on whom it is for and how much it matters."""
     meta: Maybe["MetaObject"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -2201,7 +2208,7 @@ class ToolUseContent(Model, frozen=True):
     input: dict[str, Any]
     """Arguments that fit the tool's `inputSchema`."""
     meta: Maybe["MetaObject"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Extra metadata, kept when the block is sent on in later requests."""
 
@@ -2220,17 +2227,17 @@ class ToolResultContent(Model, frozen=True):
     content: list["ContentBlock"]
     """Blocks for the model, of the same kinds as in a `tools/call` result."""
     structured_content: Maybe[Any] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="structuredContent",
         serialization_alias="structuredContent",
     )
     """Any JSON value; valid under the tool's `outputSchema`, if it has one."""
     is_error: Maybe[bool] = Field(
-        default=UNSET, validation_alias="isError", serialization_alias="isError"
+        default=ABSENT, validation_alias="isError", serialization_alias="isError"
     )
     """True if the tool failed; absent means success."""
     meta: Maybe["MetaObject"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Extra metadata, kept when the block is sent on in later requests."""
 
@@ -2240,22 +2247,22 @@ class ModelPreferences(Model, frozen=True):
     since 2026-07-28; call the API of a model provider directly instead.
     """
 
-    hints: Maybe[list["ModelHint"]] = UNSET
+    hints: Maybe[list["ModelHint"]] = ABSENT
     """Models by name, most wanted first; they count before the priorities."""
     cost_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="costPriority",
         serialization_alias="costPriority",
     )
     """Weight of a low price, from 0 for none to 1 for the most."""
     speed_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="speedPriority",
         serialization_alias="speedPriority",
     )
     """Weight of a quick answer, from 0 for none to 1 for the most."""
     intelligence_priority: Maybe[With[Number, Bounds(minimum=0, maximum=1)]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="intelligencePriority",
         serialization_alias="intelligencePriority",
     )
@@ -2267,7 +2274,7 @@ class ModelHint(Model, frozen=True):
     Deprecated since 2026-07-28; call the API of a model provider directly instead.
     """
 
-    name: Maybe[str] = UNSET
+    name: Maybe[str] = ABSENT
     """Fits every model whose name contains it; a client may take a comparable one
     from another provider.
     """
@@ -2284,7 +2291,7 @@ class CompleteRequestParams(Model, frozen=True):
         validation_alias="_meta", serialization_alias="_meta"
     )
     """Required, as it tells the protocol version and the client's capabilities."""
-    context: Maybe["CompleteRequestParamsContext"] = UNSET
+    context: Maybe["CompleteRequestParamsContext"] = ABSENT
     """What the server may take into account."""
 
 
@@ -2300,7 +2307,7 @@ class CompleteRequestParamsArgument(Model, frozen=True):
 class CompleteRequestParamsContext(Model, frozen=True):
     """Value of `CompleteRequestParams.context`."""
 
-    arguments: Maybe[dict[str, str]] = UNSET
+    arguments: Maybe[dict[str, str]] = ABSENT
     """Values of other arguments that are already decided, by name."""
 
 
@@ -2331,7 +2338,7 @@ class CompleteResult(Model, frozen=True):
     it means `complete`.
     """
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -2341,10 +2348,10 @@ class CompleteResultCompletion(Model, frozen=True):
 
     values: With[list[str], Bounds(maxItems=100)]
     """At most 100, best match first."""
-    total: Maybe[Number] = UNSET
+    total: Maybe[Number] = ABSENT
     """Number of all matches, sent or not; absent means unknown."""
     has_more: Maybe[bool] = Field(
-        default=UNSET, validation_alias="hasMore", serialization_alias="hasMore"
+        default=ABSENT, validation_alias="hasMore", serialization_alias="hasMore"
     )
     """True if some matches were not sent."""
 
@@ -2375,7 +2382,7 @@ class PromptReference(Model, frozen=True):
     type: Literal["ref/prompt"] = Field(init=False)
     name: str
     """Identifier for programs; shown to people only where there is no `title`."""
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     """Label for people; absent means that `name` is shown."""
 
 
@@ -2387,14 +2394,14 @@ class ListRootsRequest(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "roots/list"}
     method: Literal["roots/list"] = Field(init=False)
-    params: Maybe["ListRootsRequestParams"] = UNSET
+    params: Maybe["ListRootsRequestParams"] = ABSENT
 
 
 class ListRootsRequestParams(Model, frozen=True):
     """Value of `ListRootsRequest.params`."""
 
     meta: Maybe["MetaObject"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -2413,10 +2420,10 @@ class Root(Model, frozen=True):
 
     uri: str
     """Starts with `file://`; no two roots of a client share it. Format: uri."""
-    name: Maybe[str] = UNSET
+    name: Maybe[str] = ABSENT
     """Label for people."""
     meta: Maybe["MetaObject"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -2429,7 +2436,7 @@ class ElicitRequestFormParams(Model, frozen=True):
         validation_alias="requestedSchema", serialization_alias="requestedSchema"
     )
     """JSON Schema of the form: a flat object with one property for each field."""
-    mode: Maybe[Literal["form"]] = UNSET
+    mode: Maybe[Literal["form"]] = ABSENT
     """Absent means `form`."""
 
 
@@ -2441,10 +2448,10 @@ class ElicitRequestFormParamsRequestedSchema(Model, frozen=True):
     properties: "dict[str, PrimitiveSchemaDefinition]"
     """The fields by name."""
     schema_: Maybe[str] = Field(
-        default=UNSET, validation_alias="$schema", serialization_alias="$schema"
+        default=ABSENT, validation_alias="$schema", serialization_alias="$schema"
     )
     """URI of the JSON Schema dialect; absent means 2020-12."""
-    required: Maybe[list[str]] = UNSET
+    required: Maybe[list[str]] = ABSENT
     """Names of the fields that the user has to fill in; absent means none."""
 
 
@@ -2476,19 +2483,19 @@ class StringSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "string"}
     type: Literal["string"] = Field(init=False)
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
     min_length: Maybe[Number] = Field(
-        default=UNSET, validation_alias="minLength", serialization_alias="minLength"
+        default=ABSENT, validation_alias="minLength", serialization_alias="minLength"
     )
     """Counted in characters."""
     max_length: Maybe[Number] = Field(
-        default=UNSET, validation_alias="maxLength", serialization_alias="maxLength"
+        default=ABSENT, validation_alias="maxLength", serialization_alias="maxLength"
     )
     """Counted in characters."""
-    format: Maybe[Literal["email", "uri", "date", "date-time"]] = UNSET
+    format: Maybe[Literal["email", "uri", "date", "date-time"]] = ABSENT
     """What the text has to be; absent means any text."""
-    default: Maybe[str] = UNSET
+    default: Maybe[str] = ABSENT
     """Value with which the field starts."""
 
 
@@ -2496,13 +2503,13 @@ class NumberSchema(Model, frozen=True):
     """Field for a number, whole or with a fraction."""
 
     type: Literal["number", "integer"]
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
-    minimum: Maybe[Number] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
+    minimum: Maybe[Number] = ABSENT
     """Least number allowed."""
-    maximum: Maybe[Number] = UNSET
+    maximum: Maybe[Number] = ABSENT
     """Greatest number allowed."""
-    default: Maybe[Number] = UNSET
+    default: Maybe[Number] = ABSENT
     """Value with which the field starts."""
 
 
@@ -2511,9 +2518,9 @@ class BooleanSchema(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"type": "boolean"}
     type: Literal["boolean"] = Field(init=False)
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
-    default: Maybe[bool] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
+    default: Maybe[bool] = ABSENT
     """Value with which the field starts."""
 
 
@@ -2524,9 +2531,9 @@ class UntitledSingleSelectEnumSchema(Model, frozen=True):
     type: Literal["string"] = Field(init=False)
     enum: list[str]
     """Values to pick one from."""
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
-    default: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
+    default: Maybe[str] = ABSENT
     """Value with which the field starts."""
 
 
@@ -2539,9 +2546,9 @@ class TitledSingleSelectEnumSchema(Model, frozen=True):
         validation_alias="oneOf", serialization_alias="oneOf"
     )
     """Values to pick one from, with their labels."""
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
-    default: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
+    default: Maybe[str] = ABSENT
     """Value with which the field starts."""
 
 
@@ -2560,17 +2567,17 @@ class UntitledMultiSelectEnumSchema(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"type": "array"}
     type: Literal["array"] = Field(init=False)
     items: "UntitledMultiSelectEnumSchemaItems"
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
     min_items: Maybe[Number] = Field(
-        default=UNSET, validation_alias="minItems", serialization_alias="minItems"
+        default=ABSENT, validation_alias="minItems", serialization_alias="minItems"
     )
     """The user picks at least this many values."""
     max_items: Maybe[Number] = Field(
-        default=UNSET, validation_alias="maxItems", serialization_alias="maxItems"
+        default=ABSENT, validation_alias="maxItems", serialization_alias="maxItems"
     )
     """The user picks at most this many values."""
-    default: Maybe[list[str]] = UNSET
+    default: Maybe[list[str]] = ABSENT
     """Values that are chosen at the start."""
 
 
@@ -2589,17 +2596,17 @@ class TitledMultiSelectEnumSchema(Model, frozen=True):
     const_: ClassVar[Mapping[str, object]] = {"type": "array"}
     type: Literal["array"] = Field(init=False)
     items: "TitledMultiSelectEnumSchemaItems"
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
     min_items: Maybe[Number] = Field(
-        default=UNSET, validation_alias="minItems", serialization_alias="minItems"
+        default=ABSENT, validation_alias="minItems", serialization_alias="minItems"
     )
     """The user picks at least this many values."""
     max_items: Maybe[Number] = Field(
-        default=UNSET, validation_alias="maxItems", serialization_alias="maxItems"
+        default=ABSENT, validation_alias="maxItems", serialization_alias="maxItems"
     )
     """The user picks at most this many values."""
-    default: Maybe[list[str]] = UNSET
+    default: Maybe[list[str]] = ABSENT
     """Values that are chosen at the start."""
 
 
@@ -2628,15 +2635,15 @@ class LegacyTitledEnumSchema(Model, frozen=True):
     type: Literal["string"] = Field(init=False)
     enum: list[str]
     """Values to pick one from."""
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
     enum_names: Maybe[list[str]] = Field(
-        default=UNSET, validation_alias="enumNames", serialization_alias="enumNames"
+        default=ABSENT, validation_alias="enumNames", serialization_alias="enumNames"
     )
     """Labels shown in place of `enum`, in the same order; absent means that the
     values are shown.
     """
-    default: Maybe[str] = UNSET
+    default: Maybe[str] = ABSENT
     """Value with which the field starts."""
 
 
@@ -2647,7 +2654,7 @@ class ElicitResult(Model, frozen=True):
     """`accept` is a yes, `decline` a clear no, and `cancel` means that the user left
     without choosing.
     """
-    content: Maybe[dict[str, With[list[str] | str | Number | bool, ORDERED]]] = UNSET
+    content: Maybe[dict[str, With[list[str] | str | Number | bool, ORDERED]]] = ABSENT
     """Entries of an accepted form, by field name; absent in all other cases."""
 
 

@@ -92,7 +92,7 @@ class Answer(BaseModel):
     result: m.CallToolResult
     blocks: list[m.ContentBlock] = []
     request: m.RequestId | None = None
-    note: str | m.Unset = m.UNSET
+    note: str | MISSING = MISSING
 
 
 def nest(result: m.CallToolResult) -> Answer:

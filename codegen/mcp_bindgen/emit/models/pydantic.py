@@ -290,7 +290,7 @@ def _field(used: PydanticAnnotator, field: Field, unknown: set[str]) -> Iterator
     if field.const is not None:
         settings.append("init=False")
     elif not field.required:
-        settings.append("default=UNSET")
+        settings.append(f"default={used.types('ABSENT')}")
     if field.wire != field.name:
         settings += [
             f"{kind}_alias={literal(field.wire)}" for kind in ("validation", "serialization")
@@ -301,7 +301,7 @@ def _field(used: PydanticAnnotator, field: Field, unknown: set[str]) -> Iterator
     code = quote_later(code, unknown)
     default: Code = ""
     if settings:
-        plain = settings == ["default=UNSET"]
-        default = "UNSET" if plain else call(used.library("Field"), *settings)
+        plain = settings == ["default=ABSENT"]
+        default = "ABSENT" if plain else call(used.library("Field"), *settings)
     yield from member(STEP, field.name, code, default)
     yield from docstring(STEP, member_text(field))

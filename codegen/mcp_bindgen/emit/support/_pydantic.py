@@ -18,6 +18,7 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic_core import (
     PydanticCustomError,
     PydanticSerializationError,
@@ -26,7 +27,7 @@ from pydantic_core import (
 )
 
 from ._constructor_pydantic import MAKERS, complete_arguments, wires
-from ._types_pydantic import UNSET
+from ._types_pydantic import ABSENT, UNSET, is_absent
 from ._wire.bounds import is_name
 from ._wire.faults import DecodeError, EncodeError, fault, unending
 from ._wire.readers import check_json
@@ -44,7 +45,7 @@ def _signature(cls: "type[Model]") -> Signature:
         Parameter(
             name,
             Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if field.is_required() else field.get_default(),
+            default=Parameter.empty if field.is_required() else _default(field),
             annotation=field.rebuild_annotation(),
         )
         for name, field in fields.items()
@@ -53,6 +54,29 @@ def _signature(cls: "type[Model]") -> Signature:
         "extra_", Parameter.KEYWORD_ONLY, default=EMPTY, annotation=Mapping[str, Any]
     )
     return Signature([*parameters, extra], return_annotation=None)
+
+
+def _default(field: FieldInfo) -> object:
+    default: object = field.get_default()
+    return UNSET if default is ABSENT else default
+
+
+class _Optional:
+    """An optional member. It reads as UNSET if pydantic keeps its own word for absent."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, cls: type[Any]) -> object:
+        try:
+            value = instance.__dict__[self.name]
+        except KeyError:
+            raise AttributeError(self.name) from None
+        return UNSET if value is ABSENT else value
+
+    def __set__(self, instance: object, value: object) -> None:
+        """Store a value; only a subclass that is not frozen comes here."""
+        instance.__dict__[self.name] = value
 
 
 class _Constant:
@@ -142,11 +166,11 @@ class Model(_Base, frozen=True):
             try:
                 make(members, self_instance=self)
             except ValidationError:
-                if not any(value is UNSET for value in members.values()):
+                if not any(map(is_absent, members.values())):
                     raise
             else:
                 return
-            given = {n: value for n, value in members.items() if value is not UNSET}
+            given = {n: value for n, value in members.items() if not is_absent(value)}
             make(given, self_instance=self)
 
         # pydantic calls the __init__ of each nested model, unless it has pydantic's own mark.
@@ -156,7 +180,7 @@ class Model(_Base, frozen=True):
         def model_construct(cls, _fields_set: set[str] | None = None, **members: Any):
             """Make a model without validation. The constant members are set all the same."""
             wires = {n: f.validation_alias or n for n, f in cls.model_fields.items()}
-            named = {wires.get(n, n): value for n, value in members.items()}
+            named = {wires.get(n, n): v for n, v in members.items() if v is not UNSET}
             extra = named.pop("extra_", EMPTY)
             return super().model_construct(
                 _fields_set, **{**cls.const_, **named, **extra}
@@ -166,7 +190,8 @@ class Model(_Base, frozen=True):
             self, *, update: Mapping[str, Any] | None = None, deep: bool = False
         ):
             """Copy without validation. `extra_` in `update` replaces all unknown members."""
-            copied = super().model_copy(update=update, deep=deep)
+            given = {n: ABSENT if v is UNSET else v for n, v in (update or {}).items()}
+            copied = super().model_copy(update=given, deep=deep)
             if update and "extra_" in update:
                 object.__setattr__(copied, "__pydantic_extra__", {**update["extra_"]})
                 copied.__pydantic_fields_set__.discard("extra_")
@@ -180,6 +205,15 @@ class Model(_Base, frozen=True):
                 wire = field.validation_alias or name
                 if wire in cls.const_:
                     setattr(cls, name, _Constant(cls.const_[wire]))
+                elif field.default is ABSENT:
+                    setattr(cls, name, _Optional(name))
+
+        def __setattr__(self, name: str, value: object) -> None:
+            super().__setattr__(name, ABSENT if value is UNSET else value)
+
+        def __iter__(self):
+            for name, value in super().__iter__():
+                yield name, UNSET if value is ABSENT else value
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
         """Return the arguments which would make this model."""

@@ -32,8 +32,10 @@ from pydantic_core import (
 )
 
 from ._wire.bounds import are_unique, is_multiple, matches
+from ._wire.values import UNSET, Unset
 
 __all__ = [
+    "ABSENT",
     "ORDERED",
     "UNSET",
     "Bounds",
@@ -43,16 +45,17 @@ __all__ = [
     "Number",
     "Tuple",
     "Unset",
+    "is_absent",
     "name_unions",
     "plainer",
 ]
 
 _T = TypeVar("_T")
 
-UNSET: Final = MISSING
-"""An absent member, neither null nor a value."""
-Unset: TypeAlias = MISSING
-"""The type of UNSET, as in `str | Unset`."""
+
+def is_absent(value: object) -> bool:
+    """Return whether a value stands for an absent member: our UNSET, or pydantic's MISSING."""
+    return value is UNSET or value is MISSING
 
 
 _OWN: Final[dict[tuple[object, object], tuple[str, ...]]] = {}
@@ -119,13 +122,16 @@ ORDERED: Final = _Ordered()
 
 
 if TYPE_CHECKING:
-    Maybe: TypeAlias = _T | MISSING
+    ABSENT: Final = UNSET
+    Maybe: TypeAlias = _T | Unset
     Nothing: TypeAlias = Never
     Number: TypeAlias = int | float
 else:
+    # pydantic leaves out a member that is MISSING, which counts as true. Models give UNSET for it.
+    ABSENT = MISSING
 
     class Maybe:
-        """The type of an optional member. Its default UNSET is never validated."""
+        """The type of an optional member. Its default is never validated."""
 
         def __class_getitem__(cls, item: object) -> object:
             return item

@@ -4,7 +4,7 @@
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below, and so do
 pydantic's own `model_validate_json`, `model_dump_json` and `TypeAdapter`. An absent member is UNSET,
-which is pydantic's MISSING; unknown members are in `extra_`. JSON has one kind of number: 1.0 is the
+which is false; unknown members are in `extra_`. JSON has one kind of number: 1.0 is the
 literal 1. Annotations are text only if they name a later class, since pydantic compiles each text.
 """
 
@@ -24,7 +24,7 @@ from typing import (
 from pydantic import Discriminator, Field
 
 from ...._pydantic import Model, read_object, read_text, write_object, write_text
-from ...._types_pydantic import ORDERED, UNSET, Maybe, Nothing, Number, Unset
+from ...._types_pydantic import ABSENT, ORDERED, UNSET, Maybe, Nothing, Number, Unset
 from ...._wire.faults import DecodeError, EncodeError
 from ...._wire.values import Json
 from ....v2026_07_28 import models_pydantic as core
@@ -175,374 +175,384 @@ class McpUiStyles(Model, frozen=True):
     """Values of CSS variables; any of them may be missing."""
 
     color_background_primary: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-background-primary",
         serialization_alias="--color-background-primary",
     )
     color_background_secondary: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-background-secondary",
         serialization_alias="--color-background-secondary",
     )
     color_background_tertiary: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-background-tertiary",
         serialization_alias="--color-background-tertiary",
     )
     color_background_inverse: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-background-inverse",
         serialization_alias="--color-background-inverse",
     )
     color_background_ghost: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-background-ghost",
         serialization_alias="--color-background-ghost",
     )
     color_background_info: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-background-info",
         serialization_alias="--color-background-info",
     )
     color_background_danger: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-background-danger",
         serialization_alias="--color-background-danger",
     )
     color_background_success: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-background-success",
         serialization_alias="--color-background-success",
     )
     color_background_warning: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-background-warning",
         serialization_alias="--color-background-warning",
     )
     color_background_disabled: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-background-disabled",
         serialization_alias="--color-background-disabled",
     )
     color_text_primary: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-text-primary",
         serialization_alias="--color-text-primary",
     )
     color_text_secondary: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-text-secondary",
         serialization_alias="--color-text-secondary",
     )
     color_text_tertiary: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-text-tertiary",
         serialization_alias="--color-text-tertiary",
     )
     color_text_inverse: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-text-inverse",
         serialization_alias="--color-text-inverse",
     )
     color_text_ghost: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-text-ghost",
         serialization_alias="--color-text-ghost",
     )
     color_text_info: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-text-info",
         serialization_alias="--color-text-info",
     )
     color_text_danger: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-text-danger",
         serialization_alias="--color-text-danger",
     )
     color_text_success: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-text-success",
         serialization_alias="--color-text-success",
     )
     color_text_warning: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-text-warning",
         serialization_alias="--color-text-warning",
     )
     color_text_disabled: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-text-disabled",
         serialization_alias="--color-text-disabled",
     )
     color_border_primary: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-border-primary",
         serialization_alias="--color-border-primary",
     )
     color_border_secondary: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-border-secondary",
         serialization_alias="--color-border-secondary",
     )
     color_border_tertiary: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-border-tertiary",
         serialization_alias="--color-border-tertiary",
     )
     color_border_inverse: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-border-inverse",
         serialization_alias="--color-border-inverse",
     )
     color_border_ghost: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-border-ghost",
         serialization_alias="--color-border-ghost",
     )
     color_border_info: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-border-info",
         serialization_alias="--color-border-info",
     )
     color_border_danger: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-border-danger",
         serialization_alias="--color-border-danger",
     )
     color_border_success: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-border-success",
         serialization_alias="--color-border-success",
     )
     color_border_warning: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-border-warning",
         serialization_alias="--color-border-warning",
     )
     color_border_disabled: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-border-disabled",
         serialization_alias="--color-border-disabled",
     )
     color_ring_primary: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-ring-primary",
         serialization_alias="--color-ring-primary",
     )
     color_ring_secondary: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-ring-secondary",
         serialization_alias="--color-ring-secondary",
     )
     color_ring_inverse: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-ring-inverse",
         serialization_alias="--color-ring-inverse",
     )
     color_ring_info: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-ring-info",
         serialization_alias="--color-ring-info",
     )
     color_ring_danger: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-ring-danger",
         serialization_alias="--color-ring-danger",
     )
     color_ring_success: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-ring-success",
         serialization_alias="--color-ring-success",
     )
     color_ring_warning: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--color-ring-warning",
         serialization_alias="--color-ring-warning",
     )
     font_sans: Maybe[str] = Field(
-        default=UNSET, validation_alias="--font-sans", serialization_alias="--font-sans"
+        default=ABSENT,
+        validation_alias="--font-sans",
+        serialization_alias="--font-sans",
     )
     font_mono: Maybe[str] = Field(
-        default=UNSET, validation_alias="--font-mono", serialization_alias="--font-mono"
+        default=ABSENT,
+        validation_alias="--font-mono",
+        serialization_alias="--font-mono",
     )
     font_weight_normal: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-weight-normal",
         serialization_alias="--font-weight-normal",
     )
     font_weight_medium: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-weight-medium",
         serialization_alias="--font-weight-medium",
     )
     font_weight_semibold: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-weight-semibold",
         serialization_alias="--font-weight-semibold",
     )
     font_weight_bold: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-weight-bold",
         serialization_alias="--font-weight-bold",
     )
     font_text_xs_size: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-text-xs-size",
         serialization_alias="--font-text-xs-size",
     )
     font_text_sm_size: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-text-sm-size",
         serialization_alias="--font-text-sm-size",
     )
     font_text_md_size: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-text-md-size",
         serialization_alias="--font-text-md-size",
     )
     font_text_lg_size: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-text-lg-size",
         serialization_alias="--font-text-lg-size",
     )
     font_heading_xs_size: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-heading-xs-size",
         serialization_alias="--font-heading-xs-size",
     )
     font_heading_sm_size: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-heading-sm-size",
         serialization_alias="--font-heading-sm-size",
     )
     font_heading_md_size: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-heading-md-size",
         serialization_alias="--font-heading-md-size",
     )
     font_heading_lg_size: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-heading-lg-size",
         serialization_alias="--font-heading-lg-size",
     )
     font_heading_xl_size: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-heading-xl-size",
         serialization_alias="--font-heading-xl-size",
     )
     font_heading_2xl_size: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-heading-2xl-size",
         serialization_alias="--font-heading-2xl-size",
     )
     font_heading_3xl_size: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-heading-3xl-size",
         serialization_alias="--font-heading-3xl-size",
     )
     font_text_xs_line_height: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-text-xs-line-height",
         serialization_alias="--font-text-xs-line-height",
     )
     font_text_sm_line_height: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-text-sm-line-height",
         serialization_alias="--font-text-sm-line-height",
     )
     font_text_md_line_height: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-text-md-line-height",
         serialization_alias="--font-text-md-line-height",
     )
     font_text_lg_line_height: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-text-lg-line-height",
         serialization_alias="--font-text-lg-line-height",
     )
     font_heading_xs_line_height: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-heading-xs-line-height",
         serialization_alias="--font-heading-xs-line-height",
     )
     font_heading_sm_line_height: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-heading-sm-line-height",
         serialization_alias="--font-heading-sm-line-height",
     )
     font_heading_md_line_height: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-heading-md-line-height",
         serialization_alias="--font-heading-md-line-height",
     )
     font_heading_lg_line_height: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-heading-lg-line-height",
         serialization_alias="--font-heading-lg-line-height",
     )
     font_heading_xl_line_height: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-heading-xl-line-height",
         serialization_alias="--font-heading-xl-line-height",
     )
     font_heading_2xl_line_height: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-heading-2xl-line-height",
         serialization_alias="--font-heading-2xl-line-height",
     )
     font_heading_3xl_line_height: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--font-heading-3xl-line-height",
         serialization_alias="--font-heading-3xl-line-height",
     )
     border_radius_xs: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--border-radius-xs",
         serialization_alias="--border-radius-xs",
     )
     border_radius_sm: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--border-radius-sm",
         serialization_alias="--border-radius-sm",
     )
     border_radius_md: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--border-radius-md",
         serialization_alias="--border-radius-md",
     )
     border_radius_lg: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--border-radius-lg",
         serialization_alias="--border-radius-lg",
     )
     border_radius_xl: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--border-radius-xl",
         serialization_alias="--border-radius-xl",
     )
     border_radius_full: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--border-radius-full",
         serialization_alias="--border-radius-full",
     )
     border_width_regular: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--border-width-regular",
         serialization_alias="--border-width-regular",
     )
     shadow_hairline: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="--shadow-hairline",
         serialization_alias="--shadow-hairline",
     )
     shadow_sm: Maybe[str] = Field(
-        default=UNSET, validation_alias="--shadow-sm", serialization_alias="--shadow-sm"
+        default=ABSENT,
+        validation_alias="--shadow-sm",
+        serialization_alias="--shadow-sm",
     )
     shadow_md: Maybe[str] = Field(
-        default=UNSET, validation_alias="--shadow-md", serialization_alias="--shadow-md"
+        default=ABSENT,
+        validation_alias="--shadow-md",
+        serialization_alias="--shadow-md",
     )
     shadow_lg: Maybe[str] = Field(
-        default=UNSET, validation_alias="--shadow-lg", serialization_alias="--shadow-lg"
+        default=ABSENT,
+        validation_alias="--shadow-lg",
+        serialization_alias="--shadow-lg",
     )
 
 
@@ -562,7 +572,7 @@ class McpUiOpenLinkRequestParams(Model, frozen=True):
 
 class McpUiOpenLinkResult(Model, frozen=True):
     is_error: Maybe[bool] = Field(
-        default=UNSET, validation_alias="isError", serialization_alias="isError"
+        default=ABSENT, validation_alias="isError", serialization_alias="isError"
     )
 
 
@@ -582,7 +592,7 @@ class McpUiDownloadFileRequestParams(Model, frozen=True):
 
 class McpUiDownloadFileResult(Model, frozen=True):
     is_error: Maybe[bool] = Field(
-        default=UNSET, validation_alias="isError", serialization_alias="isError"
+        default=ABSENT, validation_alias="isError", serialization_alias="isError"
     )
 
 
@@ -604,7 +614,7 @@ class McpUiMessageRequestParams(Model, frozen=True):
 
 class McpUiMessageResult(Model, frozen=True):
     is_error: Maybe[bool] = Field(
-        default=UNSET, validation_alias="isError", serialization_alias="isError"
+        default=ABSENT, validation_alias="isError", serialization_alias="isError"
     )
 
 
@@ -632,9 +642,9 @@ class McpUiSandboxResourceReadyNotificationParams(Model, frozen=True):
     """Value of `McpUiSandboxResourceReadyNotification.params`."""
 
     html: str
-    sandbox: Maybe[str] = UNSET
-    csp: Maybe["McpUiResourceCsp"] = UNSET
-    permissions: Maybe["McpUiResourcePermissions"] = UNSET
+    sandbox: Maybe[str] = ABSENT
+    csp: Maybe["McpUiResourceCsp"] = ABSENT
+    permissions: Maybe["McpUiResourcePermissions"] = ABSENT
 
 
 class McpUiSizeChangedNotification(Model, frozen=True):
@@ -648,8 +658,8 @@ class McpUiSizeChangedNotification(Model, frozen=True):
 class McpUiSizeChangedNotificationParams(Model, frozen=True):
     """Value of `McpUiSizeChangedNotification.params`."""
 
-    width: Maybe[Number] = UNSET
-    height: Maybe[Number] = UNSET
+    width: Maybe[Number] = ABSENT
+    height: Maybe[Number] = ABSENT
 
 
 class McpUiToolInputNotification(Model, frozen=True):
@@ -663,7 +673,7 @@ class McpUiToolInputNotification(Model, frozen=True):
 class McpUiToolInputNotificationParams(Model, frozen=True):
     """Value of `McpUiToolInputNotification.params`."""
 
-    arguments: Maybe[dict[str, Any]] = UNSET
+    arguments: Maybe[dict[str, Any]] = ABSENT
 
 
 class McpUiToolInputPartialNotification(Model, frozen=True):
@@ -679,7 +689,7 @@ class McpUiToolInputPartialNotification(Model, frozen=True):
 class McpUiToolInputPartialNotificationParams(Model, frozen=True):
     """Value of `McpUiToolInputPartialNotification.params`."""
 
-    arguments: Maybe[dict[str, Any]] = UNSET
+    arguments: Maybe[dict[str, Any]] = ABSENT
 
 
 class McpUiToolResultNotification(Model, frozen=True):
@@ -703,31 +713,33 @@ class McpUiToolCancelledNotification(Model, frozen=True):
 class McpUiToolCancelledNotificationParams(Model, frozen=True):
     """Value of `McpUiToolCancelledNotification.params`."""
 
-    reason: Maybe[str] = UNSET
+    reason: Maybe[str] = ABSENT
 
 
 class McpUiHostCss(Model, frozen=True):
-    fonts: Maybe[str] = UNSET
+    fonts: Maybe[str] = ABSENT
 
 
 class McpUiHostStyles(Model, frozen=True):
-    variables: Maybe[McpUiStyles] = UNSET
-    css: Maybe[McpUiHostCss] = UNSET
+    variables: Maybe[McpUiStyles] = ABSENT
+    css: Maybe[McpUiHostCss] = ABSENT
 
 
 class McpUiHostContext(Model, frozen=True):
     """What the host says of itself and of the place of the page."""
 
     tool_info: Maybe["McpUiHostContextToolInfo"] = Field(
-        default=UNSET, validation_alias="toolInfo", serialization_alias="toolInfo"
+        default=ABSENT, validation_alias="toolInfo", serialization_alias="toolInfo"
     )
-    theme: Maybe["McpUiTheme"] = UNSET
-    styles: Maybe[McpUiHostStyles] = UNSET
+    theme: Maybe["McpUiTheme"] = ABSENT
+    styles: Maybe[McpUiHostStyles] = ABSENT
     display_mode: Maybe["McpUiDisplayMode"] = Field(
-        default=UNSET, validation_alias="displayMode", serialization_alias="displayMode"
+        default=ABSENT,
+        validation_alias="displayMode",
+        serialization_alias="displayMode",
     )
     available_display_modes: Maybe[list["McpUiDisplayMode"]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="availableDisplayModes",
         serialization_alias="availableDisplayModes",
     )
@@ -737,26 +749,26 @@ class McpUiHostContext(Model, frozen=True):
             ORDERED,
         ]
     ] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="containerDimensions",
         serialization_alias="containerDimensions",
     )
     """The room of the page: fixed sizes, or what they may grow to."""
-    locale: Maybe[str] = UNSET
+    locale: Maybe[str] = ABSENT
     time_zone: Maybe[str] = Field(
-        default=UNSET, validation_alias="timeZone", serialization_alias="timeZone"
+        default=ABSENT, validation_alias="timeZone", serialization_alias="timeZone"
     )
     user_agent: Maybe[str] = Field(
-        default=UNSET, validation_alias="userAgent", serialization_alias="userAgent"
+        default=ABSENT, validation_alias="userAgent", serialization_alias="userAgent"
     )
-    platform: Maybe[Literal["web", "desktop", "mobile"]] = UNSET
+    platform: Maybe[Literal["web", "desktop", "mobile"]] = ABSENT
     device_capabilities: Maybe["McpUiHostContextDeviceCapabilities"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="deviceCapabilities",
         serialization_alias="deviceCapabilities",
     )
     safe_area_insets: Maybe["McpUiHostContextSafeAreaInsets"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="safeAreaInsets",
         serialization_alias="safeAreaInsets",
     )
@@ -766,7 +778,7 @@ class McpUiHostContextToolInfo(Model, frozen=True):
     """Value of `McpUiHostContext.toolInfo`."""
 
     tool: Tool
-    id: Maybe[RequestId] = UNSET
+    id: Maybe[RequestId] = ABSENT
 
 
 class McpUiHostContextContainerDimensionsHeightWidth(Model, frozen=True):
@@ -781,7 +793,7 @@ class McpUiHostContextContainerDimensionsHeightMaxWidth(Model, frozen=True):
 
     height: Number
     max_width: Maybe[Number] = Field(
-        default=UNSET, validation_alias="maxWidth", serialization_alias="maxWidth"
+        default=ABSENT, validation_alias="maxWidth", serialization_alias="maxWidth"
     )
 
 
@@ -790,7 +802,7 @@ class McpUiHostContextContainerDimensionsMaxHeightWidth(Model, frozen=True):
 
     width: Number
     max_height: Maybe[Number] = Field(
-        default=UNSET, validation_alias="maxHeight", serialization_alias="maxHeight"
+        default=ABSENT, validation_alias="maxHeight", serialization_alias="maxHeight"
     )
 
 
@@ -798,18 +810,18 @@ class McpUiHostContextContainerDimensionsMaxHeightMaxWidth(Model, frozen=True):
     """Value of `McpUiHostContext.containerDimensions.MaxHeightMaxWidth`."""
 
     max_height: Maybe[Number] = Field(
-        default=UNSET, validation_alias="maxHeight", serialization_alias="maxHeight"
+        default=ABSENT, validation_alias="maxHeight", serialization_alias="maxHeight"
     )
     max_width: Maybe[Number] = Field(
-        default=UNSET, validation_alias="maxWidth", serialization_alias="maxWidth"
+        default=ABSENT, validation_alias="maxWidth", serialization_alias="maxWidth"
     )
 
 
 class McpUiHostContextDeviceCapabilities(Model, frozen=True):
     """Value of `McpUiHostContext.deviceCapabilities`."""
 
-    touch: Maybe[bool] = UNSET
-    hover: Maybe[bool] = UNSET
+    touch: Maybe[bool] = ABSENT
+    hover: Maybe[bool] = ABSENT
 
 
 class McpUiHostContextSafeAreaInsets(Model, frozen=True):
@@ -840,9 +852,9 @@ class McpUiUpdateModelContextRequest(Model, frozen=True):
 class McpUiUpdateModelContextRequestParams(Model, frozen=True):
     """Value of `McpUiUpdateModelContextRequest.params`."""
 
-    content: Maybe[list[ContentBlock]] = UNSET
+    content: Maybe[list[ContentBlock]] = ABSENT
     structured_content: Maybe[dict[str, Any]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="structuredContent",
         serialization_alias="structuredContent",
     )
@@ -861,19 +873,19 @@ class McpUiResourceTeardownRequestParams(Model, frozen=True):
 
 
 class McpUiSupportedContentBlockModalities(Model, frozen=True):
-    text: Maybe["McpUiSupportedContentBlockModalitiesText"] = UNSET
-    image: Maybe["McpUiSupportedContentBlockModalitiesImage"] = UNSET
-    audio: Maybe["McpUiSupportedContentBlockModalitiesAudio"] = UNSET
-    resource: Maybe["McpUiSupportedContentBlockModalitiesResource"] = UNSET
+    text: Maybe["McpUiSupportedContentBlockModalitiesText"] = ABSENT
+    image: Maybe["McpUiSupportedContentBlockModalitiesImage"] = ABSENT
+    audio: Maybe["McpUiSupportedContentBlockModalitiesAudio"] = ABSENT
+    resource: Maybe["McpUiSupportedContentBlockModalitiesResource"] = ABSENT
     resource_link: Maybe["McpUiSupportedContentBlockModalitiesResourceLink"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="resourceLink",
         serialization_alias="resourceLink",
     )
     structured_content: Maybe[
         "McpUiSupportedContentBlockModalitiesStructuredContent"
     ] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="structuredContent",
         serialization_alias="structuredContent",
     )
@@ -910,7 +922,7 @@ class McpUiRequestTeardownNotification(Model, frozen=True):
         "method": "ui/notifications/request-teardown"
     }
     method: Literal["ui/notifications/request-teardown"] = Field(init=False)
-    params: Maybe["McpUiRequestTeardownNotificationParams"] = UNSET
+    params: Maybe["McpUiRequestTeardownNotificationParams"] = ABSENT
 
 
 class McpUiRequestTeardownNotificationParams(Model, frozen=True):
@@ -920,32 +932,34 @@ class McpUiRequestTeardownNotificationParams(Model, frozen=True):
 class McpUiHostCapabilities(Model, frozen=True):
     """What the host can do for the page."""
 
-    experimental: Maybe[dict[str, dict[str, Any]]] = UNSET
+    experimental: Maybe[dict[str, dict[str, Any]]] = ABSENT
     open_links: Maybe["McpUiHostCapabilitiesOpenLinks"] = Field(
-        default=UNSET, validation_alias="openLinks", serialization_alias="openLinks"
+        default=ABSENT, validation_alias="openLinks", serialization_alias="openLinks"
     )
     download_file: Maybe["McpUiHostCapabilitiesDownloadFile"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="downloadFile",
         serialization_alias="downloadFile",
     )
     server_tools: Maybe["McpUiHostCapabilitiesServerTools"] = Field(
-        default=UNSET, validation_alias="serverTools", serialization_alias="serverTools"
+        default=ABSENT,
+        validation_alias="serverTools",
+        serialization_alias="serverTools",
     )
     server_resources: Maybe["McpUiHostCapabilitiesServerResources"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="serverResources",
         serialization_alias="serverResources",
     )
-    logging: Maybe["McpUiHostCapabilitiesLogging"] = UNSET
-    sandbox: Maybe["McpUiHostCapabilitiesSandbox"] = UNSET
+    logging: Maybe["McpUiHostCapabilitiesLogging"] = ABSENT
+    sandbox: Maybe["McpUiHostCapabilitiesSandbox"] = ABSENT
     update_model_context: Maybe[McpUiSupportedContentBlockModalities] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="updateModelContext",
         serialization_alias="updateModelContext",
     )
-    message: Maybe[McpUiSupportedContentBlockModalities] = UNSET
-    sampling: Maybe["McpUiHostCapabilitiesSampling"] = UNSET
+    message: Maybe[McpUiSupportedContentBlockModalities] = ABSENT
+    sampling: Maybe["McpUiHostCapabilitiesSampling"] = ABSENT
 
 
 class McpUiHostCapabilitiesOpenLinks(Model, frozen=True):
@@ -960,7 +974,9 @@ class McpUiHostCapabilitiesServerTools(Model, frozen=True):
     """Value of `McpUiHostCapabilities.serverTools`."""
 
     list_changed: Maybe[bool] = Field(
-        default=UNSET, validation_alias="listChanged", serialization_alias="listChanged"
+        default=ABSENT,
+        validation_alias="listChanged",
+        serialization_alias="listChanged",
     )
 
 
@@ -968,7 +984,9 @@ class McpUiHostCapabilitiesServerResources(Model, frozen=True):
     """Value of `McpUiHostCapabilities.serverResources`."""
 
     list_changed: Maybe[bool] = Field(
-        default=UNSET, validation_alias="listChanged", serialization_alias="listChanged"
+        default=ABSENT,
+        validation_alias="listChanged",
+        serialization_alias="listChanged",
     )
 
 
@@ -979,14 +997,14 @@ class McpUiHostCapabilitiesLogging(Model, frozen=True):
 class McpUiHostCapabilitiesSandbox(Model, frozen=True):
     """Value of `McpUiHostCapabilities.sandbox`."""
 
-    permissions: Maybe["McpUiResourcePermissions"] = UNSET
-    csp: Maybe["McpUiResourceCsp"] = UNSET
+    permissions: Maybe["McpUiResourcePermissions"] = ABSENT
+    csp: Maybe["McpUiResourceCsp"] = ABSENT
 
 
 class McpUiHostCapabilitiesSampling(Model, frozen=True):
     """Value of `McpUiHostCapabilities.sampling`."""
 
-    tools: Maybe["McpUiHostCapabilitiesSamplingTools"] = UNSET
+    tools: Maybe["McpUiHostCapabilitiesSamplingTools"] = ABSENT
 
 
 class McpUiHostCapabilitiesSamplingTools(Model, frozen=True):
@@ -996,10 +1014,10 @@ class McpUiHostCapabilitiesSamplingTools(Model, frozen=True):
 class McpUiAppCapabilities(Model, frozen=True):
     """What the page can do for the host."""
 
-    experimental: Maybe[dict[str, dict[str, Any]]] = UNSET
-    tools: Maybe["McpUiAppCapabilitiesTools"] = UNSET
+    experimental: Maybe[dict[str, dict[str, Any]]] = ABSENT
+    tools: Maybe["McpUiAppCapabilitiesTools"] = ABSENT
     available_display_modes: Maybe[list["McpUiDisplayMode"]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="availableDisplayModes",
         serialization_alias="availableDisplayModes",
     )
@@ -1009,7 +1027,9 @@ class McpUiAppCapabilitiesTools(Model, frozen=True):
     """Value of `McpUiAppCapabilities.tools`."""
 
     list_changed: Maybe[bool] = Field(
-        default=UNSET, validation_alias="listChanged", serialization_alias="listChanged"
+        default=ABSENT,
+        validation_alias="listChanged",
+        serialization_alias="listChanged",
     )
 
 
@@ -1055,7 +1075,7 @@ class McpUiInitializedNotification(Model, frozen=True):
 
     const_: ClassVar[Mapping[str, object]] = {"method": "ui/notifications/initialized"}
     method: Literal["ui/notifications/initialized"] = Field(init=False)
-    params: Maybe["McpUiInitializedNotificationParams"] = UNSET
+    params: Maybe["McpUiInitializedNotificationParams"] = ABSENT
 
 
 class McpUiInitializedNotificationParams(Model, frozen=True):
@@ -1066,22 +1086,22 @@ class McpUiResourceCsp(Model, frozen=True):
     """The origins that a page needs, by what it needs them for."""
 
     connect_domains: Maybe[list[str]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="connectDomains",
         serialization_alias="connectDomains",
     )
     resource_domains: Maybe[list[str]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="resourceDomains",
         serialization_alias="resourceDomains",
     )
     frame_domains: Maybe[list[str]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="frameDomains",
         serialization_alias="frameDomains",
     )
     base_uri_domains: Maybe[list[str]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="baseUriDomains",
         serialization_alias="baseUriDomains",
     )
@@ -1090,15 +1110,15 @@ class McpUiResourceCsp(Model, frozen=True):
 class McpUiResourcePermissions(Model, frozen=True):
     """What a page wants from the browser."""
 
-    camera: Maybe["McpUiResourcePermissionsCamera"] = UNSET
-    microphone: Maybe["McpUiResourcePermissionsMicrophone"] = UNSET
-    geolocation: Maybe["McpUiResourcePermissionsGeolocation"] = UNSET
+    camera: Maybe["McpUiResourcePermissionsCamera"] = ABSENT
+    microphone: Maybe["McpUiResourcePermissionsMicrophone"] = ABSENT
+    geolocation: Maybe["McpUiResourcePermissionsGeolocation"] = ABSENT
     clipboard_write: Maybe["McpUiResourcePermissionsClipboardWrite"] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="clipboardWrite",
         serialization_alias="clipboardWrite",
     )
-    tools: Maybe["McpUiResourcePermissionsTools"] = UNSET
+    tools: Maybe["McpUiResourcePermissionsTools"] = ABSENT
 
 
 class McpUiResourcePermissionsCamera(Model, frozen=True):
@@ -1124,11 +1144,11 @@ class McpUiResourcePermissionsTools(Model, frozen=True):
 class McpUiResourceMeta(Model, frozen=True):
     """What a server says of a page, in the `_meta` of its resource."""
 
-    csp: Maybe[McpUiResourceCsp] = UNSET
-    permissions: Maybe[McpUiResourcePermissions] = UNSET
-    domain: Maybe[str] = UNSET
+    csp: Maybe[McpUiResourceCsp] = ABSENT
+    permissions: Maybe[McpUiResourcePermissions] = ABSENT
+    domain: Maybe[str] = ABSENT
     prefers_border: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="prefersBorder",
         serialization_alias="prefersBorder",
     )
@@ -1156,14 +1176,16 @@ class McpUiToolMeta(Model, frozen=True):
     """What a server says of a tool with a page, in the `_meta` of the tool."""
 
     resource_uri: Maybe[str] = Field(
-        default=UNSET, validation_alias="resourceUri", serialization_alias="resourceUri"
+        default=ABSENT,
+        validation_alias="resourceUri",
+        serialization_alias="resourceUri",
     )
     """The page of the tool, a `ui://` resource."""
-    visibility: Maybe[list["McpUiToolVisibility"]] = UNSET
+    visibility: Maybe[list["McpUiToolVisibility"]] = ABSENT
     """Both where it is missing."""
-    csp: Maybe[Nothing] = UNSET
+    csp: Maybe[Nothing] = ABSENT
     """Belongs to the resource."""
-    permissions: Maybe[Nothing] = UNSET
+    permissions: Maybe[Nothing] = ABSENT
     """Belongs to the resource."""
 
 
@@ -1171,7 +1193,7 @@ class McpUiClientCapabilities(Model, frozen=True):
     """What a client says of its pages to a server."""
 
     mime_types: Maybe[list[str]] = Field(
-        default=UNSET, validation_alias="mimeTypes", serialization_alias="mimeTypes"
+        default=ABSENT, validation_alias="mimeTypes", serialization_alias="mimeTypes"
     )
 
 

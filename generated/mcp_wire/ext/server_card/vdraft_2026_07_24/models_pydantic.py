@@ -4,7 +4,7 @@
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below, and so do
 pydantic's own `model_validate_json`, `model_dump_json` and `TypeAdapter`. An absent member is UNSET,
-which is pydantic's MISSING; unknown members are in `extra_`. JSON has one kind of number: 1.0 is the
+which is false; unknown members are in `extra_`. JSON has one kind of number: 1.0 is the
 literal 1. Annotations are text only if they name a later class, since pydantic compiles each text.
 """
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, overl
 from pydantic import Field
 
 from ...._pydantic import Model, read_object, read_text, write_object, write_text
-from ...._types_pydantic import UNSET, Bounds, Maybe, Unset
+from ...._types_pydantic import ABSENT, UNSET, Bounds, Maybe, Unset
 from ...._wire.faults import DecodeError, EncodeError
 from ...._wire.values import Json
 
@@ -65,16 +65,16 @@ class ServerCard(Model, frozen=True):
     """A reversed domain, a slash, and a name."""
     version: With[str, Bounds(maxLength=255)]
     description: With[str, Bounds(minLength=1, maxLength=100)]
-    title: Maybe[With[str, Bounds(minLength=1, maxLength=100)]] = UNSET
+    title: Maybe[With[str, Bounds(minLength=1, maxLength=100)]] = ABSENT
     website_url: Maybe[str] = Field(
-        default=UNSET, validation_alias="websiteUrl", serialization_alias="websiteUrl"
+        default=ABSENT, validation_alias="websiteUrl", serialization_alias="websiteUrl"
     )
     """Format: uri."""
-    repository: Maybe["Repository"] = UNSET
-    icons: Maybe[list["Icon"]] = UNSET
-    remotes: Maybe[list["Remote"]] = UNSET
+    repository: Maybe["Repository"] = ABSENT
+    icons: Maybe[list["Icon"]] = ABSENT
+    remotes: Maybe[list["Remote"]] = ABSENT
     meta: Maybe["MetaObject"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -84,8 +84,8 @@ class Repository(Model, frozen=True):
     url: str
     """Format: uri."""
     source: str
-    subfolder: Maybe[str] = UNSET
-    id: Maybe[str] = UNSET
+    subfolder: Maybe[str] = ABSENT
+    id: Maybe[str] = ABSENT
 
 
 class Remote(Model, frozen=True):
@@ -99,10 +99,10 @@ class Remote(Model, frozen=True):
             search="^(https?://[^\\t\\n\\v\\f\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]+|\\{[a-zA-Z_][a-zA-Z0-9_]*\\}[^\\t\\n\\v\\f\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]*)\\Z",
         ),
     ]
-    headers: Maybe[list["KeyValueInput"]] = UNSET
-    variables: Maybe["dict[str, Input]"] = UNSET
+    headers: Maybe[list["KeyValueInput"]] = ABSENT
+    variables: Maybe["dict[str, Input]"] = ABSENT
     supported_protocol_versions: Maybe[list[str]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="supportedProtocolVersions",
         serialization_alias="supportedProtocolVersions",
     )
@@ -111,47 +111,47 @@ class Remote(Model, frozen=True):
 class Input(Model, frozen=True):
     """A value that whoever configures the server fills in."""
 
-    description: Maybe[str] = UNSET
+    description: Maybe[str] = ABSENT
     is_required: Maybe[bool] = Field(
-        default=UNSET, validation_alias="isRequired", serialization_alias="isRequired"
+        default=ABSENT, validation_alias="isRequired", serialization_alias="isRequired"
     )
     is_secret: Maybe[bool] = Field(
-        default=UNSET, validation_alias="isSecret", serialization_alias="isSecret"
+        default=ABSENT, validation_alias="isSecret", serialization_alias="isSecret"
     )
-    format: Maybe[Literal["string", "number", "boolean", "filepath"]] = UNSET
-    default: Maybe[str] = UNSET
-    placeholder: Maybe[str] = UNSET
-    value: Maybe[str] = UNSET
-    choices: Maybe[list[str]] = UNSET
+    format: Maybe[Literal["string", "number", "boolean", "filepath"]] = ABSENT
+    default: Maybe[str] = ABSENT
+    placeholder: Maybe[str] = ABSENT
+    value: Maybe[str] = ABSENT
+    choices: Maybe[list[str]] = ABSENT
 
 
 class KeyValueInput(Model, frozen=True):
     """Such a value with a name: a header."""
 
     name: str
-    variables: Maybe[dict[str, Input]] = UNSET
-    description: Maybe[str] = UNSET
+    variables: Maybe[dict[str, Input]] = ABSENT
+    description: Maybe[str] = ABSENT
     is_required: Maybe[bool] = Field(
-        default=UNSET, validation_alias="isRequired", serialization_alias="isRequired"
+        default=ABSENT, validation_alias="isRequired", serialization_alias="isRequired"
     )
     is_secret: Maybe[bool] = Field(
-        default=UNSET, validation_alias="isSecret", serialization_alias="isSecret"
+        default=ABSENT, validation_alias="isSecret", serialization_alias="isSecret"
     )
-    format: Maybe[Literal["string", "number", "boolean", "filepath"]] = UNSET
-    default: Maybe[str] = UNSET
-    placeholder: Maybe[str] = UNSET
-    value: Maybe[str] = UNSET
-    choices: Maybe[list[str]] = UNSET
+    format: Maybe[Literal["string", "number", "boolean", "filepath"]] = ABSENT
+    default: Maybe[str] = ABSENT
+    placeholder: Maybe[str] = ABSENT
+    value: Maybe[str] = ABSENT
+    choices: Maybe[list[str]] = ABSENT
 
 
 class Icon(Model, frozen=True):
     src: str
     """Format: uri."""
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
-    sizes: Maybe[list[str]] = UNSET
-    theme: Maybe[Literal["light", "dark"]] = UNSET
+    sizes: Maybe[list[str]] = ABSENT
+    theme: Maybe[Literal["light", "dark"]] = ABSENT
 
 
 MetaObject: TypeAlias = dict[str, Any]

@@ -4,7 +4,7 @@
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below, and so do
 pydantic's own `model_validate_json`, `model_dump_json` and `TypeAdapter`. An absent member is UNSET,
-which is pydantic's MISSING; unknown members are in `extra_`. JSON has one kind of number: 1.0 is the
+which is false; unknown members are in `extra_`. JSON has one kind of number: 1.0 is the
 literal 1. Annotations are text only if they name a later class, since pydantic compiles each text.
 """
 
@@ -24,7 +24,15 @@ from typing import (
 from pydantic import Discriminator, Field
 
 from ...._pydantic import Model, read_object, read_text, write_object, write_text
-from ...._types_pydantic import UNSET, Maybe, Nothing, Number, Unset, name_unions
+from ...._types_pydantic import (
+    ABSENT,
+    UNSET,
+    Maybe,
+    Nothing,
+    Number,
+    Unset,
+    name_unions,
+)
 from ...._wire.faults import DecodeError, EncodeError
 from ...._wire.values import Json
 from ....v2026_07_28 import models_pydantic as core
@@ -111,13 +119,13 @@ class Task(Model, frozen=True):
     limit. Format: int.
     """
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """What a person may be told of the status."""
     poll_interval_ms: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollIntervalMs",
         serialization_alias="pollIntervalMs",
     )
@@ -144,13 +152,13 @@ class WorkingTask(Model, frozen=True):
     limit. Format: int.
     """
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """What a person may be told of the status."""
     poll_interval_ms: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollIntervalMs",
         serialization_alias="pollIntervalMs",
     )
@@ -181,13 +189,13 @@ class InputRequiredTask(Model, frozen=True):
     limit. Format: int.
     """
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """What a person may be told of the status."""
     poll_interval_ms: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollIntervalMs",
         serialization_alias="pollIntervalMs",
     )
@@ -216,13 +224,13 @@ class CompletedTask(Model, frozen=True):
     limit. Format: int.
     """
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """What a person may be told of the status."""
     poll_interval_ms: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollIntervalMs",
         serialization_alias="pollIntervalMs",
     )
@@ -251,13 +259,13 @@ class FailedTask(Model, frozen=True):
     limit. Format: int.
     """
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """What a person may be told of the status."""
     poll_interval_ms: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollIntervalMs",
         serialization_alias="pollIntervalMs",
     )
@@ -284,13 +292,13 @@ class CancelledTask(Model, frozen=True):
     limit. Format: int.
     """
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """What a person may be told of the status."""
     poll_interval_ms: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollIntervalMs",
         serialization_alias="pollIntervalMs",
     )
@@ -320,17 +328,17 @@ class CreateTaskResult(Model, frozen=True):
     limit. Format: int.
     """
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """What a person may be told of the status."""
     poll_interval_ms: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollIntervalMs",
         serialization_alias="pollIntervalMs",
     )
@@ -356,7 +364,7 @@ class GetTaskRequestParams(Model, frozen=True):
     task_id: str = Field(validation_alias="taskId", serialization_alias="taskId")
     """The task that is asked about."""
     meta: Maybe[RequestMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Required, as it tells the protocol version and the client's capabilities."""
 
@@ -387,17 +395,17 @@ class GetTaskResultWorking(Model, frozen=True):
     limit. Format: int.
     """
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """What a person may be told of the status."""
     poll_interval_ms: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollIntervalMs",
         serialization_alias="pollIntervalMs",
     )
@@ -434,17 +442,17 @@ class GetTaskResultInputRequired(Model, frozen=True):
     limit. Format: int.
     """
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """What a person may be told of the status."""
     poll_interval_ms: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollIntervalMs",
         serialization_alias="pollIntervalMs",
     )
@@ -479,17 +487,17 @@ class GetTaskResultCompleted(Model, frozen=True):
     limit. Format: int.
     """
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """What a person may be told of the status."""
     poll_interval_ms: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollIntervalMs",
         serialization_alias="pollIntervalMs",
     )
@@ -524,17 +532,17 @@ class GetTaskResultFailed(Model, frozen=True):
     limit. Format: int.
     """
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """What a person may be told of the status."""
     poll_interval_ms: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollIntervalMs",
         serialization_alias="pollIntervalMs",
     )
@@ -567,17 +575,17 @@ class GetTaskResultCancelled(Model, frozen=True):
     limit. Format: int.
     """
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """What a person may be told of the status."""
     poll_interval_ms: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollIntervalMs",
         serialization_alias="pollIntervalMs",
     )
@@ -609,7 +617,7 @@ class UpdateTaskRequestParams(Model, frozen=True):
     )
     """Answers by the keys of what was asked; unknown keys are ignored."""
     meta: Maybe[RequestMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Required, as it tells the protocol version and the client's capabilities."""
 
@@ -622,7 +630,7 @@ class UpdateTaskResult(Model, frozen=True):
         init=False, validation_alias="resultType", serialization_alias="resultType"
     )
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -648,7 +656,7 @@ class CancelTaskRequestParams(Model, frozen=True):
 
     task_id: str = Field(validation_alias="taskId", serialization_alias="taskId")
     meta: Maybe[RequestMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Required, as it tells the protocol version and the client's capabilities."""
 
@@ -661,7 +669,7 @@ class CancelTaskResult(Model, frozen=True):
         init=False, validation_alias="resultType", serialization_alias="resultType"
     )
     meta: Maybe[ResultMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the outcome itself."""
 
@@ -686,17 +694,17 @@ class TaskStatusNotificationParamsWorking(Model, frozen=True):
     limit. Format: int.
     """
     meta: Maybe[NotificationMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """What a person may be told of the status."""
     poll_interval_ms: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollIntervalMs",
         serialization_alias="pollIntervalMs",
     )
@@ -727,17 +735,17 @@ class TaskStatusNotificationParamsInputRequired(Model, frozen=True):
     limit. Format: int.
     """
     meta: Maybe[NotificationMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """What a person may be told of the status."""
     poll_interval_ms: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollIntervalMs",
         serialization_alias="pollIntervalMs",
     )
@@ -766,17 +774,17 @@ class TaskStatusNotificationParamsCompleted(Model, frozen=True):
     limit. Format: int.
     """
     meta: Maybe[NotificationMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """What a person may be told of the status."""
     poll_interval_ms: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollIntervalMs",
         serialization_alias="pollIntervalMs",
     )
@@ -805,17 +813,17 @@ class TaskStatusNotificationParamsFailed(Model, frozen=True):
     limit. Format: int.
     """
     meta: Maybe[NotificationMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """What a person may be told of the status."""
     poll_interval_ms: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollIntervalMs",
         serialization_alias="pollIntervalMs",
     )
@@ -842,17 +850,17 @@ class TaskStatusNotificationParamsCancelled(Model, frozen=True):
     limit. Format: int.
     """
     meta: Maybe[NotificationMetaObject] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
     """Metadata kept apart from the parameters themselves."""
     status_message: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="statusMessage",
         serialization_alias="statusMessage",
     )
     """What a person may be told of the status."""
     poll_interval_ms: Maybe[Number] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="pollIntervalMs",
         serialization_alias="pollIntervalMs",
     )
@@ -884,7 +892,7 @@ class TaskSubscriptionNotifications(Model, frozen=True):
     """What a subscription asks for: the changes of these tasks."""
 
     task_ids: Maybe[list[str]] = Field(
-        default=UNSET, validation_alias="taskIds", serialization_alias="taskIds"
+        default=ABSENT, validation_alias="taskIds", serialization_alias="taskIds"
     )
 
 
@@ -892,7 +900,7 @@ class TaskSubscriptionAcknowledgedNotifications(Model, frozen=True):
     """What a subscription was granted."""
 
     task_ids: Maybe[list[str]] = Field(
-        default=UNSET, validation_alias="taskIds", serialization_alias="taskIds"
+        default=ABSENT, validation_alias="taskIds", serialization_alias="taskIds"
     )
 
 

@@ -4,7 +4,7 @@
 
 `decode`, `encode`, `from_wire` and `to_wire` read and write values of the types below, and so do
 pydantic's own `model_validate_json`, `model_dump_json` and `TypeAdapter`. An absent member is UNSET,
-which is pydantic's MISSING; unknown members are in `extra_`. JSON has one kind of number: 1.0 is the
+which is false; unknown members are in `extra_`. JSON has one kind of number: 1.0 is the
 literal 1. Annotations are text only if they name a later class, since pydantic compiles each text.
 """
 
@@ -25,6 +25,7 @@ from pydantic import Field
 
 from ...._pydantic import Model, read_object, read_text, write_object, write_text
 from ...._types_pydantic import (
+    ABSENT,
     ORDERED,
     UNSET,
     Exact,
@@ -93,24 +94,24 @@ class ResolvedToolAnnotations(Model, frozen=True):
 
 
 class ToolAnnotations(Model, frozen=True):
-    title: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
     read_only_hint: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="readOnlyHint",
         serialization_alias="readOnlyHint",
     )
     destructive_hint: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="destructiveHint",
         serialization_alias="destructiveHint",
     )
     idempotent_hint: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="idempotentHint",
         serialization_alias="idempotentHint",
     )
     open_world_hint: Maybe[bool] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="openWorldHint",
         serialization_alias="openWorldHint",
     )
@@ -119,10 +120,10 @@ class ToolAnnotations(Model, frozen=True):
 class Icon(Model, frozen=True):
     src: str
     mime_type: Maybe[str] = Field(
-        default=UNSET, validation_alias="mimeType", serialization_alias="mimeType"
+        default=ABSENT, validation_alias="mimeType", serialization_alias="mimeType"
     )
-    sizes: Maybe[list[str]] = UNSET
-    theme: Maybe[Literal["light", "dark"]] = UNSET
+    sizes: Maybe[list[str]] = ABSENT
+    theme: Maybe[Literal["light", "dark"]] = ABSENT
 
 
 class Tool(Model, frozen=True):
@@ -130,17 +131,17 @@ class Tool(Model, frozen=True):
     input_schema: "ToolInputSchema" = Field(
         validation_alias="inputSchema", serialization_alias="inputSchema"
     )
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
     output_schema: Maybe[dict[str, Any]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="outputSchema",
         serialization_alias="outputSchema",
     )
-    annotations: Maybe[ToolAnnotations] = UNSET
-    icons: Maybe[list[Icon]] = UNSET
+    annotations: Maybe[ToolAnnotations] = ABSENT
+    icons: Maybe[list[Icon]] = ABSENT
     meta: Maybe[dict[str, Any]] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -168,15 +169,15 @@ class ResolvableTool(Model, frozen=True):
     input_schema: ToolInputSchema = Field(
         validation_alias="inputSchema", serialization_alias="inputSchema"
     )
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
+    title: Maybe[str] = ABSENT
+    description: Maybe[str] = ABSENT
     output_schema: Maybe[dict[str, Any]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="outputSchema",
         serialization_alias="outputSchema",
     )
-    annotations: Maybe[ToolAnnotations] = UNSET
-    icons: Maybe[list[Icon]] = UNSET
+    annotations: Maybe[ToolAnnotations] = ABSENT
+    icons: Maybe[list[Icon]] = ABSENT
 
 
 class ResolvableToolMeta(Model, frozen=True):
@@ -207,17 +208,17 @@ class ToolResolutionClientCapabilities(Model, frozen=True):
 
 class ToolResolutionRequestMeta(Model, frozen=True):
     progress_token: Maybe[With[str | Number, ORDERED]] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="progressToken",
         serialization_alias="progressToken",
     )
     protocol_version: Maybe[str] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="io.modelcontextprotocol/protocolVersion",
         serialization_alias="io.modelcontextprotocol/protocolVersion",
     )
     client_capabilities: Maybe[ToolResolutionClientCapabilities] = Field(
-        default=UNSET,
+        default=ABSENT,
         validation_alias="io.modelcontextprotocol/clientCapabilities",
         serialization_alias="io.modelcontextprotocol/clientCapabilities",
     )
@@ -228,7 +229,7 @@ class ResolveToolRequestParams(Model, frozen=True):
     arguments: "JsonObject"
     """All arguments of the call."""
     meta: Maybe[ToolResolutionRequestMeta] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
@@ -255,7 +256,7 @@ class ResolveToolResult(Model, frozen=True):
     name: str
     annotations: ResolvedToolAnnotations
     meta: Maybe["ToolResolutionResultMeta"] = Field(
-        default=UNSET, validation_alias="_meta", serialization_alias="_meta"
+        default=ABSENT, validation_alias="_meta", serialization_alias="_meta"
     )
 
 
