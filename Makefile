@@ -10,6 +10,9 @@ ROOM ?= source ir compare tools convert emit scaffold validate cli laws runtime 
 AT_MOST ?= 250
 PORTABLE ?= 1500
 
+# What `make test` runs, by the marks of pyproject.toml.
+USUAL := not long and not wide and not interop and (not sources or peers)
+
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 SITE_STAMP := $(VENV)/.site-installed
@@ -24,7 +27,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory --output-sync=target
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup generate day docs site test quick wide long steady planted portable downloads check lint types drift pictures format ledger bench soak official adopt peers exactness interop conformance wheel pins clean
+.PHONY: help setup generate day docs site test quick wide long steady planted portable downloads check lint types drift laws pictures format ledger bench soak official adopt peers exactness interop conformance wheel pins clean
 
 help: ## show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,10 +42,10 @@ day: $(STAMP) ## play the day of a new revision to the end, or to where a person
 	@$(BIN)/python -m tests.day $(REVISION) $(FROM:%=--from %) $(ANSWERS:%=--answers %) $(ARGS)
 
 test: $(STAMP) ## run the tests (ARGS are passed to pytest)
-	@$(BIN)/python -m pytest -q -m "not long and not wide and not interop" -n auto --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest -q -m "$(USUAL)" -n auto --dist worksteal $(ARGS)
 
 quick: $(STAMP) ## run some hundred tests in half a minute, of all rooms or of some (ROOM=compare, ROOM="ir runtime/core")
-	@$(BIN)/python -m pytest -q -m "not long and not wide and not interop" -n auto --dist worksteal --at-most $(AT_MOST) $(ROOM:%=tests/%) $(ARGS)
+	@$(BIN)/python -m pytest -q -m "$(USUAL)" -n auto --dist worksteal --at-most $(AT_MOST) $(ROOM:%=tests/%) $(ARGS)
 
 wide: $(STAMP) ## run the tests that make the same claims for more stores, revisions and kinds
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-wide} $(BIN)/python -m pytest -q -m "(wide or drawn or hypothesis) and not long and not interop" -n auto --dist worksteal $(ARGS)
@@ -54,13 +57,13 @@ planted: $(STAMP) ## plant forty faults, one after another, and say which test f
 	@$(BIN)/python -m tests.planted_faults $(ARGS)
 
 portable: $(STAMP) ## run tests that can depend on the Python that runs them, drawn from all such files (PORTABLE=1500 of them)
-	@$(BIN)/python -m pytest -q -m "portable and not long and not wide and not interop" -n auto --dist worksteal --at-most $(PORTABLE) $(ARGS)
+	@$(BIN)/python -m pytest -q -m "portable and $(USUAL)" -n auto --dist worksteal --at-most $(PORTABLE) $(ARGS)
 
 steady: $(STAMP) ## run the tests beside busy loops and in asyncio's debug mode: does one fail by chance? (ARGS are passed to pytest)
 	@$(BIN)/python -m tests.steady $(ARGS)
 
-check: $(STAMP) ## lint, types and drift, two at a time
-	@$(MAKE) -j 2 types lint drift
+check: $(STAMP) ## lint, types, drift and laws, two at a time
+	@$(MAKE) -j 2 types lint drift laws
 
 lint: $(STAMP) ## ruff and black: rules, and the format of what is written by hand or generated; and can every test be imported?
 	@$(BIN)/ruff check --quiet .
@@ -81,6 +84,9 @@ drift: $(STAMP) ## are generated/ and docs/ what their sources make?
 	@$(BIN)/mcp-bindgen generate --check
 	@$(BIN)/python -m docs --check
 	@$(BIN)/python -m tests.convert.conversion --check
+
+laws: $(STAMP) ## do the sources, the tests and the pages keep the laws of the house?
+	@$(BIN)/python -m pytest -q -m "sources and not wide and not peers" $(wildcard tests/test_*.py) $(ARGS)
 
 docs: $(STAMP) ## write the pages that are made from the code
 	@$(BIN)/python -m docs

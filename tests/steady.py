@@ -25,7 +25,14 @@ RUNS: Final[Sequence[tuple[str, int, Mapping[str, str]]]] = (
     ("the run with PYTHONASYNCIODEBUG=1", 0, {"PYTHONASYNCIODEBUG": "1"}),
 )
 """What each is called, how many busy loops run beside it, and what it adds to the environment."""
-CHOSEN: Final = ("-m", "not long and not wide and not interop", "-n", "auto", "--dist", "worksteal")
+CHOSEN: Final = (
+    "-m",
+    "not long and not wide and not interop and not sources",
+    "-n",
+    "auto",
+    "--dist",
+    "worksteal",
+)
 
 
 @contextmanager

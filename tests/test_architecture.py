@@ -14,6 +14,8 @@ from docs.drawing import draw
 from docs.layers import Graph, layers, ranks
 from docs.rooms import BASE, house
 
+pytestmark = pytest.mark.sources
+
 FILES: Final = {
     "__init__.py": "",
     "errors.py": "if TYPE_CHECKING:\n    from made_up.ir import model",

@@ -14,6 +14,8 @@ import pytest
 
 from tests.support.pages import Page
 
+pytestmark = pytest.mark.sources
+
 DOCS: Final = Path(__file__).parents[1] / "docs"
 
 

@@ -31,6 +31,8 @@ from tests.support.imports import (
 )
 from tests.support.public_names import defined, listed
 
+pytestmark = pytest.mark.sources
+
 SOURCE_ROOTS: Final = {
     "mcp_bindgen": "codegen",
     "mcp_wire": "generated",

@@ -20,6 +20,8 @@ from mcp_runtime import Client, Context, Server
 from mcp_runtime.server.other_names import CONTEXT_NAMES, SERVER_NAMES
 from tests.support.pages import Page, pages
 
+pytestmark = pytest.mark.sources
+
 ROOT: Final = Path(__file__).parents[1]
 PAGES: Final = {page.path.relative_to(ROOT).as_posix(): page for page in pages(ROOT)}
 PROGRAMS: Final = {"export", "git", "make", "mcp-bindgen", "npx", "pip", "python", "uvicorn", "uvx"}

@@ -14,6 +14,8 @@ import pytest
 from tests.shape import ACCEPTED, FOLDERS, functions, long_places, sources
 from tests.support.portable import PORTABLE
 
+pytestmark = pytest.mark.sources
+
 MEDIAN: Final = 8
 LONGEST: Final = 60
 ROOTS: Final = ("codegen", "runtime")

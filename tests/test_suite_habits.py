@@ -9,6 +9,8 @@ import pytest
 
 from tests.support.habits import findings
 
+pytestmark = pytest.mark.sources
+
 OTHER_PROGRAMS: Final = "a program of its own, which runs beside real peers"
 REAL: Final = "a process is waited for, which the test cannot be told of"
 ACCEPTED: Final = {
