@@ -61,6 +61,7 @@ def text(path: Path) -> str | None:
     return path.read_text("utf-8") if path.exists() else None
 
 
+@pytest.mark.wide
 def test_the_pages_are_up_to_date_whatever_prose_their_authors_write(copy: Path) -> None:
     for page in ("ARCHITECTURE.md", "CLI.md", "COMPATIBILITY.md"):
         path = copy / "docs" / page
@@ -82,6 +83,7 @@ def test_the_command_line_has_every_verb_and_option(root: Path) -> None:
         assert [name for name in options if f"`{name}`" not in section] == []
 
 
+@pytest.mark.wide
 def test_the_picture_of_readme_is_drawn_by_a_browser(tmp_path: Path) -> None:
     browser = chromium()
     if browser is None:

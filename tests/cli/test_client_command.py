@@ -109,6 +109,7 @@ def test_a_client_may_be_one_file(locked: Path) -> None:
     assert not (locked / "one").exists()
 
 
+@pytest.mark.wide
 def test_two_processes_write_equal_bytes(locked: Path) -> None:
     for number in ("1", "2"):
         words = ("client", "weather", "--from", "server.json", "--into", number)

@@ -35,6 +35,7 @@ def test_a_method_of_both_sides_is_shown_as_one_of_two_ways() -> None:
     assert "was PingRequest (two-way request)" in report
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("format", ["text", "html"])
 def test_a_side_may_be_a_pipe(tmp_path: Path, format: str) -> None:
     """As `<(git show HEAD:schema.ts)` is; the page reads it beside all revisions."""

@@ -61,6 +61,7 @@ def test_what_was_just_written_passes_the_check(out: Path) -> None:
     assert {"MANIFEST.json", "_wire/text.py", "py.typed"} <= set(tree(out))
 
 
+@pytest.mark.wide
 def test_the_name_of_a_schema_file_may_be_no_text(tmp_path: Path) -> None:
     """As the bytes of an old disk, or in a locale that has no such letters."""
     schema = Path(os.fsdecode(bytes(tmp_path) + b"/\xe9.ts"))
@@ -72,6 +73,7 @@ def test_the_name_of_a_schema_file_may_be_no_text(tmp_path: Path) -> None:
     assert b"\\udce9.ts" in b"".join(tree(out).values())
 
 
+@pytest.mark.wide
 def test_a_folder_may_be_named_by_way_of_one_that_is_not_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -440,6 +442,7 @@ def test_an_installed_wheel_asks_where(monkeypatch: pytest.MonkeyPatch, tmp_path
 # ---- equal bytes, plain output
 
 
+@pytest.mark.wide
 @pytest.mark.drawn
 @pytest.mark.parametrize("seed", ["0", "1", "4711"])
 def test_the_hash_seed_changes_nothing(made: Path, tmp_path: Path, seed: str) -> None:
@@ -465,6 +468,7 @@ def test_no_machine_path_is_written(made: Path, root: Path) -> None:
         assert str(made).encode() not in data, path
 
 
+@pytest.mark.wide
 def test_piped_output_is_plain(tmp_path: Path) -> None:
     env = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
     words = ("generate", *dog(tmp_path), *MODELS, "--out", tmp_path / "out")
@@ -502,6 +506,7 @@ def test_headers_name_the_command_that_wrote_them(made: Path, root: Path) -> Non
     assert "run `make generate`" in ours
 
 
+@pytest.mark.wide
 def test_black_formats_what_templates_make(tmp_path: Path) -> None:
     templates = tmp_path / "templates"
     templates.mkdir()

@@ -358,6 +358,7 @@ assert b'"x"' not in calls.encode(failed.error)
 """
 
 
+@pytest.mark.wide
 def test_extensions_follow_the_options_of_their_core(tmp_path: Path) -> None:
     options = ("--unknown", "drop", "--literals", "open", "--flavour", "msgspec")
     out = tmp_path / "mcp_wire"

@@ -181,12 +181,14 @@ WRITERS: Final = [
 ]
 
 
+@pytest.mark.wide
 def test_standard_output_may_be_closed() -> None:
     shell = f"{sys.executable} -m mcp_bindgen inspect 2025-11-25 Tool >&-"
     done = subprocess.run(shell, shell=True, stderr=subprocess.PIPE, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (cli.OK, b"")
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("words", wide_but(WRITERS[:1], WRITERS))
 def test_standard_error_may_be_closed(words: str, tmp_path: Path) -> None:
     shell = f"{sys.executable} -m mcp_bindgen {words.format(tmp_path / 'out')} 2>&-"
@@ -201,6 +203,7 @@ def test_a_message_for_a_closed_standard_error_goes_nowhere() -> None:
     assert (done.returncode, done.stdout) == (cli.COULD_NOT, b"")
 
 
+@pytest.mark.wide
 @pytest.mark.drawn
 @pytest.mark.parametrize("locale", ["C", "POSIX", "C.UTF-8"])
 def test_output_is_the_same_in_every_locale(locale: str) -> None:

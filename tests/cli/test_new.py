@@ -76,6 +76,7 @@ def test_the_next_command_names_the_folder_as_a_shell_reads_it(tmp_path: Path) -
     assert done.stderr.endswith(f"Next: make -C '{tmp_path}/my projects' try\n")
 
 
+@pytest.mark.wide
 def test_nothing_is_asked_where_standard_input_is_closed(tmp_path: Path) -> None:
     shell = f"{sys.executable} -m mcp_bindgen new weather --revisions {NEWEST} --dry-run <&-"
     done = subprocess.run(shell, shell=True, cwd=tmp_path, capture_output=True, check=False)
@@ -283,6 +284,7 @@ def test_on_a_terminal_it_asks(tmp_path: Path) -> None:
     assert unpacked(written(tmp_path / "my-server")) == unpacked(made(answers(revisions=(NEWEST,))))
 
 
+@pytest.mark.wide
 def test_on_a_terminal_yes_asks_nothing(tmp_path: Path) -> None:
     said, code = typed_in("", "new", "a", "--yes", "--dry-run", "--revisions", NEWEST, cwd=tmp_path)
     assert code == 0

@@ -135,6 +135,7 @@ def _lives(pid: int) -> bool:
     return True
 
 
+@pytest.mark.wide
 @pytest.mark.drawn
 @pytest.mark.parametrize("options", [[], ["--store", "memory:"]])
 def test_workers_that_share_no_store_are_warned_about(server: str, options: list[str]) -> None:
@@ -148,6 +149,7 @@ def test_workers_that_share_no_store_are_warned_about(server: str, options: list
     assert process.returncode == 0
 
 
+@pytest.mark.wide
 def test_workers_that_die_again_and_again_are_given_up(tmp_path: Path) -> None:
     marked = "import os, sys\nif 'spawn_main' in str(sys.argv) or os.getppid() != {}: os._exit(3)\n"
     (tmp_path / "w.py").write_text(marked.format(os.getpid()) + SERVER, "utf-8")
@@ -174,6 +176,7 @@ def test_options_that_cannot_go_together_are_refused(
     assert said in done.stderr
 
 
+@pytest.mark.wide
 def test_a_worker_that_ends_leaves_what_comes_to_the_others(tmp_path: Path) -> None:
     (tmp_path / "w.py").write_text(SERVER + WAITS, "utf-8")
     store, file = f"sqlite:///{tmp_path}/store.db", tmp_path / "waits"
@@ -190,6 +193,7 @@ def test_a_worker_that_ends_leaves_what_comes_to_the_others(tmp_path: Path) -> N
         assert line_of(process, r"worker (\d+) has ended \(0\)") == str(leaving)
 
 
+@pytest.mark.wide
 def test_workers_share_keys_where_the_environment_names_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

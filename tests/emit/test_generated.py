@@ -34,6 +34,7 @@ export interface Alone {
 """
 
 
+@pytest.mark.wide
 def test_black_finds_nothing_to_change_in_tuples_of_one_item(tmp_path: Path) -> None:
     for path, text in emit.generate([load(ALONE, "a.ts", "a")], emit.Options()).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
@@ -68,6 +69,7 @@ def _names(tree: ast.AST) -> Iterator[str]:
                 yield from _names(ast.parse(node.value, mode="eval"))
 
 
+@pytest.mark.wide
 def test_generated_modules_name_all_that_they_import() -> None:
     for file in FILES:
         assert not idle_imports(file.read_text("utf-8")), file

@@ -122,6 +122,7 @@ def test_an_item_that_is_no_tool_hides_no_other(item: Any, row: str) -> None:
 NEWEST: Final = ("--yes", "--revisions", pins.revisions()[-1])
 
 
+@pytest.mark.wide
 def test_the_project_of_what_is_left_starts(tmp_path: Path) -> None:
     listed: list[dict[str, Any]] = [
         GOOD,

@@ -65,6 +65,7 @@ def test_there_are_few_files_beside_the_protocol() -> None:
     assert len(outside(protected)) == counts[-1] + 2
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("chosen", [*(answers(transports=w) for w in WAYS), *OPTIONAL], ids=str)
 def test_dependencies_have_upper_bounds(chosen: Answers) -> None:
     body = tomllib.loads(made(chosen)["pyproject.toml"])
@@ -125,6 +126,7 @@ def today() -> str:
 """
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("ways", WAYS[:2], ids=",".join)
 def test_make_try_survives_another_tool(ways: tuple[str, ...], tmp_path: Path) -> None:
     project = write(made(answers(transports=ways, revisions=ALL[-1:])), tmp_path / "project")
@@ -164,6 +166,7 @@ def laid_out(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [write(made(chosen), home / f"{number}") for number, chosen in enumerate(LAID_OUT)]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("command", [("check",), ("format", "--check")], ids=" ".join)
 def test_what_is_written_pleases_ruff(laid_out: list[Path], command: Sequence[str]) -> None:
     done = subprocess.run(
@@ -176,6 +179,7 @@ def test_what_is_written_pleases_ruff(laid_out: list[Path], command: Sequence[st
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.wide
 def test_what_is_written_pleases_black(laid_out: list[Path]) -> None:
     import black  # where it is used: each worker would wait for it
 

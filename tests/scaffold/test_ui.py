@@ -34,6 +34,7 @@ def page(tmp_path: Path, loopback: Loopback, monkeypatch: pytest.MonkeyPatch) ->
         yield browser
 
 
+@pytest.mark.wide
 def test_the_page_of_a_new_project_shows_what_its_tool_finds_and_finds_more(page: Page) -> None:
     frame = shown(page, "search", {"text": "uri"}, "document.querySelector('dt') !== null")
     assert page.run(WORDS, frame) == ["resource", "template"]

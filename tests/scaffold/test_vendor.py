@@ -152,6 +152,7 @@ def vendored_files(files: Mapping[str, str]) -> dict[str, str]:
     return {p.removeprefix(head): text for p, text in files.items() if p.startswith(head)}
 
 
+@pytest.mark.wide
 def test_nothing_of_ours_is_imported_by_name() -> None:
     for path, text in vendored_files(made(answers())).items():
         for node in ast.walk(ast.parse(text if path.endswith(".py") else "")):
@@ -179,6 +180,7 @@ def test_the_license_and_the_notice_of_the_protocol_come_along(root: Path) -> No
     assert files["NOTICE"] == (root / "schema/NOTICE").read_text("utf-8")
 
 
+@pytest.mark.wide
 @pytest.mark.drawn
 @pytest.mark.parametrize(("count", "ways"), [(1, WAYS[0]), (1, WAYS[1]), (len(ALL), WAYS[2])])
 def test_every_file_is_needed(count: int, ways: tuple[str, ...], tmp_path: Path) -> None:

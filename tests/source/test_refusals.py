@@ -160,6 +160,7 @@ def test_text_that_is_not_utf8_is_refused_at_its_line() -> None:
     assert "0xff" in str(error)
 
 
+@pytest.mark.wide
 def test_a_file_may_be_as_large_as_the_limit_and_no_larger() -> None:
     read(b" " * MAX_SCHEMA_BYTES, "a.ts")
     assert str(MAX_SCHEMA_BYTES) in str(refusal(b" " * (MAX_SCHEMA_BYTES + 1), LimitExceeded))
@@ -196,6 +197,7 @@ def test_ten_thousand_arms_are_no_levels() -> None:
     assert len(module.declarations) == 2
 
 
+@pytest.mark.wide
 def test_a_comment_of_ten_megabytes_is_read() -> None:
     text = b"/** " + b"* a@b {\n" * 1_300_000 + b"*/\ntype A = 1;\n" + b"// x\n" * 100_000
     assert [d.name for d in read(text, "a.ts").declarations] == ["A"]

@@ -103,6 +103,7 @@ def test_what_a_page_does_not_know_is_answered_with_an_error(page: Page) -> None
     assert pong["result"] == {}
 
 
+@pytest.mark.wide
 def test_a_page_shows_text_of_a_server_as_text(page: Page) -> None:
     frame = voted(page, "<img src=x onerror=alert(1)>")
     assert page.run("document.querySelector('h1').innerText", frame).startswith("<img")

@@ -212,6 +212,7 @@ async def opened(
         yield one, other
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(
     ("engine", "fault"),
     [

@@ -120,6 +120,7 @@ def waiting(limits: Limits) -> tuple[Server, asyncio.Event]:
     return server, may_end
 
 
+@pytest.mark.wide
 async def test_ten_thousand_calls_in_flight_are_each_answered() -> None:
     limits = Limits(in_flight=CALLS)
     server, may_end = waiting(limits)

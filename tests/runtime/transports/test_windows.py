@@ -119,6 +119,7 @@ async def test_a_server_is_started_used_and_ended(windows: None, tmp_path: Path)
         assert [text_of(each) for each in await asyncio.gather(*calls)] == [*map(str, range(50))]
 
 
+@pytest.mark.wide
 async def test_many_servers_at_once_have_threads_enough(windows: None, tmp_path: Path) -> None:
     started = command(tmp_path, SERVER)  # written once: another server may be reading the file
 

@@ -58,6 +58,7 @@ async def test_a_thousand_clients_that_come_and_go_leave_nothing() -> None:
 # ---- the end
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("kind", ["get", "sse", "listen"])
 async def test_a_thousand_open_streams_are_ended_in_good_order_without_waiting(
     kind: str,
