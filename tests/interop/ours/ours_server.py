@@ -1,6 +1,7 @@
 """Our server: what every peer server here offers.
 
-Usage: ours_server.py [http|sse PORT]; over HTTP what is said goes to the file that WIRE names.
+Usage: ours_server.py [REVISION | http|sse PORT]; it speaks that revision alone, or all. Over HTTP
+what is said goes to the file that WIRE names.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import sys
 from dataclasses import dataclass
 
 from mcp_runtime import Context, Server
+from mcp_runtime.revisions import ALL
 
-server = Server("ours-server", "1", show_errors=True)
+revisions = sys.argv[1:] if len(sys.argv) == 2 else ALL
+server = Server("ours-server", "1", show_errors=True, revisions=revisions)
 
 
 @dataclass
@@ -96,7 +99,7 @@ async def languages(typed: str) -> list[str]:
     return [name for name in ("perl", "python") if name.startswith(typed)]
 
 
-if len(sys.argv) > 1:
+if len(sys.argv) > 2:
     with open(os.environ["WIRE"], "ab", buffering=0) as file:
 
         def keep(direction: str, data: bytes) -> None:

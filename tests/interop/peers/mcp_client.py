@@ -111,7 +111,8 @@ async def act(client: Client) -> None:
     seen["prompt"] = [[message.role, message.content.text] for message in prompt.messages]
     argument = {"name": "language", "value": "py"}
     ref = PromptReference(type="ref/prompt", name="review")
-    seen["complete"] = (await client.complete(ref, argument)).completion.values
+    completed = await tried(client.complete(ref, argument))
+    seen["complete"] = completed if isinstance(completed, dict) else completed.completion.values
     seen["wait"] = await give_up(client)
     seen["again"] = await called(client, "add", {"a": 1, "b": 1})
     seen["grown"] = await watch(client)
