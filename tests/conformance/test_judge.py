@@ -14,7 +14,7 @@ import pytest
 from tests.conformance import watched
 from tests.conformance.judge import judged, scenario, scenario_name, unscored
 from tests.conformance.others import failed
-from tests.conformance.run import print_score
+from tests.conformance.run import BRIDGED, REQUIRED, print_bridged_score, print_score
 
 OUTPUT: Final = """\
 Total: 3 passed, 1 failed
@@ -161,3 +161,35 @@ def test_another_sdk_fails_by_its_checks_and_not_by_how_its_client_ended() -> No
     empty = scenario("empty", [])
     required = {"passed", "refused", "empty", "not run"}
     assert failed(required, [passed, refused, empty]) == ["empty", "not run", "refused"]
+
+
+@pytest.mark.parametrize("revision", BRIDGED["server"])
+def test_each_scenario_that_a_bridge_rules_out_is_required_without_one_and_has_a_reason(
+    revision: str,
+) -> None:
+    table = BRIDGED["server"][revision]
+    assert table["spoken"] != revision
+    assert table["cannot"].keys() < set(REQUIRED["server"][revision]["scenarios"])
+    assert all(len(reason.split()) > 3 for reason in table["cannot"].values())
+
+
+@pytest.mark.parametrize(
+    ("passed", "fails"), [("all but the listed ones", False), ("all", True), ("too few", True)]
+)
+def test_behind_a_bridge_exactly_the_listed_scenarios_may_fail(
+    passed: str, fails: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (revision, table), *_ = BRIDGED["server"].items()
+    failing = {
+        "all but the listed ones": {*table["cannot"]},
+        "all": set[str](),
+        "too few": {*table["cannot"], "tools-list"},
+    }[passed]
+    scenarios = [
+        scenario(name, [{"id": "a", "status": "FAILURE" if name in failing else "SUCCESS"}])
+        for name in REQUIRED["server"][revision]["scenarios"]
+    ]
+    assert print_bridged_score(revision, scenarios, {}) is fails
+    printed = capsys.readouterr().out
+    assert ("take it out of bridged.toml" in printed) is (passed == "all")
+    assert ("tools-list: a: FAILURE" in printed) is (passed == "too few")
