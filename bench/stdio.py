@@ -21,7 +21,7 @@ from bench import peers
 from bench.pairs import PAIRS, Pair, Row, row
 from bench.quiet import quiet_machine
 
-__all__ = ["ERAS", "INITIALIZE", "WORKS", "Server", "is_sum", "paired", "stdio"]
+__all__ = ["ERAS", "INITIALIZE", "WORKS", "Server", "is_sum", "paired", "peak_memory", "stdio"]
 
 _HERE: Final = Path(__file__).parent / "servers"
 _OURS: Final = (sys.executable, str(_HERE / "ours.py"))
@@ -152,9 +152,7 @@ class Server:
 
     def memory(self) -> float:
         """The most that it ever held, in bytes."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        peak = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
-        return float(peak.split()[1]) * 1024
+        return peak_memory(self.process.pid)
 
     def close(self) -> None:
         assert self.process.stdin is not None
@@ -162,6 +160,13 @@ class Server:
         self.process.stdin.close()
         self.process.wait(_PATIENCE)
         self.process.stdout.close()
+
+
+def peak_memory(process: int) -> float:
+    """The most bytes that a process ever held."""
+    status = Path(f"/proc/{process}/status").read_text()
+    peak = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
+    return float(peak.split()[1]) * 1024
 
 
 def is_sum(answer: dict[str, Any]) -> bool:
