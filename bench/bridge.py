@@ -119,11 +119,11 @@ def listed(command: Sequence[str], tools: int) -> Listing:
         _answer(process, 1)
         say(method="notifications/initialized")
         say(id=2, method="tools/list")
-        found = len(_answer(process, 2)["result"]["tools"])
+        count = len(_answer(process, 2)["result"]["tools"])
         seconds = time.perf_counter() - begin
         memory = peak_memory(process.pid)
-        if found != tools:
-            raise RuntimeError(f"{process.args!r} listed {found} of {tools} tools")
+        if count != tools:
+            raise RuntimeError(f"{process.args!r} listed {count} of {tools} tools")
     return Listing(seconds, memory)
 
 

@@ -200,8 +200,8 @@ class Server(Decorators):
     def accept(self, wire: Wire) -> ServerWireConnection:
         """Start to serve one client on a wire, and return the connection.
 
-        Await its `until_gone()` at the end; until then the server has no task that waits for the
-        client.
+        Await its `wait_until_gone()` at the end; until then the server has no task that waits for
+        the client.
         """
         connection = ServerWireConnection(self._dispatcher)
         connection.begin(wire)
