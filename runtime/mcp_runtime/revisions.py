@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from types import ModuleType
-from typing import Any, Final, Literal, TypeAlias, TypeVar, get_type_hints
+from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args, get_type_hints
 
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import fields
@@ -104,6 +104,10 @@ class Revision:
         return next((first for first, here in self.renamed.items() if here == name), name)
 
     @cached_property
+    def _plain(self) -> dict[str, object]:
+        return {}
+
+    @cached_property
     def models(self) -> ModuleType:
         return mcp_wire.load(self.name, "models_msgspec")
 
@@ -134,6 +138,17 @@ class Revision:
     def decode(self, position: Position, method: str, raw: bytes) -> Any:
         """The model of a body. Raises DecodeError, and KeyError where the method has none."""
         return self._decode(self._types[position][method], raw)
+
+    def decode_plain(self, method: str, raw: bytes) -> Any:
+        """Decode the result of a request that is answered at once: the arm of the result's type
+        which is a result of this method alone. Raises DecodeError, and KeyError.
+        """
+        if method not in self._plain:
+            of = self._types["result"][method]
+            others = [each for name, each in self._types["result"].items() if name != method]
+            shared = {arm for each in others for arm in get_args(each)}
+            self._plain[method] = next((a for a in get_args(of) if a not in shared), of)
+        return self._decode(self._plain[method], raw)
 
     def decode_no_params(self, method: str) -> Any:
         """UNSET for absent params. Raises DecodeError where they are required."""

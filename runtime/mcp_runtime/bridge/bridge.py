@@ -16,13 +16,14 @@ from typing import Any, Final, Unpack
 
 from msgspec import structs
 
+from mcp_runtime.bridge.carrier import Carrier
 from mcp_runtime.bridge.front import Front, FrontOptions
 from mcp_runtime.bridge.hooks import Access, Allow, Crossing, Observe, Rewrite
 from mcp_runtime.bridge.link import Link
 from mcp_runtime.bridge.links import Links, has_session
 from mcp_runtime.bridge.listing import LISTS, Listing
 from mcp_runtime.bridge.losses import tell
-from mcp_runtime.bridge.names import Kind, clashes
+from mcp_runtime.bridge.names import FEATURES, Kind, clashes
 from mcp_runtime.bridge.ongoing import Ongoing, Parked, identity, new_id, resumed_id
 from mcp_runtime.bridge.sending import Sending, as_client_error, no_such_resource
 from mcp_runtime.bridge.upstream import Target, upstreams
@@ -37,15 +38,10 @@ from mcp_runtime.revisions import revision
 from mcp_runtime.server.asking import InputNeeded
 from mcp_runtime.server.context import Context
 from mcp_runtime.server.functions.output_schema import failed_call
+from mcp_runtime.server.peer import Peer
 
 log: Final = logging.getLogger("mcp_runtime.bridge")
 
-_FEATURES: Final[Mapping[str, tuple[Kind, str]]] = {
-    "tools/call": ("tool", "name"),
-    "prompts/get": ("prompt", "name"),
-    "resources/read": ("resource", "uri"),
-}
-"""By method: the kind of the feature it uses, and the member of its params with the name."""
 _DECLARED: Final = (
     "tools.listChanged",
     "resources.listChanged",
@@ -98,9 +94,14 @@ class Bridge:
         listing = Listing(self._links, self._is_allowed, limits)
         for method in LISTS:
             self.server.put(method, self._wrap(method, listing.handler(method)))
-        for method in (*_FEATURES, "completion/complete"):
+        for method in (*FEATURES, "completion/complete"):
             self.server.put(method, self._wrap(method, self._forward))
         self.server.on("notifications/roots/list_changed")(self._announce_roots)
+        if rewrite is None:
+            tell = None if observe is None else self._tell
+            self.server.carry_by(
+                partial(Carrier, self._links, allow=allow, meet=self._meet, tell=tell)
+            )
 
     # ---- its life
 
@@ -165,7 +166,8 @@ class Bridge:
         """Wrap a handler: errors become the client's, and `observe` is called."""
 
         async def handle(params: Any, ctx: Context) -> Any:
-            self._meet(ctx)
+            if has_session(ctx):
+                self._meet(ctx.peer)
             is_told = self._observe is not None or log.isEnabledFor(logging.INFO)
             sending = Sending(method, ctx, is_told=is_told)
             code: int | None = None
@@ -194,10 +196,9 @@ class Bridge:
             except Exception:
                 log.exception("observe failed")
 
-    def _meet(self, ctx: Context) -> None:
+    def _meet(self, peer: Peer) -> None:
         """Close a client's links when its connection ends."""
-        peer = ctx.peer
-        if peer not in self._peers and has_session(ctx):
+        if peer not in self._peers:
             self._peers.add(peer)
             peer.on_end(lambda: self._forget(peer))
 
@@ -335,8 +336,8 @@ def _feature(method: str, params: Any) -> tuple[Kind, str, Callable[[str], Any]]
 
     Raises RpcError for a reference to no feature.
     """
-    if method in _FEATURES:
-        kind, member = _FEATURES[method]
+    if method in FEATURES:
+        kind, member = FEATURES[method]
         return kind, getattr(params, member), lambda own: structs.replace(params, **{member: own})
     ref = params.ref
     if isinstance(ref, t.PromptReference):

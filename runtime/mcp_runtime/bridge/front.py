@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.server import Server
+from mcp_runtime.shared.connection import Carrier
 from mcp_runtime.shared.uri_template import is_uri
 
 if TYPE_CHECKING:
@@ -61,6 +62,10 @@ class Front(Server):
     def put(self, method: str, handler: Callable[..., Any]) -> None:
         """Answer a method with a handler."""
         self.on(method)(handler)
+
+    def carry_by(self, make: Callable[[Mapping[str, object]], Carrier]) -> None:
+        """Let a carrier take requests, made with the handlers put here."""
+        self._dispatcher.carrier = make(dict(self._dispatcher.handlers))
 
     def declare(self, capability: str) -> None:
         """Declare a capability, a dotted path."""

@@ -9,13 +9,16 @@ from contextlib import suppress
 from itertools import count
 from typing import Any, Final, NamedTuple, Protocol
 
-from mcp_runtime.bridge.ongoing import Ongoing
+from mcp_runtime.bridge.ongoing import Ongoing, Running
 from mcp_runtime.bridge.upstream import Upstream
 from mcp_runtime.client.client import Client
+from mcp_runtime.client.connection import ClientConnection
 from mcp_runtime.client.subscription import Change
+from mcp_runtime.core.session.events import Called
 from mcp_runtime.core.session.subscriptions import LISTS
 from mcp_runtime.core.terms.capabilities import declares
 from mcp_runtime.core.wire import error_codes
+from mcp_runtime.core.wire.jsonrpc import Id
 from mcp_runtime.errors import NotReached, RpcError, SessionError, TimedOut
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
@@ -68,7 +71,7 @@ class Link:
         self.name: Final = name
         self.upstream: Final = upstream
         self.owner: Final = owner
-        self.running: dict[Ongoing, None] = {}
+        self.running: dict[Running, None] = {}
         """Requests under way, the newest last."""
         self.failure: BaseException | None = None
         self.tokens: Final = count(1)
@@ -76,6 +79,7 @@ class Link:
         self.limits: Final = user.limits
         self._user = user
         self._last: Context | None = None
+        self._connection: ClientConnection | None = None
         self._watching: dict[str, asyncio.Task[None]] = {}
         self._over = asyncio.Event()
         self._opened: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
@@ -113,12 +117,12 @@ class Link:
         """True if the server is gone, or never came."""
         if not self._opened.done():
             return self.task.done()
-        return self.failure is not None or not self._opened.result().is_connected
+        return self.failure is not None or not self.opened.is_connected
 
     @property
     def shares(self) -> bool:
         """True if requests of strangers may run at one time, since each names its questions."""
-        return self.is_open and revision(self._opened.result().revision).era == "per-request"
+        return self.is_open and revision(self.opened.revision).era == "per-request"
 
     def close(self) -> None:
         """Close the connection, in its own task."""
@@ -172,6 +176,32 @@ class Link:
         """Remember the newest request of the owner: messages which belong to none go to it."""
         self._last = ctx
 
+    def carrying(self, carried: Running, called: Called) -> None:
+        """Count a carried request as running, until it is removed from `running`."""
+        self.running[carried] = None
+        last = self._last
+        if last is None or last.called.terms.translation is not called.terms.translation:
+            self._last = carried.ctx
+
+    def free_token(self, wish: Id) -> Id:
+        """Return the progress token of a request: the wish, or another one if it is taken."""
+        pending = self.opened.connection.session.pending
+        while pending.has_token(wish):
+            wish = next(self.tokens)
+        return wish
+
+    @property
+    def connection(self) -> ClientConnection | None:
+        """The connection to the server; None while it is not open."""
+        if self._connection is None or self._connection.is_gone:
+            self._connection = self.opened.connection if self.is_open else None
+        return self._connection
+
+    @property
+    def opened(self) -> Client:
+        """The client, once the link is open."""
+        return self._opened.result()
+
     def _asker(self, method: str) -> Callable[[Any], Any]:
         async def ask(params: Any) -> Any:
             return await self._ask(method, params)
@@ -201,7 +231,7 @@ class Link:
         ctx = self._context()
         if ctx is not None:
             logger = None if params.logger is t.UNSET else params.logger
-            ctx.peer.spawn(ctx.log(params.level, params.data, logger))
+            ctx.peer.log_at_once(ctx.called, params.level, params.data, logger)
 
     def _pass_visit(self, elicitation_id: str) -> None:
         ctx = self._context()
@@ -210,7 +240,7 @@ class Link:
 
     async def announce_roots(self) -> None:
         if self.is_open and declares(self.owner.capabilities, "roots"):
-            await self._opened.result().roots_changed()
+            await self.opened.roots_changed()
 
     # ---- changes
 
@@ -229,7 +259,7 @@ class Link:
         """Subscribe to resources, by their own URIs, which are not subscribed yet."""
         if not self.is_open:
             return
-        client = self._opened.result()
+        client = self.opened
         if declares(client.server_capabilities, "resources.subscribe"):
             for uri in uris:
                 if uri not in self._watching:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 from msgspec import json
 
 from mcp_runtime.bridge.backoff import Backoff
 from mcp_runtime.bridge.link import Link, LinkUser, Owner
+from mcp_runtime.bridge.names import Names
 from mcp_runtime.bridge.upstream import Upstream
 from mcp_runtime.core.wire import error_codes
 from mcp_runtime.errors import RpcError, SessionError
@@ -32,6 +34,8 @@ class Links:
     def __init__(self, name: str, upstream: Upstream, user: LinkUser) -> None:
         self.name: Final = name
         self.upstream: Final = upstream
+        self.is_plain: Final = upstream.names == Names()
+        """True if clients see the server's own names."""
         self.open: dict[Link, bytes] = {}
         """The links by age, each with the key of its owner."""
         self._user = user
@@ -63,6 +67,14 @@ class Links:
                 raise RpcError(error_codes.BUSY, why) from None
         link.use(ctx)
         return link
+
+    def open_link(self, peer: object, capabilities: Mapping[str, Any]) -> Link | None:
+        """Return the open link of a client with a session; None if there is none."""
+        for link in self.open:
+            owner = link.owner
+            if owner.peer is peer and owner.capabilities == capabilities:
+                return link if link.connection is not None else None
+        return None
 
     def _free(self, owner: Owner, is_exclusive: bool) -> Link | None:
         """Return a link to use at once; None if the limit is reached."""

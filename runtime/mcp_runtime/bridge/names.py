@@ -23,6 +23,12 @@ KEYS: Final[Mapping[Kind, str]] = {
     "template": "uri_template",
 }
 """The member with the name, by kind of feature."""
+FEATURES: Final[Mapping[str, tuple[Kind, str]]] = {
+    "tools/call": ("tool", "name"),
+    "prompts/get": ("prompt", "name"),
+    "resources/read": ("resource", "uri"),
+}
+"""By method: the kind of the feature it uses, and the member of its params with the name."""
 
 
 def add_prefix(kind: str, key: str, prefix: str) -> str:

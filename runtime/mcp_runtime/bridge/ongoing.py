@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from secrets import token_urlsafe
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from mcp_runtime.core.wire import error_codes
 from mcp_runtime.errors import NotOffered, RemoteError, RpcError
@@ -34,6 +34,18 @@ class _Question:
     method: str
     params: Any
     answer: asyncio.Future[Any]
+
+
+class Running(Protocol):
+    """A request under way at an upstream server, as far as its link knows it."""
+
+    @property
+    def ctx(self) -> Context: ...
+    @property
+    def is_driven(self) -> bool: ...
+    async def ask(self, method: str, params: Any, /) -> Any:
+        """Ask the client, as `Ongoing.ask` does."""
+        ...
 
 
 def identity(method: str, params: Any, principal: str) -> bytes:
@@ -82,7 +94,7 @@ class Ongoing:
         Raises RpcError if the client refuses, or offers no such feature.
         """
         if self.ctx.era == "handshake":
-            return await _ask_client(self.ctx, method, params, None)
+            return await ask_client(self.ctx, method, params, None)
         key = self._key(method, params)
         question = _Question(key, method, params, asyncio.get_running_loop().create_future())
         self._open[key] = question
@@ -133,7 +145,7 @@ class Ongoing:
             if question.answer.done():
                 continue
             try:
-                answer = await _ask_client(ctx, question.method, question.params, question.key)
+                answer = await ask_client(ctx, question.method, question.params, question.key)
             except InputNeeded as missing:
                 needed = missing
             except RpcError as error:
@@ -144,7 +156,11 @@ class Ongoing:
             raise needed
 
 
-async def _ask_client(ctx: Context, method: str, params: Any, key: str | None) -> Any:
+async def ask_client(ctx: Context, method: str, params: Any, key: str | None) -> Any:
+    """Ask the client and return its answer, a model.
+
+    Raises RpcError if the client refuses, or offers no such feature.
+    """
     try:
         return await ctx.ask(method, params, key=key)
     except RemoteError as error:

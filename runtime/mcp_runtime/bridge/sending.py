@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from msgspec import structs
 
@@ -32,6 +32,19 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
 
 log: Final = logging.getLogger("mcp_runtime.bridge")
+
+
+class Attempt(Protocol):
+    """A request of a client on its way to the server `upstream`; `name` is that of its feature."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def ctx(self) -> Context: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def upstream(self) -> str: ...
 
 
 class Sending:
@@ -104,7 +117,9 @@ class Sending:
     ) -> Any:
         """Send the request once, with the client's own `_meta` and its wish for progress."""
         wants_progress = params.meta.progress_token is not t.UNSET
-        meta = _meta(client, params.meta, next(link.tokens) if wants_progress else t.UNSET)
+        meta = _meta(
+            client, params.meta, link.free_token(next(link.tokens)) if wants_progress else t.UNSET
+        )
         sent = structs.replace(params, meta=meta, **changing)
 
         async def pass_on(progress: float, total: float | None, message: str | None) -> None:
@@ -149,7 +164,7 @@ def no_such_resource(uri: str, ctx: Context) -> RpcError:
     return rpc_errors.resource_not_found(uri, code)
 
 
-def as_client_error(error: Exception, sending: Sending) -> Exception:
+def as_client_error(error: Exception, sending: Attempt) -> Exception:
     """Return an error of an upstream server as the client may read it.
 
     The server's own errors pass with their data. The text of other errors may name a command or an

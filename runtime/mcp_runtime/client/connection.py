@@ -15,7 +15,7 @@ from mcp_runtime.client.progress import ProgressCalls
 from mcp_runtime.client.subscription import Subscription
 from mcp_runtime.core.session.client_session import ClientSession
 from mcp_runtime.core.session.events import Called, Event, Notified, Opened
-from mcp_runtime.core.session.pending import Timeout
+from mcp_runtime.core.session.pending import PendingRequest, Timeout
 from mcp_runtime.core.terms.log_levels import require_level
 from mcp_runtime.core.terms.translation import Terms
 from mcp_runtime.core.wire import error_codes
@@ -77,6 +77,9 @@ class ClientConnection(Connection):
         session = ClientSession(settings.offer, next_id=count(1).__next__, limits=settings.limits)
         super().__init__(session, trace=settings.trace)
         self.hooks = settings.hooks
+        self._carry_timeout = Timeout(
+            settings.answer_timeout, settings.limits.total, progress_counts=True
+        )
         self._opened: asyncio.Future[None] = self.loop.create_future()
         self.is_gone = False
 
@@ -167,6 +170,25 @@ class ClientConnection(Connection):
             return await self.request(
                 method, params, timeout=timeout, token=token, on_progress=called
             )
+
+    def carry(
+        self, method: str, params: bytes, waiter: asyncio.Future[Any], *, token: Id | None = None
+    ) -> PendingRequest:
+        """Send a request whose params are JSON of the server's revision.
+
+        `waiter` gets the result as JSON, or the exception. Raises LocalError.
+        """
+        sent, data = self.session.carry(
+            method, params, now=self.loop.time(), timeout=self._carry_timeout, token=token
+        )
+        sent.waiter = waiter
+        self._wake_at(sent.due)
+        self.send(data)
+        return sent
+
+    def give_up(self, sent: PendingRequest, reason: str) -> None:
+        """Cancel a request sent by `carry`."""
+        self.send(self.session.cancel(sent.id, reason))
 
     async def set_log_level(self, level: str) -> None:
         """Ask for log messages of at least this level from now on.

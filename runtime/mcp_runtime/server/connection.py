@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Collection, Mapping
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from itertools import count
 from typing import Any, ClassVar, Final, Protocol
@@ -27,7 +27,7 @@ from mcp_runtime.server.broadcast import ChangeListener
 from mcp_runtime.server.context import Context, ServerView
 from mcp_runtime.server.functions.output_schema import failed_call
 from mcp_runtime.server.peer import Peer
-from mcp_runtime.shared.connection import Connection, Hooks, Trace, WireConnection
+from mcp_runtime.shared.connection import Carrier, Connection, Hooks, Trace, WireConnection
 from mcp_runtime.shared.places import Room
 from mcp_runtime.stores import Store
 from mcp_runtime.transports.wire import Wire
@@ -61,6 +61,12 @@ class Dispatcher(ServerView, Protocol):
     def forgiven(self) -> Counter[str]: ...
     @property
     def reruns(self) -> Collection[str]: ...
+    @property
+    def middleware(self) -> Sequence[object]: ...
+    @property
+    def handlers(self) -> Mapping[str, object]: ...
+    @property
+    def carrier(self) -> Carrier | None: ...
     def list_digests(self) -> Mapping[str, str]: ...
     @property
     def tool_scopes(self) -> Mapping[str, Collection[str]]: ...
@@ -143,6 +149,21 @@ class ServerConnection(Connection):
             return super()._answer_unsendable(called, why)
         return self.session.answer(called.id, failed_call(f"the result cannot be sent: {why}"))
 
+    def context(self, called: Called) -> Context:
+        """Return the context of a request taken by the carrier."""
+        return Context(self.server, self, called)
+
+    def admits(self, called: Called) -> bool:
+        """Count a request for the carrier; return False above a rate limit."""
+        limit = _RATES.get(called.method)
+        return limit is None or self._is_admitted(limit)
+
+    def report_at_once(
+        self, called: Called, progress: float, total: float | None, message: str | None
+    ) -> None:
+        """Send progress as `report` does, without waiting for room."""
+        self.send(self.session.report(called.id, progress, total, message), called.id)
+
     def _is_admitted(self, limit: str) -> bool:
         """Return True if the rate limit with this name admits one more request."""
         if limit not in self._rates:
@@ -186,18 +207,26 @@ class ServerConnection(Connection):
 
         Nothing is sent about a cancelled request. Raises ValueError for an unknown level.
         """
+        if self.log_at_once(called, level, data, logger):
+            await self.drain()
+
+    def log_at_once(self, called: Called, level: str, data: Any, logger: str | None) -> bool:
+        """Send a log message as `log` does, without waiting for room; return False if it is not
+        sent.
+        """
         if self._log_rate is None:
             self._log_rate = Bucket(self.server.limits.log_rate)
-        if self._log_rate.allow(self.loop.time()) and not called.is_cancelled:
-            message = self.server_session.log(called.id, called.terms, level, data, logger)
-            self.send(message, called.id)
-            await self.drain()
+        if not self._log_rate.allow(self.loop.time()) or called.is_cancelled:
+            return False
+        message = self.server_session.log(called.id, called.terms, level, data, logger)
+        self.send(message, called.id)
+        return bool(message)
 
     async def report(
         self, called: Called, progress: float, total: float | None, message: str | None
     ) -> None:
         """Send progress on a request, if the client wants it and `progress` has grown."""
-        self.send(self.session.report(called.id, progress, total, message), called.id)
+        self.report_at_once(called, progress, total, message)
         await self.drain()
 
     def forgives(self, name: str) -> bool:
@@ -265,6 +294,7 @@ class ServerWireConnection(ServerConnection, WireConnection):
     def begin(self, wire: Wire, grace: float = 0.0) -> None:
         """Serve from now on, in callbacks of the event loop."""
         self._grace = grace
+        self.carrier = self.server.carrier
         self.server.connections.add(self)
         self.ping_every = self.server.ping_every
         self.attach(wire)

@@ -35,7 +35,7 @@ from mcp_runtime.server.lifespan import Lifespan
 from mcp_runtime.server.methods import Handler, Middleware, ProtocolMethods, around
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.server.registry import Features
-from mcp_runtime.shared.connection import Hooks
+from mcp_runtime.shared.connection import Carrier, Hooks
 from mcp_runtime.shared.threads import Threads
 from mcp_runtime.shared.uri_template import is_uri
 from mcp_runtime.stores import Store
@@ -45,6 +45,8 @@ class ServerDispatcher:
     """The offer of a server, and the handlers of its messages."""
 
     lifespan: Lifespan | None = None
+    carrier: Carrier | None = None
+    """Takes requests of clients on streams in their handlers' place, if it can; a bridge's."""
     facade: Any = None
     """The server object of another library's API, if handlers were written for one."""
 

@@ -55,6 +55,8 @@ _tolerance_log: Final = logging.getLogger("mcp_runtime.tolerances")
 
 OnProgress: TypeAlias = Callable[[float, float | None, str | None], object]
 """Called with progress, total and message; a client awaits the result if it is awaitable."""
+Carrier: TypeAlias = Callable[[Called, Any], bool]
+"""Called with a request and its connection; True if it takes the request in a handler's place."""
 Trace: TypeAlias = Callable[[Literal["received", "sent", "forgiven", "dropped"], bytes], None]
 """Called with a direction and bytes: a whole message, the name of a tolerance used ("forgiven"), or
 the beginning of a message above the limit ("dropped")."""
@@ -104,6 +106,8 @@ class Connection(ABC):
     transport: Transport = "stream"
     hooks = Hooks()
     """The hooks of the server or of the client."""
+    carrier: Carrier | None = None
+    """Called with each request of the peer; it may take the request in a handler's place."""
     _session_watch: Watch | None = None
 
     ping_every: float | None = None
@@ -127,8 +131,8 @@ class Connection(ABC):
     ) -> None:
         self.session = session
         self.loop = asyncio.get_running_loop()
-        self._tasks: dict[Id, asyncio.Task[None]] = {}
-        self._loose: set[asyncio.Task[None]] = set()
+        self._tasks: dict[Id, asyncio.Future[Any]] = {}
+        self._loose: set[asyncio.Future[Any]] = set()
         trace = None if trace is None else _guard(trace)
         if session.tolerances.watch is None:  # several sessions may share them
             session.tolerances.watch = partial(_note_forgiven, trace, forgiven)
@@ -211,8 +215,10 @@ class Connection(ABC):
         self.send(event.data, event.about)
 
     def _on_call(self, event: Called) -> None:
-        task = self.loop.create_task(self._serve(event))
-        if not task.done():  # with an eager task factory it may be, and is registered in `_serve`
+        if self.carrier is not None and self.carrier(event, self):
+            return
+        task = self.loop.create_task(self.run_handler(event))
+        if not task.done():  # with an eager task factory it may be: `run_handler` has registered it
             self._tasks[event.id] = task
 
     def _on_answer(self, event: Answered) -> None:
@@ -257,12 +263,13 @@ class Connection(ABC):
         """Run the handler of a notification; log its exceptions."""
         self._keep(self.loop.create_task(_log_exceptions(work)))
 
-    def _keep(self, task: asyncio.Task[None]) -> None:
+    def _keep(self, task: asyncio.Future[Any]) -> None:
         """Register a task for which `finished` waits."""
         self._loose.add(task)
         task.add_done_callback(self._loose.discard)
 
-    async def _serve(self, called: Called) -> None:
+    async def run_handler(self, called: Called) -> None:
+        """Run the handler of a request, and send the response."""
         answer = b""
         if called.id not in self._tasks and (task := asyncio.current_task(self.loop)):
             self._tasks[called.id] = task  # an eager task runs before `_on_call` can register it
@@ -299,6 +306,25 @@ class Connection(ABC):
                 self.send(answer, called.id)
                 raise
             return answer
+
+    def take(self, called: Called, task: asyncio.Future[Any]) -> None:
+        """Register the task of a request taken by the carrier: it is cancelled with the request."""
+        self._tasks[called.id] = task
+
+    def pass_on(self, called: Called, result: Any) -> None:
+        """Answer a request taken by the carrier; bytes are JSON of the peer's revision, other
+        results are models.
+        """
+        session, id = self.session, called.id
+        is_json = result.__class__ is bytes
+        self.send(session.pass_on(id, result) if is_json else session.answer(id, result), id)
+        self._on_response(id)
+
+    def pass_error(self, called: Called, error: RpcError) -> None:
+        """Refuse a request taken by the carrier."""
+        data = self.session.refuse(called.id, error.code, error.message, error.data)
+        self.send(data, called.id)
+        self._on_response(called.id)
 
     async def _run_in_hooks(self, called: Called) -> Any:
         """Run the handler of a request inside of the hooks."""

@@ -25,6 +25,27 @@ REST: Final = 1024 * 1024
 """The largest size of a pipe without privileges."""
 
 
+class _Cork(threading.local):
+    """The outlets written to while an inlet of the same thread hands a chunk on.
+
+    They write when it is handed on: a message that only passes through needs no further iteration
+    of the event loop, and messages of one chunk still share a write.
+    """
+
+    is_reading = False
+
+    def __init__(self) -> None:
+        self.flushes: list[Callable[[], None]] = []
+
+    def flush(self) -> None:
+        self.is_reading = False
+        while self.flushes:
+            self.flushes.pop()()
+
+
+_CORK: Final = _Cork()
+
+
 class Inlet:
     """A reader of `fd`; it closes `fd` at the end."""
 
@@ -34,7 +55,7 @@ class Inlet:
         self._loop = asyncio.get_running_loop()
         self._fd = fd
         self._open = True
-        self._paused = True
+        self.is_paused = True
         self._fetching: asyncio.Future[bytes] | None = None
         self._worker = _Worker(self._loop)
         self._watched = WATCHES_PIPES and not stat.S_ISREG(os.fstat(fd).st_mode)
@@ -55,14 +76,14 @@ class Inlet:
         self.resume()
 
     def pause(self) -> None:
-        if self._open and not self._paused:
-            self._paused = True
+        if self._open and not self.is_paused:
+            self.is_paused = True
             if self._watched:
                 self._loop.remove_reader(self._fd)
 
     def resume(self) -> None:
-        if self._open and self._paused:
-            self._paused = False
+        if self._open and self.is_paused:
+            self.is_paused = False
             self._watch()
 
     def _watch(self) -> None:
@@ -81,7 +102,11 @@ class Inlet:
             return
         except OSError:  # of a terminal whose other side is gone
             chunk = b""
-        self._got(chunk)
+        _CORK.is_reading = True
+        try:
+            self._got(chunk)
+        finally:
+            _CORK.flush()
 
     def _got(self, chunk: bytes) -> None:
         if chunk:
@@ -91,7 +116,7 @@ class Inlet:
             self._ended()
 
     def _fetch(self) -> None:
-        if self._open and not self._paused and self._fetching is None:
+        if self._open and not self.is_paused and self._fetching is None:
             self._fetching = self._worker.run(_read, self._fd)
             self._fetching.add_done_callback(self._on_fetch_end)
 
@@ -214,7 +239,10 @@ class Outlet:
         self.waiting += len(data)
         if not self._busy:
             self._busy = True
-            self._loop.call_soon(self._flush if self._watched else self._hand_over)
+            if self._watched and _CORK.is_reading:
+                _CORK.flushes.append(self._flush)
+            else:
+                self._loop.call_soon(self._flush if self._watched else self._hand_over)
 
     def _fill(self) -> bool:
         if not self._rest and self._queue:
@@ -223,7 +251,8 @@ class Outlet:
         return bool(self._rest)
 
     def _flush(self) -> None:
-        while self._fill():
+        while self._rest or self._queue:
+            self._fill()
             try:
                 sent = os.write(self._fd, self._rest)
             except (BlockingIOError, InterruptedError):
@@ -273,7 +302,8 @@ class Outlet:
 
     def _idle(self) -> None:
         self._busy = False
-        self._unwatch()
+        if self._writing:
+            self._unwatch()
         if self._ending:
             self.drop()
 
@@ -361,6 +391,7 @@ class Pipes:
         self._outlet = Outlet(write, self._note_progress, self._broke)
         self._receiver: Receiver | None = None
         self._over = False
+        self._is_full = False
         self._room = asyncio.Event()
         self._room.set()
         self._progress = asyncio.Event()
@@ -378,6 +409,7 @@ class Pipes:
     def write(self, data: bytes) -> None:
         self._outlet.write(data)
         if self._outlet.waiting >= self._limits.outgoing_bytes:
+            self._is_full = True
             self._room.clear()
         if self._outlet.waiting > self._limit:
             self._inlet.pause()
@@ -385,8 +417,10 @@ class Pipes:
     def _note_progress(self) -> None:
         self._progress.set()
         if self._outlet.waiting < self._limits.outgoing_bytes:
-            self._room.set()
-            if self._receiver is not None:
+            if self._is_full:
+                self._is_full = False
+                self._room.set()
+            if self._inlet.is_paused and self._receiver is not None:
                 self._inlet.resume()
 
     async def drain(self) -> None:

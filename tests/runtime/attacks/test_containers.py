@@ -87,6 +87,7 @@ BOUNDED: Final = {
     "Limits.outgoing_bytes and Limits.held_bytes of the one peer of a stream": """
         transports/memory.py:_Side._queue
         transports/pipes.py:Outlet._queue
+        transports/pipes.py:_Cork.flushes
         transports/pipes.py:_Worker._work
     """,
     "Limits.bus_bytes": """

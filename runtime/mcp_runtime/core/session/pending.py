@@ -48,6 +48,8 @@ class PendingRequest:
     waiter: Any = None
     """The caller's future, set by the connection; None if no caller waits."""
     on_progress: Callable[[float, float | None, str | None], object] | None = None
+    is_carried: bool = False
+    """True if the result is wanted as JSON, not as a model."""
 
     def extend(self, now: float) -> None:
         self.due = min(now + self.timeout.each, self.last)
@@ -67,6 +69,10 @@ class Pending:
 
     def __contains__(self, id: Id) -> bool:
         return id in self._sent
+
+    def has_token(self, token: Id) -> bool:
+        """Return True if a pending request has this progress token."""
+        return token in self._tokens
 
     def add(
         self, id: Id, method: str, timeout: Timeout, now: float, token: Id | None = None

@@ -251,8 +251,11 @@ class Session(ABC):
 
     def _handle_answer(self, sent: PendingRequest, result: bytes, now: float) -> list[Event]:
         assert self.agreed is not None
+        translation = self.agreed.translation
         try:
-            return [Answered(sent, self.agreed.translation.read("result", sent.method, result))]
+            if sent.is_carried:
+                return [Answered(sent, translation.check("result", sent.method, result))]
+            return [Answered(sent, translation.read("result", sent.method, result))]
         except (DecodeError, StepError) as error:
             return self._bad_answer(sent, error, now)
 
@@ -349,14 +352,36 @@ class Session(ABC):
         `params` is a model of `latest`, UNSET for none. Raises NotOpen, NotOffered, TooMuch,
         Disconnected, EncodeError or StepError; then nothing is opened.
         """
-        if self.input_ended:
-            raise Disconnected(f"{method}: the peer has closed its side, and cannot answer")
-        terms, method = self._open_terms(method), first_name(method)
-        if len(self.pending) >= self.limits.in_flight:
-            raise TooMuch(f"{self.limits.in_flight} requests are in flight (Limits.in_flight)")
+        method = first_name(method)
+        terms = self._require_free(method)
         self._gate(method, params, terms)
         body = terms.translation.write("params", method, params)
         return self._send(method, body, terms.translation.revision, now, timeout, token)
+
+    def carry(
+        self, method: str, body: bytes, *, now: float, timeout: Timeout, token: Id | None = None
+    ) -> tuple[PendingRequest, bytes]:
+        """Open a request whose params are JSON of the peer's revision; its result is JSON too.
+
+        The result is checked as any other. Raises as `call`, but for the errors of encoding.
+        """
+        terms = self._require_free(method)
+        admitted = terms.translation.admitted
+        if admitted.get(method) is not terms:
+            self._gate(method, UNSET, terms)
+            admitted[method] = terms
+        sent, data = self._send(method, body, terms.translation.revision, now, timeout, token)
+        sent.is_carried = True
+        return sent, data
+
+    def _require_free(self, method: str) -> Terms:
+        """Return the agreed terms. Raises the errors of opening a request."""
+        if self.input_ended:
+            raise Disconnected(f"{method}: the peer has closed its side, and cannot answer")
+        terms = self._open_terms(method)
+        if len(self.pending) >= self.limits.in_flight:
+            raise TooMuch(f"{self.limits.in_flight} requests are in flight (Limits.in_flight)")
+        return terms
 
     def _send(
         self,
@@ -394,6 +419,13 @@ class Session(ABC):
         if running is None:
             return b""
         return self._finish(id, jsonrpc.response(id, self._result(running, result)))
+
+    def pass_on(self, id: Id, result: bytes) -> bytes:
+        """End a request of the peer and return its response; `result` is JSON of its revision.
+
+        The bytes are empty in the same cases as those of `answer`.
+        """
+        return self._finish(id, jsonrpc.response(id, result)) if id in self.running else b""
 
     def _result(self, running: RunningRequest, result: Any) -> bytes:
         return running.terms.translation.write("result", running.method, result)

@@ -65,7 +65,8 @@ class Translation:
         self.tolerances = tolerances
         self.methods = revision.methods
         self.admitted: dict[str, object] = {}
-        """The methods served by handlers, each with the offer by which it was admitted."""
+        """The methods served by handlers, each with the offer by which it was admitted; a client's
+        carried methods, each with the terms."""
         self._same = revision.name == HANDLERS
         self._repeated = RepeatedMeta(revision.name)
         self._steps: dict[tuple[Position, str, bool], Callable[[Any, Trip], Any] | None] = {}
@@ -87,6 +88,24 @@ class Translation:
             params = self._convert_to_model(position, method, raw, native)
             self._repeated.keep(method, raw, params)
         return params
+
+    def check(self, position: Position, method: str, raw: bytes) -> bytes:
+        """Return the JSON of a body valid in the peer's revision, repaired where it must be.
+
+        Raises DecodeError, also for a result of an unknown type.
+        """
+        if method not in self.revision.methods:
+            _object(raw)
+            return raw
+        model: Any = None
+        if position == "result":
+            with suppress(DecodeError):  # an arm alone is decoded without the codec of unions
+                model = self.revision.decode_plain(method, raw)
+        if model is None:
+            raw, model = self.tolerances.decode(self.revision, position, method, raw)
+        if (of := getattr(model, "result_type", None)) not in _CORE_RESULTS:
+            raise DecodeError("$.resultType", "complete or input_required", str(of)[:80])
+        return raw
 
     def _read(self, position: Position, method: str, raw: bytes) -> Any:
         if not raw:

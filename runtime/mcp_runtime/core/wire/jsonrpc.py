@@ -115,6 +115,7 @@ _REFUSED: Final = 1024
 # `_FIRST`, one long member and `_LAST` together match a message of the usual form. Possessive
 # quantifiers (`*+`, `++`) keep the matching linear in the length of a hostile text.
 _PLAIN: Final = len('{"jsonrpc":"2.0","id":,"method":"","params":}')
+_PLAIN_RESPONSE: Final = len('{"jsonrpc":"2.0","id":,"result":}')
 _SHORT: Final = rb'\s*"(?:jsonrpc|id|method)"\s*:\s*(?:"[^"\\]*+"|-?[0-9]++)\s*'
 _FIRST: Final = re.compile(rb'\{(?:%b,)*+\s*"(?:params|result|error)"\s*:\s*' % _SHORT)
 _NOTHING_LONG: Final = re.compile(rb"\{%b" % _SHORT)
@@ -162,6 +163,13 @@ def read_single(text: bytes) -> Single:
         # The fast path: the text is exactly as long as these members, so no other member and no
         # second one of the same name fits in it, and the search for duplicates is not needed.
         return Request(id, method, bytes(params))
+    result = wire.result
+    if (
+        isinstance(id, int)
+        and isinstance(result, Raw)
+        and len(text) == _PLAIN_RESPONSE + len(str(id)) + len(result)
+    ):
+        return Response(id, bytes(result))
     if not _is_read_whole(text, wire) and (fault := _duplicate_member_error(text)) is not None:
         return fault
     return _frame_of(text, wire)

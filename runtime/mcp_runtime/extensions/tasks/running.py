@@ -169,6 +169,10 @@ class TaskPeer:
     async def log(self, called: Called, level: str, data: Any, logger: str | None) -> None:
         """Send nothing: log messages belong to a request, and the task's request was answered."""
 
+    def log_at_once(self, called: Called, level: str, data: Any, logger: str | None) -> bool:
+        """Send nothing, as `log`."""
+        return False
+
     async def report(
         self, called: Called, progress: float, total: float | None, message: str | None
     ) -> None:

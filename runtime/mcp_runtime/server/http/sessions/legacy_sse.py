@@ -90,8 +90,8 @@ class LegacySseSession(StreamingConnection):
         self.disconnect("the client has closed the stream")
         self.stream.finish()
 
-    async def _serve(self, called: Called) -> None:
-        await super()._serve(called)
+    async def run_handler(self, called: Called) -> None:
+        await super().run_handler(called)
         if self._is_ending:
             self.stop_listening()
 
