@@ -13,6 +13,9 @@ PORTABLE ?= 1500
 # What `make test` runs, by the marks of pyproject.toml.
 USUAL := not long and not wide and not interop and (not sources or peers)
 
+# What `make wide` runs. `WIDE=wide` leaves out what `make test` has run with the same `--seed`.
+WIDE ?= wide or drawn or hypothesis
+
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 SITE_STAMP := $(VENV)/.site-installed
@@ -48,7 +51,7 @@ quick: $(STAMP) ## run some hundred tests in half a minute, of all rooms or of s
 	@$(BIN)/python -m pytest -q -m "$(USUAL)" -n auto --dist worksteal --at-most $(AT_MOST) $(ROOM:%=tests/%) $(ARGS)
 
 wide: $(STAMP) ## run the tests that make the same claims for more stores, revisions and kinds
-	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-wide} $(BIN)/python -m pytest -q -m "(wide or drawn or hypothesis) and not long and not interop" -n auto --dist worksteal $(ARGS)
+	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-wide} $(BIN)/python -m pytest -q -m "($(WIDE)) and not long and not interop" -n auto --dist worksteal $(ARGS)
 
 long: $(STAMP) ## run the tests that take too long for `make test`
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-long} $(BIN)/python -m pytest -q -m long -n auto --dist worksteal $(ARGS)
