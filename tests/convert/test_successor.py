@@ -72,25 +72,48 @@ class Day:
     before: dict[str, str]
 
 
+PULL: Final = ("pull", NAME, "--from", "official/schema.ts")
+
+
+def published(root: Path, at: Path, kind: Kind) -> Copy:
+    """A copy of the project, with the files of a revision of that kind beside it."""
+    copy = Copy(root, at)
+    official = at / "official"
+    official.mkdir()
+    for file, text in kind.split(kind.text(root / "schema")).items():
+        (official / file).write_text(text, "utf-8")
+    return copy
+
+
+def answer(copy: Copy, kind: Kind) -> None:
+    """Answer all questions, and generate."""
+    table = copy.at / "schema" / "decisions.toml"
+    table.write_text(successor.answers(kind, table.read_text("utf-8")), "utf-8")
+    made = copy.run("mcp_bindgen", "generate", "--confirm")
+    assert made.returncode == 0, made.stderr
+
+
+def answered(root: Path, at: Path, kind: Kind) -> Copy:
+    """A copy that speaks a revision of that kind."""
+    copy = published(root, at, kind)
+    pulled = copy.run("mcp_bindgen", *PULL)
+    assert pulled.returncode == 0, pulled.stderr
+    answer(copy, kind)
+    return copy
+
+
 def played(root: Path, at: Path, kind: Kind) -> Day:
     """The day a revision of that kind appears, to the end."""
-    copy = Copy(root, at)
+    copy = published(root, at, kind)
     before = copy.python()
-    (at / "official.ts").write_text(kind.text(root / "schema"), "utf-8")
     pulled, compared, inspected, refused = copy.verbs(
-        ["pull", NAME, "--from", "official.ts"],
-        ["diff", BEFORE, NAME],
-        ["inspect", NAME],
-        ["generate"],
+        [*PULL], ["diff", BEFORE, NAME], ["inspect", NAME], ["generate"]
     )
     assert pulled[0] == 0, pulled
     assert_is_seen(compared, inspected)
     status, _, questions = refused
     assert status == 2, refused
-    table = at / "schema" / "decisions.toml"
-    table.write_text(successor.answers(kind, table.read_text("utf-8")), "utf-8")
-    made = copy.run("mcp_bindgen", "generate", "--confirm")
-    assert made.returncode == 0, made.stderr
+    answer(copy, kind)
     return Day(copy, successor.asked(questions), successor.confirmations(questions), before)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from tests.support.successor_data_model import WIRE_ROWS, data_model, in_files
 from tests.support.successor_texts import (
     CALL_RESULT,
     CHECKSUM,
@@ -33,6 +34,7 @@ __all__ = [
     "answers",
     "asked",
     "confirmations",
+    "wire_row",
 ]
 
 NAME: Final = "2027-03-11"
@@ -59,6 +61,10 @@ class Kind:
     """Handlers are written against it from its first day on."""
     tolerances: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     rewrite: Callable[[str], str] = str
+    wire: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    """How its messages travel, where a data model stands apart."""
+    split: Callable[[str], Mapping[str, str]] = field(default=lambda text: {"schema.ts": text})
+    """Its files by name, made of its text."""
 
     def text(self, schema: Path) -> str:
         """Its schema.ts."""
@@ -203,6 +209,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         methods={"notifications/resources/changed": "resources.subscribe"},
         asked=5,
     ),
+    "data-model": Kind(edits=(), rewrite=data_model, split=in_files, wire=WIRE_ROWS, asked=4),
     "digests": Kind(
         edits=(
             (
@@ -292,7 +299,8 @@ def answers(kind: Kind, table: str) -> str:
             f'[handlers]\nrevision = "{BEFORE}"', f'[handlers]\nrevision = "{NAME}"'
         )
     methods = [_method(*method) for method in kind.methods.items()]
-    return "\n\n".join([table, *steps, *methods, *lists]) + "\n"
+    wire = [wire_row(NAME, *row) for row in kind.wire.items()]
+    return "\n\n".join([table, *steps, *methods, *lists, *wire]) + "\n"
 
 
 def _tolerance(path: str, forgives: Sequence[str]) -> str:
@@ -303,6 +311,11 @@ def _tolerance(path: str, forgives: Sequence[str]) -> str:
 def _method(path: str, capability: str) -> str:
     head = f'[[method]]\nrevisions = ["{NAME}"]\npath = "{path}"\ncapability = "{capability}"'
     return f'{head}\npage = "p"\nwhy = "{path} is made up."'
+
+
+def wire_row(revision: str, path: str, row: Mapping[str, Any]) -> str:
+    """A row that says how messages travel."""
+    return "\n".join(["[[wire]]", f'revisions = ["{revision}"]', *_lines(path, row)])
 
 
 def _row(path: str, row: Mapping[str, Any]) -> str:
@@ -320,7 +333,9 @@ def _lines(path: str, row: Mapping[str, Any]) -> Iterator[str]:
 def _toml(value: Any) -> str:
     """A value of a row; tables stand inline."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {_toml(of)}" for key, of in value.items()) + "}"
+        members = cast("dict[str, Any]", value).items()
+        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(of)}" for key, of in members) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
+        items = cast("Iterable[Any]", value)
+        return "[" + ", ".join(map(_toml, items)) + "]"
     return json.dumps(value)

@@ -7,6 +7,7 @@ from typing import Final
 __all__ = [
     "CALL_RESULT",
     "CHECKSUM",
+    "DATA_MODEL",
     "DIGESTS",
     "OUTPUTS",
     "OUTPUT_SCHEMA",
@@ -152,4 +153,46 @@ export type KnownDigests = { [method in DigestMethod]?: string };
 export interface DigestMismatchErrorData {
   staleDigests: DigestMethod[];
 }
+"""
+
+DATA_MODEL: Final = """
+/** A message of the data model; its transport adds what links it to others. */
+export interface MCPMessage<P = unknown, M extends Metadata = Metadata> {
+  protocolVersion: string | undefined;
+  method: string | undefined;
+  metadata: M;
+  payload: P;
+}
+
+export interface MessageMetadata {
+  meta?: MetaObject;
+}
+
+export interface ResultMetadata {
+  meta?: ResultMetaObject;
+}
+
+export type ErrorMetadata = Record<string, never>;
+
+export type Metadata = MessageMetadata | ResultMetadata | ErrorMetadata;
+
+/** @internal */
+export interface MCPRequest<P = unknown> extends MCPMessage<P, MessageMetadata> {
+  protocolVersion: string;
+  method: string;
+  metadata: MessageMetadata & { meta: RequestMetaObject };
+}
+
+/** @internal */
+export interface MCPNotification<P = unknown> extends MCPMessage<P, MessageMetadata> {
+  protocolVersion: string;
+  method: string;
+}
+
+export interface MCPResponse<P extends Result = Result> extends MCPMessage<P, ResultMetadata> {
+  protocolVersion: string;
+  method: string;
+}
+
+export interface MCPErrorResponse<P extends Error = Error> extends MCPMessage<P, ErrorMetadata> {}
 """

@@ -19,10 +19,11 @@ from msgspec import UNSET
 from mcp_runtime import Client
 from mcp_runtime import types as t
 from mcp_runtime.errors import RemoteError, SessionError
+from mcp_runtime.revisions import ALL
 
 REVISIONS = {
     "legacy": ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"),
-    "auto": ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"),
+    "auto": ALL,
 }
 seen: dict[str, Any] = {"progress": [], "logs": [], "asked": [], "sampled": []}
 

@@ -33,6 +33,7 @@ _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "widen": ("path", "result"),
     "member": ("path", "type"),
     "meta": ("path", "type"),
+    "wire": ("path",),
 }
 """The required keys of each kind of row, beside `revisions` (or `pair`), `page` and `why`."""
 
@@ -266,8 +267,16 @@ def paste(kind: str, revision: str, path: str, values: Mapping[str, Any]) -> str
     """A row as the file writes it."""
     where = f'pair = "{revision}"' if kind == "step" else f'revisions = ["{revision}"]'
     lines = [where, f"path = {json.dumps(path)}"]
-    lines += [f"{key} = {json.dumps(value)}" for key, value in values.items()]
+    lines += [f"{key} = {_toml(value)}" for key, value in values.items()]
     return "\n".join([f"[[{kind}]]", *lines, 'page = ""', 'why = ""'])
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML: JSON, but for the members of an object."""
+    if not isinstance(value, dict):
+        return json.dumps(value)
+    members = cast("dict[str, Any]", value).items()
+    return "{" + ", ".join(f"{json.dumps(key)} = {_toml(of)}" for key, of in members) + "}"
 
 
 def load(path: Path) -> Decisions:
@@ -381,6 +390,10 @@ def _is_tables(value: object) -> bool:
     )
 
 
+def _is_texts(value: object) -> bool:
+    return isinstance(value, dict) and all(map(_is_text, cast("dict[str, Any]", value).values()))
+
+
 def _is_anything(value: object) -> bool:
     return True
 
@@ -390,6 +403,7 @@ _WORDS: Final[Mapping[_Check, str]] = {
     _is_name: "a text, and not empty",
     _is_list: 'a list of texts, such as ["…"]',
     _is_tables: "a list of tables, such as [{ … }]",
+    _is_texts: 'a table of texts, such as { id = "string" }',
 }
 _COMMON_KEYS: Final[Mapping[str, _Check]] = {"path": _is_name, "page": _is_name, "why": _is_name}
 _KEYS: Final[Mapping[str, Mapping[str, _Check]]] = {
@@ -419,6 +433,7 @@ _KEYS: Final[Mapping[str, Mapping[str, _Check]]] = {
     "widen": {"result": _is_list},
     "member": {"type": _is_name},
     "meta": {"type": _is_name},
+    "wire": {"as": _is_name, "places": _is_texts, "adds": _is_texts},
 }
 """The optional keys of each kind of row, with checks of their values; other values are checked
 where they are used.

@@ -25,6 +25,7 @@ from mcp_bindgen.ir.lower.pairs import message_shape, pairs
 from mcp_bindgen.ir.lower.places import Place, places, step_of, told_apart
 from mcp_bindgen.ir.lower.recursion import json_aliases, require_no_circles
 from mcp_bindgen.ir.lower.tags import Tags
+from mcp_bindgen.ir.lower.wire import with_wire
 from mcp_bindgen.ir.model import (
     Alias,
     Arr,
@@ -97,8 +98,9 @@ def lower(
     lowering.tags.require(partial(kinds, schema))
     slips = {lowering.origin(at): (error.message, at) for at, error in lowering.tags.slips}
     schema = replace(schema, slips=slips)
-    schema = narrow(schema, decisions)
-    rows = methods(schema, listed, resolver.source, decisions, lowering.names.python)
+    python = lowering.names.python
+    schema = narrow(with_wire(schema, listed, resolver, decisions, python), decisions)
+    rows = methods(schema, listed, resolver.source, decisions, python)
     schema = replace(schema, methods=tuple(rows))
     schema = conventions(_ordered_results(schema, decisions), decisions)
     if decisions is not None:

@@ -65,7 +65,7 @@ def methods(
             kind=pair.kind,
             direction=pair.direction,
             params=params.type if params else None,
-            params_optional=pair.params_optional,
+            params_optional=pair.params_optional or bool(params and not params.required),
             result=_row_result(schema, row) or result,
             capability=str(row.values["capability"])
             if row and "capability" in row.values
