@@ -19,12 +19,15 @@ from msgspec import UNSET
 from mcp_runtime import Client
 from mcp_runtime import types as t
 from mcp_runtime.errors import RemoteError, SessionError
+from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import ALL
 
 REVISIONS = {
     "legacy": ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"),
     "auto": ALL,
 }
+PATIENT = Limits(probe=60.0, first_answer=240.0)
+"""A server that starts slowly is still asked for its revisions first."""
 seen: dict[str, Any] = {"progress": [], "logs": [], "asked": [], "sampled": []}
 
 
@@ -138,6 +141,7 @@ async def main(wire: IO[bytes], mode: str, *server: str) -> None:
         name="ours-client",
         version="1",
         revisions=REVISIONS.get(mode, (mode,)),
+        limits=PATIENT,
         on_elicit=elicited,
         on_sample=sampled,
         roots=[t.Root(uri="file:///work", name="work")],
