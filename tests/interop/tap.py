@@ -8,18 +8,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
 from threading import Lock, Thread
-from typing import Protocol
+from typing import IO
 
 
-class Lines(Protocol):
-    """Keeps lines, each with its end."""
-
-    def writelines(self, lines: Iterable[bytes], /) -> None: ...
-
-
-def pass_on(from_: int, to: int, file: Lines, lock: Lock) -> None:
+def pass_on(from_: int, to: int, file: IO[bytes], lock: Lock) -> None:
     rest = b""
     while data := os.read(from_, 1 << 16):
         *lines, rest = (rest + data).split(b"\n")

@@ -14,26 +14,12 @@ from tests.interop import environments, node
 from tests.interop.processes import ours, output
 from tests.interop.scenario import CLIENTS, HERE, PER_REQUEST, SERVERS, TOOL_ERROR, expected, seen
 from tests.support.command import run_here
+from tests.support.tapped import check_traces, tapped
 
 pytestmark = pytest.mark.interop
 
 OLDEST: Final = "2024-11-05"
 BRIDGE: Final = (sys.executable, "-m", "mcp_bindgen", "bridge")
-
-
-def tapped(folder: Path, command: Sequence[str]) -> list[str]:
-    """Return the command of a server, each of whose processes leaves a trace in a folder."""
-    folder.mkdir(exist_ok=True)
-    return [sys.executable, str(HERE / "trace_tap.py"), str(folder), *command]
-
-
-def check_traces(folder: Path) -> None:
-    """Check each message of each process by the schema of the revision that was negotiated."""
-    traces = [*folder.iterdir()]
-    assert traces
-    for trace in traces:
-        done = run_here("trace", "--check", trace)
-        assert done.returncode == 0, done.stdout.decode()
 
 
 def old_server(version: str) -> list[str]:

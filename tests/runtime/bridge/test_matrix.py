@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -16,6 +18,7 @@ from mcp_runtime.revisions import ALL, revision
 from tests.support import pair_server
 from tests.support.judged_wire import Wire, faults, official_faults
 from tests.support.pair_scenario import PARTS, PATIENCE, Host, expected
+from tests.support.tapped import check_traces, tapped
 from tests.support.uvicorn_served import served
 
 HANDSHAKE: Final = [name for name in ALL if revision(name).era == "handshake"]
@@ -72,6 +75,25 @@ async def test_whatever_both_revisions_have_crosses_in_valid_messages(
     assert [*faults(host.wire, client), *official_faults(host.wire, client)] == []
     for wire in behind:
         assert [*faults(wire, server), *official_faults(wire, server)] == []
+
+
+@pytest.mark.wide
+@pytest.mark.real_time
+@pytest.mark.parametrize(("client", "server"), [(ALL[0], ALL[-1]), (ALL[-1], ALL[0])])
+async def test_over_stdio_whatever_both_revisions_have_crosses_from_process_to_process(
+    client: str, server: str, tmp_path: Path
+) -> None:
+    host, behind, wanted = Host(), tmp_path / "behind", crossing(client, server)
+    program = [sys.executable, pair_server.__file__, server]
+    bridge = [sys.executable, "-m", "mcp_bindgen", "bridge", "--", *tapped(behind, program)]
+    async with Client.stdio(bridge, stderr="drop", **host.options([client])) as opened:
+        seen = {"revision": opened.revision, "instructions": opened.instructions}
+        for name in wanted.keys() - seen.keys():
+            async with asyncio.timeout(PATIENCE):
+                seen[name] = await PARTS[name](opened, host)
+    assert {name: seen[name] for name in wanted} == wanted
+    assert [*faults(host.wire, client), *official_faults(host.wire, client)] == []
+    check_traces(behind)
 
 
 def crossing(client: str, server: str) -> dict[str, Any]:

@@ -8,24 +8,20 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
 from threading import Lock, Thread
 from typing import IO, Final
-
-from tap import pass_on
 
 _LINE: Final = b'{"direction":"%s","message":%s}\n'
 
 
-class Trace:
-    """The lines of one direction, as the client sees it."""
-
-    def __init__(self, file: IO[bytes], direction: bytes) -> None:
-        self._file, self._direction = file, direction
-
-    def writelines(self, lines: Iterable[bytes]) -> None:
-        for line in lines:
-            self._file.write(_LINE % (self._direction, line.rstrip(b"\n")))
+def pass_on(from_: int, to: int, file: IO[bytes], direction: bytes, lock: Lock) -> None:
+    """Copy lines, and keep each before it goes on. The direction is as the client sees it."""
+    rest = b""
+    while data := os.read(from_, 1 << 16):
+        *lines, rest = (rest + data).split(b"\n")
+        with lock:
+            file.writelines(_LINE % (direction, line) for line in lines)
+        os.write(to, data)
 
 
 def main(folder: str, *command: str) -> int:
@@ -40,10 +36,10 @@ def main(folder: str, *command: str) -> int:
 
         def from_client() -> None:
             with to_server:
-                pass_on(0, to_server.fileno(), Trace(file, b"sent"), lock)
+                pass_on(0, to_server.fileno(), file, b"sent", lock)
 
         Thread(target=from_client, daemon=True).start()
-        pass_on(server.stdout.fileno(), 1, Trace(file, b"received"), lock)
+        pass_on(server.stdout.fileno(), 1, file, b"received", lock)
         return server.wait()
 
 
