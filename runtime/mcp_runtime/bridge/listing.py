@@ -19,7 +19,7 @@ from mcp_runtime.core.terms.capabilities import declares
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
-from mcp_runtime.server.registry import Registry
+from mcp_runtime.server.visibility import Registry
 
 log: Final = logging.getLogger("mcp_runtime.bridge")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -14,7 +14,9 @@ from mcp_runtime.compat.models import Model
 from mcp_runtime.compat.routes import Route, RoutedApp
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.registry import Feature, RawTool, ResourceTemplate, Tool, or_unset
+from mcp_runtime.server.rules import Switch
 from mcp_runtime.server.server import Server
+from mcp_runtime.server.visibility import Registry
 
 if TYPE_CHECKING:
     from mcp_runtime.client.client import Client
@@ -54,24 +56,50 @@ class NativeServer(Server):
         """Change the instructions for clients."""
         self._dispatcher.change(instructions=or_unset(instructions))
 
-    def put_tool(self, tool: Tool | RawTool) -> None:
+    def put_tool(self, tool: Tool | RawTool, tags: Iterable[str] = ()) -> None:
         """Register a tool; one of the same name is replaced."""
-        self._features.tools.pop(tool.model.name, None)
-        self._add_tool(tool, (), (), False)
+        self.remove("tool", tool.model.name)
+        self._add_tool(tool, (), (), False, tuple(tags))
         self._dispatcher.announce_change("tools")
 
-    def put_prompt(self, prompt: Feature[t.Prompt]) -> None:
+    def put_prompt(self, prompt: Feature[t.Prompt], tags: Iterable[str] = ()) -> None:
         """Register a prompt; one of the same name is replaced."""
-        self._features.prompts[prompt.model.name] = prompt
+        self._features.prompts.put(prompt.model.name, prompt, tags, self._features.rules)
         self._dispatcher.announce_change("prompts")
 
-    def put_resource(self, resource: Feature[t.Resource] | ResourceTemplate) -> None:
+    def put_resource(
+        self, resource: Feature[t.Resource] | ResourceTemplate, tags: Iterable[str] = ()
+    ) -> None:
         """Register a resource or a template; one of the same URI is replaced."""
+        features = self._features
         if isinstance(resource, ResourceTemplate):
-            self._features.resource_templates[resource.model.uri_template] = resource
+            uri = resource.model.uri_template
+            features.resource_templates.put(uri, resource, tags, features.rules)
         else:
-            self._features.resources[resource.model.uri] = resource
+            features.resources.put(resource.model.uri, resource, tags, features.rules)
         self._dispatcher.announce_change("resources")
+
+    def show(self, kind: str, key: str, *, shows: bool = True) -> None:
+        """Enable or disable a feature of a kind: a tool, a prompt, or a resource or template."""
+        for registry in self._registries(kind):
+            if key in registry.registered and (key in registry) is not shows:
+                self._dispatcher.switch(Switch(shows, [f"{registry.what} {key}"]))
+
+    def remove(self, kind: str, key: str) -> bool:
+        """Remove a feature of a kind, and return True if it was registered."""
+        registries = [each for each in self._registries(kind) if key in each.registered]
+        for registry in registries:
+            registry.remove(key)
+        return bool(registries)
+
+    def _registries(self, kind: str) -> list[Registry[Any]]:
+        features = self._features
+        registries: dict[str, list[Registry[Any]]] = {
+            "tool": [features.tools],
+            "prompt": [features.prompts],
+            "resource": [features.resources, features.resource_templates],
+        }
+        return registries[kind]
 
     def announce(self, changed: str) -> None:
         """Tell clients of a change in a list: tools, prompts or resources."""

@@ -27,6 +27,7 @@ from mcp_runtime.server.broadcast import ChangeListener
 from mcp_runtime.server.context import Context, ServerView
 from mcp_runtime.server.functions.output_schema import failed_call
 from mcp_runtime.server.peer import Peer
+from mcp_runtime.server.rules import NO_RULES, Rules, Switch
 from mcp_runtime.shared.connection import Carrier, Connection, Hooks, Trace, WireConnection
 from mcp_runtime.shared.places import Room
 from mcp_runtime.stores import Store
@@ -68,6 +69,8 @@ class Dispatcher(ServerView, Protocol):
     @property
     def carrier(self) -> Carrier | None: ...
     def list_digests(self) -> Mapping[str, str]: ...
+    def switch_for(self, session: Rules, switch: Switch, /) -> Rules: ...
+    def lists_changed_by(self, before: Rules, after: Rules, /) -> Sequence[str]: ...
     @property
     def tool_scopes(self) -> Mapping[str, Collection[str]]: ...
     def offer(self) -> ServerOffer: ...
@@ -85,6 +88,7 @@ class ServerConnection(Connection):
     roots: list[t.Root] | None = None
     """The client's roots, while it promises to report changes and has reported none."""
     root_changes = 0
+    rules: Rules = NO_RULES
     is_alone: ClassVar = False
     """True if its transport has no other client."""
     _unsendable = (*Connection._unsendable, BadResult)
@@ -229,6 +233,18 @@ class ServerConnection(Connection):
         self.report_at_once(called, progress, total, message)
         await self.drain()
 
+    async def switch(self, switch: Switch) -> None:
+        """Enable or disable features for this session, and notify its client of changed
+        lists. Raises ValueError for an unknown name.
+        """
+        self.change_rules(self.server.switch_for(self.rules, switch))
+
+    def change_rules(self, rules: Rules) -> None:
+        """Replace the rules of this session, and notify its client of changed lists."""
+        before, self.rules = self.rules, rules
+        for list_ in self.server.lists_changed_by(before, rules):
+            self.notify_change(Change(list=list_))
+
     def forgives(self, name: str) -> bool:
         """Return True if a tolerance is on for this client."""
         return self.session.tolerances.forgives(name)
@@ -241,6 +257,7 @@ class ServerConnection(Connection):
 
     def _on_open(self, event: Opened) -> None:
         self._forget_roots()  # of a client that was here before
+        self.rules = NO_RULES
         super()._on_open(event)
 
     def _forget_roots(self) -> None:

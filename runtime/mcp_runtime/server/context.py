@@ -10,7 +10,7 @@ by the `key` of a question.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import token_urlsafe
 from typing import (
@@ -41,6 +41,7 @@ from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.asking import Asker
 from mcp_runtime.server.other_names import CONTEXT_NAMES, with_other_names
 from mcp_runtime.server.peer import Peer
+from mcp_runtime.server.rules import Switch
 from mcp_runtime.shared import elicitation_form, sampling
 from mcp_runtime.shared.request_headers import Headers, current_headers
 from mcp_runtime.shared.threads import Threads, running_loop
@@ -217,6 +218,27 @@ class Context(Generic[_L]):
         """The value the server's `lifespan` yielded."""
         value: _L = self.server.state
         return value
+
+    # ---- features of the session
+
+    async def enable(self, *names: str, tags: Iterable[str] = (), only: bool = False) -> None:
+        """Enable features for this session alone, also those that the server has disabled.
+
+        Arguments are as for `Server.enable`; unused tags are ignored. The client is
+        notified of changed lists. Raises NotOffered in the per-request era, which has no
+        sessions: there a list depends on nothing else than the client's authorization.
+        """
+        await self._switch(Switch(True, names, tags, only))
+
+    async def disable(self, *names: str, tags: Iterable[str] = ()) -> None:
+        """Disable features for this session alone. Raises as `enable`."""
+        await self._switch(Switch(False, names, tags))
+
+    async def _switch(self, switch: Switch) -> None:
+        if self.era == "per-request":
+            what = "ctx.enable" if switch.enables else "ctx.disable"
+            raise NotOffered(what, "", "client", missing=f"a session in {self.revision}")
+        await self.peer.switch(switch)
 
     # ---- notifications
 

@@ -62,13 +62,17 @@ _ANSWERED_BY_THE_SESSION: Final = frozenset(
 
 
 class FeatureOptions(TypedDict, total=False):
-    """Members of a feature in lists. Name and description default to the function's own."""
+    """Members of a feature in lists, and its tags, which clients do not see.
+
+    Name and description default to the function's own.
+    """
 
     name: str | None
     title: str | None
     description: str | None
     icons: Sequence[t.Icon] | None
     meta: dict[str, Any] | None
+    tags: Iterable[str]
 
 
 class ToolOptions(FeatureOptions, total=False):
@@ -128,6 +132,7 @@ class Decorators:
         schema, output = signature.input_schema, signature.output
         scopes, added = texts("scopes", options.pop("scopes", ())), options.pop("options", ())
         rerun, timeout = options.pop("rerun", False), options.pop("timeout", None)
+        tags = _pop_tags(options)
         if timeout is not None:
             added = (CallTimeout(timeout), *added)
         model = _make(
@@ -140,7 +145,8 @@ class Decorators:
         )
         mirrored = _marks(require_tool_name(model.name), schema)
         result = partial(tool_result, output=output)
-        self._add_tool(Tool(model, signature, function, mirrored, result), scopes, added, rerun)
+        tool = Tool(model, signature, function, mirrored, result)
+        self._add_tool(tool, scopes, added, rerun, tags)
         if embeds(signature.info.returns):
             self._features.kinds.add("resources")
         self._dispatcher.announce_change("tools")
@@ -151,6 +157,7 @@ class Decorators:
         scopes: tuple[str, ...],
         options: Sequence[ToolOption],
         rerun: bool,
+        tags: tuple[str, ...] = (),
     ) -> None:
         """Add the tool's scopes and options first: calls may arrive as soon as the tool is
         added.
@@ -170,7 +177,8 @@ class Decorators:
             features.reruns.add(model.name)
         if scopes:
             features.scopes[model.name] = scopes
-        features.tools.add(model.name, replace(tool, model=model) if options else tool)
+        tool = replace(tool, model=model) if options else tool
+        features.tools.add(model.name, tool, tags, features.rules)
 
     def raw_tool(
         self,
@@ -180,6 +188,7 @@ class Decorators:
         scopes: Iterable[str] = (),
         options: Sequence[ToolOption] = (),
         rerun: bool = False,
+        tags: Iterable[str] = (),
     ) -> Callable[[_F], _F]:
         """Register a function as a tool with given schemas: a model, or its JSON.
 
@@ -200,7 +209,7 @@ class Decorators:
             mirrored = _marks(model.name, schema)
             read = checking_reader(schema) if arguments is None else converting_reader(arguments)
             raw = RawTool(model, read, function, mirrored)
-            self._add_tool(raw, texts("scopes", scopes), options, rerun)
+            self._add_tool(raw, texts("scopes", scopes), options, rerun, texts("tags", tags))
             self._dispatcher.announce_change("tools")
             return function
 
@@ -208,7 +217,7 @@ class Decorators:
 
     def remove_tool(self, name: str) -> None:
         """Remove a tool; clients are notified. Raises KeyError."""
-        del self._features.tools[name]
+        self._features.remove("tools", name)
         self._features.options.pop(name, None)
         self._features.reruns.discard(name)
         self._features.scopes.pop(name, None)
@@ -235,7 +244,7 @@ class Decorators:
     def _add_resource(
         self, function: Callable[..., Any], uri: str, options: ResourceOptions
     ) -> None:
-        template = Template(uri, self.limits)
+        template, tags = Template(uri, self.limits), _pop_tags(options)
         signature = read_template(function, context=Context, variables=template.names)
         members = _members(signature, options)
         if template.names:
@@ -245,19 +254,19 @@ class Decorators:
             of_uris = ResourceTemplate(model, signature, function, template)
             if signature.choices:
                 self._features.kinds.add("completions")
-            self._features.resource_templates.add(uri, of_uris)
+            self._features.resource_templates.add(uri, of_uris, tags, self._features.rules)
         elif not is_uri(uri):
             raise ValueError(f"{uri[:80]!r} is not a URI (RFC 3986), such as notes://today")
         else:
             resource = _make(t.Resource, uri=uri, **members)
-            self._features.resources.add(uri, Feature(resource, signature, function))
+            feature = Feature(resource, signature, function)
+            self._features.resources.add(uri, feature, tags, self._features.rules)
         self._dispatcher.announce_change("resources")
 
     def remove_resource(self, uri: str) -> None:
         """Remove a resource or a template; clients are notified. Raises KeyError."""
-        resources, templates = self._features.resources, self._features.resource_templates
-        registry: dict[str, Any] = templates if uri in templates else resources
-        del registry[uri]
+        is_template = uri in self._features.resource_templates.registered
+        self._features.remove("resource_templates" if is_template else "resources", uri)
         self._dispatcher.announce_change("resources")
 
     @overload
@@ -285,16 +294,18 @@ class Decorators:
             )
             for each in signature.info.parameters
         ]
+        tags = _pop_tags(options)
         members = _members(signature, options)
         model = _make(t.Prompt, arguments=arguments or t.UNSET, **members)
         if signature.choices:
             self._features.kinds.add("completions")
-        self._features.prompts.add(model.name, Feature(model, signature, function))
+        feature = Feature(model, signature, function)
+        self._features.prompts.add(model.name, feature, tags, self._features.rules)
         self._dispatcher.announce_change("prompts")
 
     def remove_prompt(self, name: str) -> None:
         """Remove a prompt; clients are notified. Raises KeyError."""
-        del self._features.prompts[name]
+        self._features.remove("prompts", name)
         self._dispatcher.announce_change("prompts")
 
     def completion(self, of: str, argument: str) -> Callable[[_F], _F]:
@@ -431,6 +442,10 @@ def _decorate(
     if isinstance(function, str):
         raise TypeError(f"give the decorator a name as an option: name={function!r}")
     return register if function is None else register(function)
+
+
+def _pop_tags(options: FeatureOptions) -> tuple[str, ...]:
+    return texts("tags", options.pop("tags", ()))
 
 
 def _members(signature: Signature, options: FeatureOptions) -> dict[str, Any]:

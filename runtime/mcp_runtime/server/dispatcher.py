@@ -35,6 +35,7 @@ from mcp_runtime.server.lifespan import Lifespan
 from mcp_runtime.server.methods import Handler, Middleware, ProtocolMethods, around
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.server.registry import Features
+from mcp_runtime.server.rules import Rules, Switch
 from mcp_runtime.shared.connection import Carrier, Hooks
 from mcp_runtime.shared.threads import Threads
 from mcp_runtime.shared.uri_template import is_uri
@@ -142,11 +143,23 @@ class ServerDispatcher:
 
     # ---- changes
 
+    def switch(self, switch: Switch) -> None:
+        """Enable or disable features, as `Server.enable` documents."""
+        self.announce_change(*self.features.switch(switch))
+
     def announce_change(self, *lists: str) -> None:
         """Build the offer anew when it is next asked for, and notify clients of changed lists."""
         self._offer = None
         for name in lists:
             self._broadcaster.broadcast(Change(list=name))
+
+    def switch_for(self, session: Rules, switch: Switch) -> Rules:
+        """Return the rules of a session with new ones. Raises ValueError for an unknown name."""
+        return self.features.switch_for(session, switch)
+
+    def lists_changed_by(self, before: Rules, after: Rules) -> list[str]:
+        """Return the lists changed by other rules of a session."""
+        return self.features.seen_by(after).lists_other_than(self.features.seen_by(before))
 
     def is_watched(self, uri: str) -> bool:
         """Return True if a client of this process has subscribed to a resource."""

@@ -20,8 +20,9 @@ from mcp_runtime.server.functions.content import prompt_messages, resource_conte
 from mcp_runtime.server.functions.input_schema import BadArguments
 from mcp_runtime.server.functions.output_schema import failed_call
 from mcp_runtime.server.list_digests import CHECKED, HAS_DIGESTS, ListDigests
-from mcp_runtime.server.registry import Features, RawTool, Registry, Tool
+from mcp_runtime.server.registry import Features, RawTool, Tool
 from mcp_runtime.server.tool_option import show
+from mcp_runtime.server.visibility import Registry
 from mcp_runtime.shared.failures import alone, describe, parts_of, record_failure
 
 log: Final = logging.getLogger("mcp_runtime.server.server")
@@ -81,10 +82,10 @@ class ProtocolMethods:
 
     def _lister(self, method: str, kind: str, result: Callable[..., Any]) -> Handler:
         """List the features of a kind in pages."""
-        registry: Registry[Any] = getattr(self.features, kind)
         show = self._show(method)
 
         async def list_page(params: Any, ctx: Context) -> Any:
+            registry: Registry[Any] = getattr(self._features_for(ctx), kind)
             cursor = UNSET if params is UNSET else params.cursor
             page, after = registry.page(None if cursor is UNSET else cursor, self._limits.page_size)
             models = [model for each in page if (model := show(each, ctx)) is not None]
@@ -93,13 +94,17 @@ class ProtocolMethods:
 
         return list_page
 
+    def _features_for(self, ctx: Context) -> Features:
+        rules = ctx.peer.rules
+        return self.features.seen_by(rules) if rules else self.features
+
     def _show(self, method: str) -> Callable[[Any, Context], Any]:
         """Return the function that shows a feature in a list; None hides it."""
         return self._shown_tool if method == "tools/list" else _model_of
 
     def _shown(self, method: str, ctx: Context) -> list[Any]:
         """Return the models of all features in a list, as this client sees them."""
-        show, registry = self._show(method), getattr(self.features, _LISTS[method][0])
+        show, registry = self._show(method), getattr(self._features_for(ctx), _LISTS[method][0])
         shown = (show(each, ctx) for each in list(registry.values()))
         return [model for model in shown if model is not None]
 
@@ -111,9 +116,11 @@ class ProtocolMethods:
         return show(tool.model, self.features.options.get(tool.model.name, ()), ctx)
 
     async def call_tool(self, params: Any, ctx: Context) -> Any:
-        tool = self.features.tools.get(params.name)
+        rules = ctx.peer.rules
+        tools = self.features.seen_by(rules).tools if rules else self.features.tools
+        tool = tools.get(params.name)
         if tool is None:
-            seen = (each for each in self.features.tools.values() if self._shown_tool(each, ctx))
+            seen = (each for each in tools.values() if self._shown_tool(each, ctx))
             raise _unknown("tool", params.name, (each.model.name for each in seen))
         try:
             arguments: dict[str, Any] = {} if params.arguments is UNSET else params.arguments
@@ -153,10 +160,11 @@ class ProtocolMethods:
         if len(uri) > self._limits.uri_chars:
             why = f"a URI of more than {self._limits.uri_chars} characters (Limits.uri_chars)"
             raise RpcError(error_codes.INVALID_PARAMS, why)
-        if resource := self.features.resources.get(uri):
+        features = self._features_for(ctx)
+        if resource := features.resources.get(uri):
             return _contents(await resource.run({}, ctx), uri, resource.model, ctx)
         refused: str | None = None
-        for template in list(self.features.resource_templates.values()):
+        for template in list(features.resource_templates.values()):
             if (values := template.template.values(uri)) is None:
                 continue
             if fault := template.template.fault(values):
@@ -171,9 +179,10 @@ class ProtocolMethods:
         raise _not_found_error(uri, ctx, refused)
 
     async def get_prompt(self, params: Any, ctx: Context) -> t.GetPromptResult:
-        prompt = self.features.prompts.get(params.name)
+        prompts = self._features_for(ctx).prompts
+        prompt = prompts.get(params.name)
         if prompt is None:
-            raise _unknown("prompt", params.name, self.features.prompts)
+            raise _unknown("prompt", params.name, prompts)
         try:
             value = await prompt.run({} if params.arguments is UNSET else params.arguments, ctx)
         except BadArguments as error:
@@ -193,21 +202,24 @@ class ProtocolMethods:
         Source: 2025-11-25 server/utilities/completion.
         """
         of, argument = _reference_name(params.ref), params.argument
-        if not self._knows(of, argument.name):
+        features = self._features_for(ctx)
+        if not _can_complete(features, of, argument.name):
             why = f"Unknown reference: {of[:200]}, {argument.name[:200]}"
             raise RpcError(error_codes.INVALID_PARAMS, why)
-        completer = self.features.completers.get((of, argument.name))
-        values: Any = self.features.choices(of, argument.name, argument.value)
+        completer = features.completers.get((of, argument.name))
+        values: Any = features.choices(of, argument.name, argument.value)
         chosen = _earlier_arguments(params.context)
-        if fault := self.features.path_fault(of, {**chosen, argument.name: argument.value}):
+        if fault := features.path_fault(of, {**chosen, argument.name: argument.value}):
             raise rpc_errors.invalid_params(fault)
         if completer is not None:
             values = await completer.run(argument.value, chosen, ctx)
         return _completion_result(values, self._limits.completions)
 
-    def _knows(self, of: str, argument: str) -> bool:
-        arguments = self.features.arguments_of(of)
-        return (of, argument) in self.features.completers or argument in (arguments or ())
+
+def _can_complete(features: Features, of: str, argument: str) -> bool:
+    if (of, argument) in features.completers:
+        return not features.hides(of)
+    return argument in (features.arguments_of(of) or ())
 
 
 _LISTS: Final[Mapping[str, tuple[str, Callable[..., Any]]]] = {

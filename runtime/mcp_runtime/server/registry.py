@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-from binascii import Error as Base64Error
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -30,12 +28,13 @@ from mcp_runtime.server.functions.input_schema import BadArguments
 from mcp_runtime.server.functions.output_schema import raw_result
 from mcp_runtime.server.functions.signature import Signature
 from mcp_runtime.server.tool_option import ToolOption
+from mcp_runtime.server.visibility import Registry, Switchable
 from mcp_runtime.shared.safe_path import path_fault
 from mcp_runtime.shared.uri_template import Template
 
-_T = TypeVar("_T")
 _Read = TypeVar("_Read")
 _Model = TypeVar("_Model", t.Tool, t.Prompt, t.Resource, t.ResourceTemplate)
+
 Kind: TypeAlias = Literal["tools", "resources", "prompts", "completions"]
 
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
@@ -227,44 +226,6 @@ class Completer:
         return await _run_in_thread(self.function, keywords, ctx)
 
 
-class Registry(dict[str, _T]):
-    """Items by name, in the order of their registration, listed in pages.
-
-    A cursor names the last item of the previous page; it is valid while that item is registered.
-    Source: 2025-11-25 server/utilities/pagination.
-    """
-
-    def __init__(self, what: str) -> None:
-        super().__init__()
-        self.what = what
-
-    def add(self, key: str, item: _T) -> None:
-        """Add an item. Raises ValueError if the name is taken."""
-        self.require_free(key)
-        self[key] = item
-
-    def require_free(self, key: str) -> None:
-        """Raise ValueError if the name is taken."""
-        if key in self:
-            raise ValueError(f"a {self.what} {key!r} is registered already")
-
-    def page(self, cursor: str | None, size: int) -> tuple[list[_T], Any]:
-        """Items, and the next cursor or UNSET. Raises RpcError for an unknown cursor."""
-        keys = list(self)
-        start = 0 if cursor is None else self._after(cursor, keys)
-        page = keys[start : start + size]
-        has_more = start + size < len(keys)
-        after = urlsafe_b64encode(page[-1].encode()).decode() if has_more else UNSET
-        return [self[key] for key in page], after
-
-    def _after(self, cursor: str, keys: list[str]) -> int:
-        try:
-            return keys.index(urlsafe_b64decode(cursor.encode("ascii")).decode()) + 1
-        except (Base64Error, ValueError):
-            why = f"unknown cursor for the list of {self.what}s"
-            raise rpc_errors.invalid_params(why) from None
-
-
 def require_tool_name(name: str) -> str:
     """Return a valid name of a tool. Raises ValueError for any other.
 
@@ -287,7 +248,7 @@ def _with(declared: dict[str, Any], paths: Mapping[str, bool]) -> dict[str, Any]
     return declared
 
 
-class Features:
+class Features(Switchable):
     """All features of a server. Each of `kinds` is declared even while it has no feature."""
 
     def __init__(self, kinds: Collection[Kind] = ()) -> None:
@@ -329,9 +290,9 @@ class Features:
         removed.
         """
         counts = {
-            "tools": len(self.tools),
-            "resources": len(self.resources) + len(self.resource_templates),
-            "prompts": len(self.prompts),
+            "tools": len(self.tools.registered),
+            "resources": len(self.resources.registered) + len(self.resource_templates.registered),
+            "prompts": len(self.prompts.registered),
             "completions": len(self.completers),
         }
         self.kinds |= {kind for kind, count in counts.items() if count}

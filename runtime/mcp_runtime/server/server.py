@@ -21,7 +21,7 @@ import logging
 import os
 import secrets
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from socket import socket
@@ -43,6 +43,7 @@ from mcp_runtime.server.lifespan import Lifespan
 from mcp_runtime.server.methods import ProtocolMethods
 from mcp_runtime.server.other_names import SERVER_NAMES, with_other_names
 from mcp_runtime.server.registry import Features, Kind, or_unset
+from mcp_runtime.server.rules import Switch
 from mcp_runtime.shared import runner
 from mcp_runtime.shared.connection import Trace
 from mcp_runtime.transports.wire import Wire
@@ -160,6 +161,25 @@ class Server(Decorators):
     def forgiven(self) -> Counter[str]:
         """How often each tolerance was used for clients, by its name."""
         return self._dispatcher.forgiven
+
+    # ---- enabled features
+
+    def enable(self, *names: str, tags: Iterable[str] = (), only: bool = False) -> None:
+        """Enable features that `disable` has disabled: of these names, and with one of these tags.
+
+        With `only`, every other feature is disabled. Clients are notified of changed lists.
+        Raises ValueError for an unknown name.
+        """
+        self._dispatcher.switch(Switch(True, names, tags, only))
+
+    def disable(self, *names: str, tags: Iterable[str] = ()) -> None:
+        """Disable features: clients neither see nor reach them, as if they were not registered.
+
+        A name is that of a tool, a prompt, a resource or a template, or the URI of one of the last
+        two. A tag disables features registered later, too. The
+        last call about a feature counts. Raises ValueError for an unknown name.
+        """
+        self._dispatcher.switch(Switch(False, names, tags))
 
     # ---- notifications to all clients
 

@@ -188,6 +188,8 @@ BOUNDED: Final = {
         server/methods.py:ProtocolMethods._hints
         server/methods.py:ProtocolMethods.methods
         server/registry.py:Features._of_methods
+        server/visibility.py:Registry.registered
+        server/visibility.py:Registry.tags
         server/registry.py:Features.completers
         server/registry.py:Features.kinds
         server/registry.py:Features.options

@@ -19,7 +19,7 @@ from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
 from mcp_runtime.errors import Disconnected, TooMuch, Unauthorized
 from mcp_runtime.revisions import ALL
 from mcp_runtime.server.decorators import dispatcher_of
-from mcp_runtime.server.registry import Registry
+from mcp_runtime.server.visibility import Registry
 from tests.support.authorization_server import World
 from tests.support.uvicorn_served import served
 
@@ -159,7 +159,7 @@ def test_a_tool_has_its_scopes_before_it_can_be_called(monkeypatch: pytest.Monke
     server, seen = Server("s", "1"), list[object]()
     dispatcher = dispatcher_of(server)
 
-    def added(registry: Registry[Any], name: str, item: object) -> None:
+    def added(registry: Registry[Any], name: str, *item: object) -> None:
         seen.append((dispatcher.tool_scopes[name], name in dispatcher.reruns))
 
     monkeypatch.setattr(Registry, "add", added)

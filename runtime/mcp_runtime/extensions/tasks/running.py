@@ -32,6 +32,7 @@ from mcp_runtime.revisions import EncodeError
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context, answers_so_far
 from mcp_runtime.server.peer import Peer
+from mcp_runtime.server.rules import Rules, Switch
 from mcp_runtime.shared.failures import record_failure
 from mcp_runtime.shared.places import Room
 from mcp_runtime.shared.runner import ends_the_task
@@ -163,6 +164,10 @@ class TaskPeer:
         self._progress = progress
 
     @property
+    def rules(self) -> Rules:
+        return self._peer.rules
+
+    @property
     def thread_room(self) -> Room:
         return self._peer.thread_room
 
@@ -197,6 +202,9 @@ class TaskPeer:
 
     async def request(self, method: str, params: Any, *, timeout: Timeout, about: Id | None) -> Any:
         return await self._peer.request(method, params, timeout=timeout, about=None)
+
+    async def switch(self, switch: Switch) -> None:
+        await self._peer.switch(switch)
 
     def forgives(self, name: str) -> bool:
         return self._peer.forgives(name)

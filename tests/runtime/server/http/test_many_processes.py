@@ -57,6 +57,16 @@ def _server(name: str, go: asyncio.Event, limits: Limits = DEFAULT) -> Server:
     def note() -> str:
         return "one"
 
+    @server.tool(tags={"locked"})
+    async def vault() -> str:
+        return "gold"
+
+    @server.tool
+    async def unlock(ctx: Context) -> str:
+        await ctx.enable(tags={"locked"})
+        return "unlocked"
+
+    server.disable(tags={"locked"})
     return server
 
 
@@ -611,3 +621,21 @@ async def test_a_bus_brings_messages_to_every_loop_until_its_end() -> None:
     bus.publish("all", b"three")
     await asyncio.sleep(0)
     assert here == there == [b"one", b"two"]
+
+
+async def test_a_feature_that_a_session_enables_is_enabled_in_every_process() -> None:
+    async with two() as (one, other, _, _):
+        begun = await one.session()
+        moved = at(other, begun)
+        before = (await moved.request("tools/list").until_over()).json["result"]["tools"]
+        listening = moved.get()
+        await begun.call("unlock").until_over()
+        after = (await moved.request("tools/list").until_over()).json["result"]["tools"]
+        assert {each["name"] for each in after} - {each["name"] for each in before} == {"vault"}
+        assert (await moved.call("vault").until_over()).json["result"]["content"][0][
+            "text"
+        ] == "gold"
+        await until(lambda: bool(listening.messages))
+        assert listening.messages[0]["method"] == "notifications/tools/list_changed"
+        fresh = await other.session()
+        assert (await fresh.request("tools/list").until_over()).json["result"]["tools"] == before

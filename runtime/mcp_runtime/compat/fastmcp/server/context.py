@@ -21,6 +21,7 @@ from mcp_runtime.compat.shapes import items_of, members_of
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context as NativeContext
 from mcp_runtime.server.context import Elicited
+from mcp_runtime.server.rules import Switch
 
 _of_sessions: Final[WeakKeyDictionary[Any, dict[str, Any]]] = WeakKeyDictionary()
 """The values kept by handlers, by connection."""
@@ -146,6 +147,25 @@ class Context:
 
     async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None) -> Any:
         return await self._fastmcp.render_prompt(name, arguments)
+
+    async def enable_components(
+        self, *, names: Any = None, tags: Any = None, match_all: bool = False
+    ) -> None:
+        """Show features to this session alone; with `match_all` every feature."""
+        await self._switch(True, names, tags, match_all)
+
+    async def disable_components(
+        self, *, names: Any = None, tags: Any = None, match_all: bool = False
+    ) -> None:
+        """Hide features from this session alone; with `match_all` every feature."""
+        await self._switch(False, names, tags, match_all)
+
+    async def _switch(self, enables: bool, names: Any, tags: Any, every: bool) -> None:
+        if every:
+            await self.native.peer.switch(Switch(not enables, only=True))
+            return
+        change = self.native.enable if enables else self.native.disable
+        await change(*(names or ()), tags=tags or ())
 
     # ---- questions to the client
 

@@ -63,8 +63,8 @@ def is_named(native: Any, key: str, name: str) -> bool:
     return key == name
 
 
-def natives(server: NativeServer) -> Iterator[tuple[str, str, Any]]:
-    """Yield the kind, the key and the native feature of all features."""
+def natives(server: NativeServer) -> Iterator[tuple[str, str, Any, frozenset[str], bool]]:
+    """Yield the kind, key, native feature and tags of all features, and True for an enabled one."""
     features = dispatcher_of(server).features
     for kind, registry in (
         ("tool", features.tools),
@@ -72,8 +72,8 @@ def natives(server: NativeServer) -> Iterator[tuple[str, str, Any]]:
         ("resource", features.resources),
         ("resource", features.resource_templates),
     ):
-        for key, native in list(registry.items()):
-            yield kind, key, native
+        for key, native in list(registry.registered.items()):
+            yield kind, key, native, registry.tags.get(key, frozenset()), key in registry
 
 
 # ---- results of middleware

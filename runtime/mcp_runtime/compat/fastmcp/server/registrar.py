@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from types import FunctionType
 from typing import Any, Final, NoReturn, TypeVar, overload
@@ -23,7 +23,6 @@ from mcp_runtime.compat.fastmcp.server.mounting import (
 )
 from mcp_runtime.compat.generics import Subscriptable
 from mcp_runtime.compat.native import NativeServer
-from mcp_runtime.server.decorators import dispatcher_of
 
 log: Final = logging.getLogger("mcp_runtime.compat")
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -115,7 +114,7 @@ class Registrar(Subscriptable, ABC):
         """Remove a tool. Raises NotFoundError."""
         if self._components.pop(("tool", name), None) is None:
             raise NotFoundError(f"Unknown tool: {name}")
-        self._hide("tool", name)
+        self._remove("tool", name)
 
     def _put(self, component: Any) -> Any:
         """Register a feature. One of the same name is replaced, unless `on_duplicate` says else.
@@ -138,43 +137,42 @@ class Registrar(Subscriptable, ABC):
 
     def refresh(self, component: Any) -> None:
         """Show or hide a feature, as its tags and its state say."""
-        kind = kind_of(component)
-        if self._is_shown(component):
-            self._show(kind, component.key, component.native)
-        else:
-            self._hide(kind, component.key)
+        kind, key, shows = kind_of(component), component.key, self._is_shown(component)
+        self._add(kind, key, component.native, component.tags, shows)
 
     def _is_shown(self, component: Any) -> bool:
         tags: set[str] = component.tags
         included = self._include is None or bool(tags & self._include)
         return component.enabled and included and not tags & self._exclude
 
-    def _show(self, kind: str, key: str, native: Any) -> None:
+    def _add(
+        self, kind: str, key: str, native: Any, tags: Collection[str], shows: bool = True
+    ) -> None:
         """Register a native feature here, and on the servers this one is mounted on."""
         match kind:
             case "tool":
-                self.native.put_tool(native)
+                self.native.put_tool(native, tags)
             case "prompt":
-                self.native.put_prompt(native)
+                self.native.put_prompt(native, tags)
             case _:
-                self.native.put_resource(native)
+                self.native.put_resource(native, tags)
+        self.native.show(kind, key, shows=shows)
         for parent, prefix in self._parents:
-            parent._show(kind, prefixed(kind, key, prefix), renamed(kind, native, prefix))
+            own = renamed(kind, native, prefix)
+            parent._add(kind, prefixed(kind, key, prefix), own, tags, shows)
 
-    def _hide(self, kind: str, key: str) -> None:
-        features = dispatcher_of(self.native).features
-        registries: dict[str, list[dict[str, Any]]] = {
-            "tool": [features.tools],
-            "prompt": [features.prompts],
-            "resource": [features.resources, features.resource_templates],
-        }
-        if any(registry.pop(key, None) is not None for registry in registries[kind]):
+    def _remove(self, kind: str, key: str) -> None:
+        if self.native.remove(kind, key):
             self.native.announce(f"{kind}s")
         for parent, prefix in self._parents:
-            parent._hide(kind, prefixed(kind, key, prefix))
+            parent._remove(kind, prefixed(kind, key, prefix))
 
-    def enable(self, *, names: Any = None, tags: Any = None, **_: Any) -> None:
-        """Show the features of these names or tags; all, without either."""
+    def enable(self, *, names: Any = None, tags: Any = None, only: bool = False, **_: Any) -> None:
+        """Show the features of these names or tags; all, without either. With `only`, hide the
+        others.
+        """
+        if only:
+            self._switch(False, None, None)
         self._switch(True, names, tags)
 
     def disable(self, *, names: Any = None, tags: Any = None, **_: Any) -> None:
@@ -182,12 +180,17 @@ class Registrar(Subscriptable, ABC):
         self._switch(False, names, tags)
 
     def _switch(self, enabled: bool, names: Any, tags: Any) -> None:
-        for component in self._components.values():
+        for (kind, key), component in self._components.items():
             by_name = names is not None and component.name in names
             by_tag = tags is not None and bool(component.tags & set(tags))
             if by_name or by_tag or (names is None and tags is None):
                 component.enabled = enabled
-                self.refresh(component)
+                self._show(kind, key, self._is_shown(component))
+
+    def _show(self, kind: str, key: str, shows: bool) -> None:
+        self.native.show(kind, key, shows=shows)
+        for parent, prefix in self._parents:
+            parent._show(kind, prefixed(kind, key, prefix), shows)
 
     # ---- composition
 
@@ -210,8 +213,9 @@ class Registrar(Subscriptable, ABC):
         self._copy(server, prefix or "")
 
     def _copy(self, server: Registrar, prefix: str) -> None:
-        for kind, key, native in natives(server.native):
-            self._show(kind, prefixed(kind, key, prefix), renamed(kind, native, prefix))
+        for kind, key, native, tags, shows in natives(server.native):
+            own = renamed(kind, native, prefix)
+            self._add(kind, prefixed(kind, key, prefix), own, tags, shows)
 
     @classmethod
     def from_openapi(cls, *_: Any, **__: Any) -> NoReturn:

@@ -193,7 +193,7 @@ class FastMCP(Registrar):
             return
         kind = {"tools/call": "tool", "prompts/get": "prompt"}.get(method, "resource")
         for child, prefix in self._children:
-            for other, key, native in natives(child.native) if child.middleware else ():
+            for other, key, native, *_ in natives(child.native) if child.middleware else ():
                 if other == kind and is_named(native, prefixed(kind, key, prefix), name):
                     yield from child.middleware
                     break

@@ -25,7 +25,7 @@ class Outbox:
     # Set where they are needed: a stream that carries one message is made and dropped in no time.
     finished: bool = False
     note: bytes = b""
-    """Bytes stored with the stream's events, for a process that continues the stream."""
+    """Bytes stored with the stream's events, for the process continuing it."""
     rerun: Rerun | None = None
     """The note in place of `note`, if its requests may be run again."""
     owed: int = 0

@@ -91,7 +91,7 @@ class HttpService:
                 raise self.no_share("sessions", 60)
 
     def no_share(self, what: str, seconds: int) -> HttpError:
-        """Return the error 429 for a principal that already has as many `what` open as allowed."""
+        """Return the error 429 for a principal with as many `what` open as allowed."""
         why = f"you have {self.limits.principal_sessions} {what} open (Limits.principal_sessions)"
         return HttpError(429, why, headers=retry_after(seconds))
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import msgspec
 
+from mcp_runtime.server.rules import Rule
+
 
 class SessionRecord(msgspec.Struct, frozen=True):
     """The outcome of a handshake, and the client's requests since that change the session."""
@@ -22,6 +24,8 @@ class SessionRecord(msgspec.Struct, frozen=True):
     """Digests of the lists the client has heard of: as they were when the session began, or
     when a change of them was announced to it by a process that had other ones.
     """
+    rules: tuple[Rule, ...] = ()
+    """The rules of this session for its features."""
 
 
 def merge(before: SessionRecord, ours: SessionRecord, theirs: SessionRecord) -> SessionRecord:
@@ -35,4 +39,5 @@ def merge(before: SessionRecord, ours: SessionRecord, theirs: SessionRecord) -> 
         log_level=theirs.log_level if ours.log_level == before.log_level else ours.log_level,
         watched=tuple(sorted({*theirs.watched} - removed | added)),
         lists=theirs.lists if ours.lists == before.lists else ours.lists,
+        rules=theirs.rules if ours.rules == before.rules else ours.rules,
     )

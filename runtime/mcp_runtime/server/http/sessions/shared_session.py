@@ -6,7 +6,7 @@ Source: 2025-11-25 basic/transports, "Resumability and Redelivery".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from secrets import token_hex
 from typing import Final
 
@@ -29,6 +29,7 @@ from mcp_runtime.server.http.cluster.cluster import Cluster
 from mcp_runtime.server.http.cluster.followed_stream import news_topic
 from mcp_runtime.server.http.cluster.session_record import SessionRecord
 from mcp_runtime.server.http.sessions.http_session import HttpSession
+from mcp_runtime.server.rules import Rules, Switch
 from mcp_runtime.stores import StoreUnavailable
 
 _RETRY: Final = 0.5
@@ -56,10 +57,17 @@ class SharedSession(HttpSession):
     """True if changes may have been announced before the session was open in this process."""
 
     def __init__(
-        self, service: HttpService, id: str, principal: str, share: Share | None, cluster: Cluster
+        self,
+        service: HttpService,
+        id: str,
+        principal: str,
+        share: Share | None,
+        cluster: Cluster,
+        store_record: Callable[[SharedSession], Awaitable[None]],
     ) -> None:
         super().__init__(service, id, principal, share, cluster.store.events, cluster.first_id)
         self._cluster: Final = cluster
+        self._store_record: Final = store_record
 
     @property
     def can_leave(self) -> bool:
@@ -220,6 +228,7 @@ class SharedSession(HttpSession):
             session.log_level,
             tuple(sorted(session.subscriptions.watched)),
             self.lists,
+            tuple(self.rules),
         )
 
     def restore(self, record: SessionRecord) -> None:
@@ -235,3 +244,10 @@ class SharedSession(HttpSession):
         session.log_level = record.log_level if record.log_level in LEVELS else None
         self.lists = record.lists
         session.subscriptions.watch_only(record.watched)
+        if tuple(self.rules) != record.rules:
+            self.change_rules(Rules(record.rules))
+
+    async def switch(self, switch: Switch) -> None:
+        """Store the rules too, before the request to change them is answered."""
+        await super().switch(switch)
+        await self._store_record(self)

@@ -39,7 +39,7 @@ class SharedTable(SessionTable[SharedSession]):
     is_shared = True
 
     def __init__(self, service: HttpService, cluster: Cluster) -> None:
-        make = partial(SharedSession, service, cluster=cluster)
+        make = partial(SharedSession, service, cluster=cluster, store_record=self.keep)
         super().__init__(service, cluster.store.events, make)
         self._cluster: Final = cluster
 
