@@ -6,7 +6,7 @@ Bridge(["python", "server.py"]).server.run(http="127.0.0.1:8000")
 """
 
 from mcp_runtime.bridge.bridge import Bridge
-from mcp_runtime.bridge.config import ConfigError, config_client, read_config
+from mcp_runtime.bridge.config import ConfigError, read_config
 from mcp_runtime.bridge.hooks import Access, Crossing, Loss
 from mcp_runtime.bridge.losses import LossFile
 from mcp_runtime.bridge.names import Names
@@ -21,6 +21,5 @@ __all__ = [
     "LossFile",
     "Names",
     "Upstream",
-    "config_client",
     "read_config",
 ]

@@ -1,53 +1,22 @@
 """`Bridge`: serves clients of any revision in front of servers of any revision.
 
-    Bridge("https://example.com/mcp").server.run()
-
-Each message is read in the revision of its sender, and written in the revision of its receiver.
+Bridge("https://example.com/mcp").server.run()
 """
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager
-from functools import partial
-from typing import Any, Final, Unpack
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Unpack
 
-from msgspec import structs
-
-from mcp_runtime.bridge.carrier import Carrier
+from mcp_runtime.bridge.config import read_config
+from mcp_runtime.bridge.engine import Engine
 from mcp_runtime.bridge.front import Front, FrontOptions
-from mcp_runtime.bridge.hooks import Access, Allow, Crossing, Observe, Rewrite
-from mcp_runtime.bridge.link import Link
-from mcp_runtime.bridge.links import Links, has_session
-from mcp_runtime.bridge.listing import LISTS, Listing
-from mcp_runtime.bridge.losses import tell
-from mcp_runtime.bridge.names import FEATURES, Kind, clashes
-from mcp_runtime.bridge.ongoing import Ongoing, Parked, identity, new_id, resumed_id
-from mcp_runtime.bridge.sending import Sending, as_client_error, no_such_resource
+from mcp_runtime.bridge.hooks import Allow, Observe, Rewrite
+from mcp_runtime.bridge.names import clashes
 from mcp_runtime.bridge.upstream import Target, upstreams
-from mcp_runtime.client.client import Client
-from mcp_runtime.client.subscription import Change
-from mcp_runtime.core.terms.capabilities import declares
-from mcp_runtime.core.wire import error_codes, rpc_errors
-from mcp_runtime.errors import RpcError, ToolError, counted
 from mcp_runtime.limits import DEFAULT, Limits
-from mcp_runtime.revisions import latest as t
-from mcp_runtime.revisions import revision
-from mcp_runtime.server.asking import InputNeeded
-from mcp_runtime.server.context import Context
-from mcp_runtime.server.functions.output_schema import failed_call
-from mcp_runtime.server.peer import Peer
-
-log: Final = logging.getLogger("mcp_runtime.bridge")
-
-_DECLARED: Final = (
-    "tools.listChanged",
-    "resources.listChanged",
-    "resources.subscribe",
-    "prompts.listChanged",
-)
+from mcp_runtime.server.server import Server
 
 
 class Bridge:
@@ -77,283 +46,21 @@ class Bridge:
         limits: Limits = DEFAULT,
         **front: Unpack[FrontOptions],
     ) -> None:
-        self.limits: Final = limits
         known = upstreams(upstream)
         if faults := [*clashes({name: each.names for name, each in known.items()})]:
             raise ValueError("; ".join(faults))
-        self._links: Final = {name: Links(name, each, self) for name, each in known.items()}
-        self._allow, self._rewrite, self._observe = allow, rewrite, observe
-        self._parked = Parked(limits)
-        self._watched: dict[str, None] = {}
-        self._new_uris: set[str] = set()
-        self._peers: set[object] = set()
-        self._instructions: dict[str, str] = {}
-        self._described: set[str] = set()
-        self.server: Final = Front(name, self._watch, self._running, limits, front)
-        """The server in front, for clients."""
-        listing = Listing(self._links, self._is_allowed, limits)
-        for method in LISTS:
-            self.server.put(method, self._wrap(method, listing.handler(method)))
-        for method in (*FEATURES, "completion/complete"):
-            self.server.put(method, self._wrap(method, self._forward))
-        self.server.on("notifications/roots/list_changed")(self._announce_roots)
-        if rewrite is None:
-            tell = None if observe is None else self._tell
-            self.server.carry_by(
-                partial(Carrier, self._links, allow=allow, meet=self._meet, tell=tell)
-            )
-
-    # ---- its life
-
-    @asynccontextmanager
-    async def _running(self) -> AsyncGenerator[None]:
-        """Open a link to each server, together; go on without the failed and the late ones."""
-        opening = {asyncio.create_task(links.open_first()) for links in self._links.values()}
-        try:
-            await self._await_servers(opening)
-            yield
-        finally:
-            for task in opening:
-                task.cancel()
-            self._parked.close()
-            await asyncio.gather(
-                *opening, *(links.close() for links in self._links.values()), return_exceptions=True
-            )
-
-    async def _await_servers(self, opening: set[asyncio.Task[None]]) -> None:
-        """Wait `Limits.bridge_wait` for all servers, then for one: without any there is no offer.
-
-        A server has `Limits.first_answer` to come. A missing one may offer every kind of feature.
-        """
-        _, late = await asyncio.wait(opening, timeout=self.limits.bridge_wait)
-        if late:
-            log.warning("%s behind the bridge not there yet", counted(len(late), "server"))
-        while late and not self._described:
-            _, late = await asyncio.wait(late, return_when=asyncio.FIRST_COMPLETED)
-        if len(self._described) < len(self._links):
-            for path in _DECLARED:
-                self.server.declare(path)
-
-    def on_open(self, link: Link, client: Client) -> None:
-        """Announce the features of a server to clients whose lists were made without it."""
-        declared, is_known = client.server_capabilities, link.name in self._described
-        for path in _DECLARED:
-            kind, _, change = path.partition(".")
-            if declares(declared, kind):
-                self.server.declare(path)
-                if change == "listChanged" and (link.is_late or not is_known):
-                    self.server.announce(kind)
-        if not is_known:
-            self._describe(link, client)
-
-    def _describe(self, link: Link, client: Client) -> None:
-        """Describe a server to the next clients."""
-        self._described.add(link.name)
-        declared = client.server_capabilities
-        spoken = revision(client.revision).methods["completion/complete"]
-        if declares(declared, spoken.capability):
-            self.server.declare("completions")
-        if len(self._links) == 1:
-            self.server.describe(client.server_info, client.instructions or "")
-        elif client.instructions:
-            self._instructions[link.name] = f"{link.name}: {client.instructions}"
-            texts = [self._instructions[n] for n in self._links if n in self._instructions]
-            self.server.describe(None, "\n\n".join(texts))
-
-    # ---- requests
-
-    def _wrap(self, method: str, handler: Any) -> Any:
-        """Wrap a handler: errors become the client's, and `observe` is called."""
-
-        async def handle(params: Any, ctx: Context) -> Any:
-            if has_session(ctx):
-                self._meet(ctx.peer)
-            is_told = self._observe is not None or log.isEnabledFor(logging.INFO)
-            sending = Sending(method, ctx, is_told=is_told)
-            code: int | None = None
-            try:
-                result = await handler(params, ctx, sending)
-                sending.lose("result", result, ctx.revision)
-            except Exception as error:
-                refusal = as_client_error(error, sending)
-                code = getattr(refusal, "code", error_codes.INTERNAL_ERROR)
-                if isinstance(refusal, ToolError) and method == "tools/call":
-                    return failed_call(str(refusal))
-                raise refusal from None
-            else:
-                return result
-            finally:
-                if is_told:
-                    self._tell(sending.crossing(code))
-
-        return handle
-
-    def _tell(self, crossing: Crossing) -> None:
-        tell(crossing)
-        if self._observe is not None:
-            try:
-                self._observe(crossing)
-            except Exception:
-                log.exception("observe failed")
-
-    def _meet(self, peer: Peer) -> None:
-        """Close a client's links when its connection ends."""
-        if peer not in self._peers:
-            self._peers.add(peer)
-            peer.on_end(lambda: self._forget(peer))
-
-    def _forget(self, peer: object) -> None:
-        self._peers.discard(peer)
-        for links in self._links.values():
-            links.close_of(peer)
-
-    async def _forward(self, params: Any, ctx: Context, sending: Sending) -> Any:
-        """Pass a request on, and return its result."""
-        links, params = await self._route(params, ctx, sending)
-        if self._rewrite is not None:
-            params = self._rewrite("params", sending.method, params, links.name)
-        ongoing = await self._resume(params, ctx, sending)
-        if ongoing is None:
-            ongoing = await self._begin(links, params, ctx, sending)
-        try:
-            result = await ongoing.drive(ctx)
-        except InputNeeded:
-            self._parked.park(ongoing)
-            raise
-        finally:
-            sending.server = ongoing.spoken
-        result = links.upstream.names.result(result)
-        if self._rewrite is not None:
-            result = self._rewrite("result", sending.method, result, links.name)
-        return result
-
-    async def _route(self, params: Any, ctx: Context, sending: Sending) -> tuple[Links, Any]:
-        """Return the links to the server of a feature, and params with its own name there.
-
-        Raises RpcError if no server has the name, or `allow` refuses.
-        """
-        kind, name, rename = _feature(sending.method, params)
-        sending.name = name
-        for links in self._links.values():
-            own = links.upstream.names.own(kind, name)
-            if own is not None and await self._is_allowed(kind, name, links.name, ctx):
-                sending.upstream = links.name
-                return links, params if own == name else rename(own)
-        raise _unknown(kind, name, ctx)
-
-    async def _is_allowed(self, kind: Kind, name: str, upstream: str, ctx: Context | Link) -> bool:
-        if self._allow is None:
-            return True
-        principal = ctx.owner.principal if isinstance(ctx, Link) else ctx.principal
-        answer = self._allow(Access(kind, name, upstream, principal))
-        return answer if isinstance(answer, bool) else await answer
-
-    async def _begin(self, links: Links, params: Any, ctx: Context, sending: Sending) -> Ongoing:
-        link = await links.of(ctx)
-        id = resumed_id(params) or new_id()
-        ongoing = Ongoing(id, partial(identity, sending.method, params, ctx.principal), ctx)
-        ongoing.start(lambda: sending.send(link, ongoing, params))
-        link.begin(ongoing)
-        ongoing.task.add_done_callback(
-            lambda task: links.release(
-                link, answered=not task.cancelled() and task.exception() is None
-            )
+        engine = Engine(
+            known, allow=allow, rewrite=rewrite, observe=observe, limits=limits, needs_one=True
         )
-        return ongoing
-
-    async def _resume(self, params: Any, ctx: Context, sending: Sending) -> Ongoing | None:
-        """Return the request waiting for this attempt; None if it must be sent anew."""
-        id = resumed_id(params)
-        if id is None:
-            return None
-        return self._parked.take(id, identity(sending.method, params, ctx.principal))
-
-    # ---- changes
-
-    def on_change(self, link: Link, change: Change) -> None:
-        """Pass a change of an upstream server on to the clients of the link's principal."""
-        if change.what != "resource":
-            self.server.announce(change.what)
-        elif change.uri is not None:
-            uri = link.upstream.names.public("resource", change.uri)
-            if uri is not None:
-                principal = link.owner.principal or None
-                self.server.resource_updated(uri, principal=principal)
-
-    def uris_of(self, link: Link) -> Iterable[str]:
-        """Return the URIs clients watch, by the own names of the link's server."""
-        own = (link.upstream.names.own("resource", uri) for uri in self._watched)
-        return [uri for uri in own if uri is not None]
-
-    async def may_watch(self, link: Link, uri: str) -> bool:
-        public = link.upstream.names.public("resource", uri)
-        return public is not None and await self._is_allowed("resource", public, link.name, link)
-
-    def _watch(self, uri: str) -> bool:
-        """Watch a resource for clients. Return False if no server has it, or too many are."""
-        if uri in self._watched:
-            return True
-        links = [*self._own_uris(uri)]
-        if links and len(self._watched) >= self.limits.bridge_uris:
-            self._unwatch_unused()
-        if not links or len(self._watched) >= self.limits.bridge_uris:
-            return False
-        self._watched[uri] = None
-        self._new_uris.add(uri)  # the client is subscribed a moment later
-        asyncio.get_running_loop().call_soon(self._new_uris.discard, uri)
-        for each, own in links:
-            for link in each.open:
-                link.watch([own])
-        return True
-
-    def _unwatch_unused(self) -> None:
-        """End the subscriptions whose last client is gone, or has ended its own."""
-        kept = {uri for uri in self._watched if self.server.is_watched(uri)} | self._new_uris
-        for uri in self._watched.keys() - kept:
-            del self._watched[uri]
-            for each, own in self._own_uris(uri):
-                for link in each.open:
-                    link.unwatch(own)
-
-    def _own_uris(self, uri: str) -> Iterator[tuple[Links, str]]:
-        """Yield the servers which may have a resource, with its name there."""
-        for links in self._links.values():
-            own = links.upstream.names.own("resource", uri)
-            if own is not None:
-                yield links, own
-
-    def _announce_roots(self, params: Any, peer: Any) -> Any:
-        async def tell_servers() -> None:
-            for links in self._links.values():
-                for link in [link for link in links.open if link.owner.peer is peer]:
-                    await link.announce_roots()
-
-        return tell_servers()
+        self.server: Final = Front(name, engine.watch, engine.running, limits, front)
+        """The server in front, for clients."""
+        engine.serve(self.server)
+        self.server.on("notifications/roots/list_changed")(engine.announce_roots)
 
 
-def _feature(method: str, params: Any) -> tuple[Kind, str, Callable[[str], Any]]:
-    """Return the kind and the public name of a request's feature, and a function to rename it.
+def config_server(path: str | Path) -> Server:
+    """Return one server in front of all servers of an `mcp.json`, for `Client.from_config`.
 
-    Raises RpcError for a reference to no feature.
+    Raises as `read_config` does.
     """
-    if method in FEATURES:
-        kind, member = FEATURES[method]
-        return kind, getattr(params, member), lambda own: structs.replace(params, **{member: own})
-    ref = params.ref
-    if isinstance(ref, t.PromptReference):
-        kind, member = "prompt", "name"
-    elif isinstance(ref, t.ResourceTemplateReference):
-        kind, member = "template", "uri"
-    else:
-        raise rpc_errors.invalid_params(f"nothing is completed of a {type(ref).__name__}")
-    return (
-        kind,
-        getattr(ref, member),
-        lambda own: structs.replace(params, ref=structs.replace(ref, **{member: own})),
-    )
-
-
-def _unknown(kind: Kind, name: str, ctx: Context) -> RpcError:
-    if kind == "resource":
-        return no_such_resource(name, ctx)
-    return RpcError(error_codes.INVALID_PARAMS, f"Unknown {kind}: {name[:200]}")
+    return Bridge(read_config(path)).server

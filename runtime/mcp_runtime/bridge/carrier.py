@@ -180,7 +180,7 @@ class Carriage(asyncio.Future[Any]):
     """
 
     sent: PendingRequest
-    is_driven: Final = True
+    is_driven = True
     _ctx: Context | None = None
     _rate: Bucket | None = None
 

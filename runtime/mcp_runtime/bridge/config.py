@@ -17,7 +17,6 @@ from typing import Any, Final, cast
 
 from mcp_runtime.bridge.names import Names
 from mcp_runtime.bridge.upstream import Upstream, prefix_of
-from mcp_runtime.client.client import Client
 
 _JUNK: Final = re.compile(
     r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[}\]])', re.DOTALL
@@ -56,16 +55,6 @@ def read_config(
         names = Names(prefix=prefix_of(name) if len(enabled) > 1 else "")
         servers[name] = _upstream(f"{file}: {name}", entry, expand, names)
     return servers
-
-
-def config_client(path: str | Path, **options: Any) -> Client:
-    """Return a client of all servers of an `mcp.json` together; `options` are those of `Client`.
-
-    Raises as `read_config` does.
-    """
-    from mcp_runtime.bridge.bridge import Bridge
-
-    return Client(Bridge(read_config(path)).server, **options)
 
 
 def _entries(file: Path) -> dict[str, dict[str, Any]]:

@@ -63,7 +63,7 @@ class Listing:
             if len(self.servers) == 1:
                 (links,) = self.servers.values()
                 return await self._relay_page(of, links, params, ctx, sending)
-            return await self._merge_lists(of, params, ctx)
+            return await self._merge_lists(method, params, ctx)
 
         return page
 
@@ -82,11 +82,17 @@ class Listing:
         shown = await self._visible(of, links, getattr(result, of.member), ctx)
         return structs.replace(result, **{of.member: shown})
 
-    async def _merge_lists(self, of: _List, params: Any, ctx: Context) -> Any:
-        """Return one page of the lists of all servers; a failing server is left out."""
+    async def everything(self, method: str, ctx: Context) -> list[Any]:
+        """Return the items of a list of all servers; a failing server is left out."""
+        of = LISTS[method]
         wholes = await asyncio.gather(*(self._whole(of, s, ctx) for s in self.servers.values()))
+        return [item for each in wholes for item in each]
+
+    async def _merge_lists(self, method: str, params: Any, ctx: Context) -> Any:
+        """Return one page of the lists of all servers; a failing server is left out."""
+        of = LISTS[method]
         items: Registry[Any] = Registry(of.kind)
-        for item in (item for each in wholes for item in each):
+        for item in await self.everything(method, ctx):
             items.setdefault(getattr(item, KEYS[of.kind]), item)
         cursor = params.cursor
         page, after = items.page(None if cursor is t.UNSET else cursor, self.limits.page_size)

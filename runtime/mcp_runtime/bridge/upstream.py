@@ -12,8 +12,8 @@ from mcp_runtime.bridge.names import Names
 from mcp_runtime.client.client import Client
 from mcp_runtime.client.transports import LocalServer, TransportFactory
 
-Target: TypeAlias = "LocalServer | TransportFactory | str | Sequence[str] | Upstream"
-"""A server of this process, a URL, the words of a command, or a transport."""
+Target: TypeAlias = "LocalServer | Client | TransportFactory | str | Sequence[str] | Upstream"
+"""A server of this process, a client's server, a URL, the words of a command, or a transport."""
 
 _SCHEMES: Final = ("http://", "https://")
 
@@ -50,6 +50,10 @@ def _connection(target: Any, options: dict[str, Any]) -> tuple[Callable[..., Cli
     if isinstance(target, Sequence):
         words = cast("Sequence[str]", target)
         return partial(Client.stdio, words, **options), words[0] if words else ""
+    if isinstance(target, Client):
+        return partial(Client, target.transport, **options), "client"
+    if not hasattr(target, "accept") and not callable(target):
+        raise TypeError(f"{target!r:.80} is no server, client, URL, list of words or transport")
     return partial(Client, target, **options), type(target).__name__
 
 

@@ -49,6 +49,7 @@ from mcp_runtime.core.terms.extension import Extension, Extensions
 from mcp_runtime.core.terms.negotiation import ClientOffer
 from mcp_runtime.core.terms.tolerances import Problem, strictness
 from mcp_runtime.core.terms.translation import Terms
+from mcp_runtime.doors import open_door
 from mcp_runtime.errors import NotApproved, NotOffered, RemoteError
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.option_checks import members, texts
@@ -58,6 +59,7 @@ from mcp_runtime.shared.connection import OnProgress, Trace
 
 if TYPE_CHECKING:
     import ssl
+    from pathlib import Path
 
     from mcp_runtime.auth.client.oauth import OAuth
     from mcp_runtime.shared.calls import OnCall, OnSession
@@ -210,7 +212,21 @@ class Client:
         """
         return cls(over_wire(connect), **options)
 
+    @classmethod
+    def from_config(cls, path: str | Path, **options: Unpack[ClientOptions]) -> Self:
+        """Return one client of all servers of an `mcp.json`, each with its name as a prefix.
+
+        Other `options` are those of the class. Raises ConfigError (of `mcp_runtime.bridge`) for an
+        unusable file, and OSError for an unreadable one.
+        """
+        return cls(open_door("Client.from_config")(path), **options)
+
     # ---- the connection
+
+    @property
+    def transport(self) -> TransportFactory:
+        """How the client reaches its server."""
+        return self._reconnector.connect
 
     async def __aenter__(self) -> Self:
         """Connect to the server. Raises Disconnected, NoCommonRevision, and the exceptions of

@@ -31,7 +31,6 @@ SERVER_NAMES: Final[Mapping[str, str]] = {
     "add_resource": "server.resource(uri)(function)",
     "add_request_handler": "server.on(method)",
     "custom_route": 'server.asgi(health="/health"), or mount the application',
-    "mount": "one server with all functions, or two applications at two paths",
 }
 """By attribute of a server in other libraries, the name to use here."""
 

@@ -31,6 +31,7 @@ from mcp_runtime.core.session.request_state import KeyRing, StateSealer
 from mcp_runtime.core.terms.extension import Extension, Extensions
 from mcp_runtime.core.terms.negotiation import ServerOffer
 from mcp_runtime.core.terms.tolerances import OF_ARGUMENTS, strictness
+from mcp_runtime.doors import open_door
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.option_checks import texts
 from mcp_runtime.revisions import ALL, UNSET
@@ -200,6 +201,22 @@ class Server(Decorators):
         server does not declare the capability of the method.
         """
         self._dispatcher.publish(method, params, member, value, principal)
+
+    # ---- other servers
+
+    def mount(self, prefix: str, source: object, **hooks: Any) -> None:
+        """Serve the features of another server beside the own ones, under names with a prefix.
+
+        `source` is a `Server`, a `Client` (its transport is used, and its options are not), a URL,
+        or the words of a command; an `Upstream` (of `mcp_runtime.bridge`) also renames tools and
+        chooses among them. A tool `find` becomes `prefix_find`, a resource `note://a` becomes
+        `note://prefix/a`. The server's middleware sees the calls. Questions of the other server go
+        to the client. `hooks` are `allow`, `rewrite` and `observe`, as of `Bridge`.
+
+        Call it before the server has clients. Raises ValueError for a name that both servers have,
+        and for a malformed prefix; TypeError for another source; LocalError if it is too late.
+        """
+        open_door("Server.mount")(self, prefix, source, **hooks)
 
     # ---- serving
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final, Generic, Self, TypeVar
 
 from msgspec import UNSET
@@ -33,6 +33,15 @@ class Registry(dict[str, _T], Generic[_T]):
         """The items, the disabled ones too."""
         self.tags: dict[str, frozenset[str]] = {}
         """The tags of items. An item that has none is absent."""
+        self._reserved: dict[str, Callable[[str], bool]] = {}
+
+    def reserve(self, owner: str, owns: Callable[[str], bool]) -> None:
+        """Keep names for the server mounted as `owner`. Raises ValueError if one is taken."""
+        taken = next((key for key in self.registered if owns(key)), None)
+        if taken is not None or owner in self._reserved:
+            what = f"a server mounted as {owner!r}" if taken is None else f"a {self.what} {taken!r}"
+            raise ValueError(f"{owner!r} cannot be the prefix of a mounted server: there is {what}")
+        self._reserved[owner] = owns
 
     def add(self, key: str, item: _T, tags: Iterable[str] = (), rules: Rules = NO_RULES) -> None:
         """Add an item. Raises ValueError if the name is taken."""
@@ -60,6 +69,9 @@ class Registry(dict[str, _T], Generic[_T]):
         """Raise ValueError if the name is taken."""
         if key in self.registered:
             raise ValueError(f"a {self.what} {key!r} is registered already")
+        for owner, owns in self._reserved.items():
+            if owns(key):
+                raise ValueError(f"{self.what} {key!r}: the server mounted as {owner!r} has it")
 
     def select(self, rules: Rules, otherwise: Collection[str]) -> Registry[_T]:
         """Return the registry with other items enabled; `otherwise` are the names of the items

@@ -173,6 +173,7 @@ BOUNDED: Final = {
         compat/tools.py:Component.tags
         core/terms/negotiation.py:ServerOffer.filters
         server/registry.py:Features.filters
+        server/visibility.py:Registry._reserved
         core/session/client_session.py:ClientSession._opening
         core/session/client_session.py:ClientSession._proposed
         core/session/request_state.py:KeyRing._keys
@@ -242,16 +243,16 @@ BOUNDED: Final = {
         extensions/tasks/client.py:TaskHandle._answered
     """,
     "a bridge's: what the author has written, and one entry for each open session or link": """
-        bridge/bridge.py:Bridge._described
-        bridge/bridge.py:Bridge._links
-        bridge/bridge.py:Bridge._peers
-        bridge/bridge.py:Bridge._instructions
+        bridge/engine.py:Engine._described
+        bridge/engine.py:Engine._links
+        bridge/engine.py:Engine._peers
+        bridge/engine.py:Engine._instructions
         bridge/names.py:Names.renamed
     """,
     "a bridge's: Limits.bridge_links, bridge_uris and parked (tests/runtime/bridge)": """
         bridge/backoff.py:Backoff._waits
-        bridge/bridge.py:Bridge._new_uris
-        bridge/bridge.py:Bridge._watched
+        bridge/engine.py:Engine._new_uris
+        bridge/engine.py:Engine._watched
         bridge/link.py:Link._watching
         bridge/links.py:Links.open
         bridge/ongoing.py:Parked._waiting

@@ -147,11 +147,12 @@ async def test_progress_cancellation_and_errors_cross_with_a_call_that_is_carrie
     bridge = Bridge(server, revisions=[revision], observe=seen.append)
     async with Client(bridge.server) as client:
         steps = list[Any]()
+
+        def note(*step: Any) -> None:
+            steps.append(step)
+
         await client.call_tool("count", {"to": 1})
-        called = [
-            client.call_tool("count", {"to": 3}, on_progress=lambda *step: steps.append(step))
-            for _ in range(2)
-        ]
+        called = [client.call_tool("count", {"to": 3}, on_progress=note) for _ in range(2)]
         await asyncio.gather(*called)
         assert sorted(steps) == sorted([(n, 3, f"{n}") for n in (1, 2, 3)] * 2)
         waiting = asyncio.create_task(client.call_tool("wait"))

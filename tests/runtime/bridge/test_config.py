@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from mcp_runtime.bridge import ConfigError, config_client, read_config
+from mcp_runtime.bridge import ConfigError, read_config
 from mcp_runtime.bridge.config import without_comments
 from mcp_runtime.client.client import Client
 
@@ -95,4 +95,4 @@ def test_comments_become_blanks_so_that_places_stay() -> None:
 def test_a_client_of_a_file_takes_the_options_of_a_client(tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
     file.write_text('{"mcpServers": {"a": {"command": "a"}}}', encoding="utf-8")
-    assert isinstance(config_client(file, timeout=3), Client)
+    assert isinstance(Client.from_config(file, timeout=3), Client)
