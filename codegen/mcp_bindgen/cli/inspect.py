@@ -153,6 +153,10 @@ def _extends(schema: Schema) -> Iterator[str]:
     yield safe(f"extension {extension.identifier or 'without an identifier'}")
     yield safe(f"core {extension.core.revision}, {len(schema.foreign)} of its types")
     yield safe(f"roles {', '.join(extension.roles)}")
+    if extension.stage:
+        yield safe(f"stage {extension.stage}")
+    if extension.settings_revision:
+        yield safe(f"revision {extension.settings_revision} in its settings")
     for path, names in extension.added.items():
         yield safe(f"{path} may be answered by {', '.join(names)}")
     for member in extension.members:

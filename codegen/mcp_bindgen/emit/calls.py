@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 _TABLES: Final = ("PARAMS", "RESULTS")
-_EXTENDED: Final = ("CORE", "IDENTIFIER", "MEMBERS", "METHODS", "WIDENED")
+_EXTENDED: Final = ("CORE", "IDENTIFIER", "MEMBERS", "METHODS", "SETTINGS_REVISION", "WIDENED")
 _TAKEN: Final = RESERVED_MEMBERS | {"request", "notify"}
 _CALLED: Final = {
     "Client": ("client-to-server", "both"),
@@ -307,7 +307,7 @@ class _Models(Annotator):
 def _extend(models: _Models, extension: Extension) -> dict[str, list[str]]:
     """The rows of calls_flavour.py.jinja needed only by an extension."""
     models.imports.use("collections.abc", "Mapping")
-    models.imports.add(".methods", ("CORE", "IDENTIFIER", "METHODS"))
+    models.imports.add(".methods", ("CORE", "IDENTIFIER", "METHODS", "SETTINGS_REVISION"))
     named = {name: (*map(Ref, names),) for name, names in extension.added.items()}
     return {
         "widened": [

@@ -92,6 +92,8 @@ def extension_view(schema: Schema) -> dict[str, Any]:
         "core": extension.core.revision,
         "cores": flat(_texts(extension.cores)),
         "roles": flat(_texts(extension.roles)),
+        "stage": literal(extension.stage),
+        "revision": literal(extension.settings_revision),
         "rows": [line for method in schema.methods for line in _row(schema, method)],
         "widened": [
             x for k, names in added for x in lay(STEP, f"{literal(k)}: ", _texts(names), ",")

@@ -324,9 +324,8 @@ class Member:
 class Extension:
     """The name and the roles of an extension, and its effect on its core.
 
-    `cores` are the supported revisions, `core` the one with its types; `wire` is the name of
-    mcp_wire in its bindings. `widened` has the additional result of core methods, `added` the added
-    members.
+    `cores` are the supported revisions, `core` has its types, `wire` is mcp_wire in its bindings.
+    `widened` has more results of core methods, `added` their names; `stage` may be empty.
     """
 
     identifier: str
@@ -337,6 +336,8 @@ class Extension:
     added: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     members: tuple[Member, ...] = ()
     wire: str = "...."
+    stage: str = ""
+    settings_revision: str = ""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from mcp_wire.v2026_07_28 import models_msgspec as core
 
 from . import models_msgspec as models
 from . import calls
-from .methods import CORE, IDENTIFIER, METHODS
+from .methods import CORE, IDENTIFIER, METHODS, SETTINGS_REVISION
 from .models_msgspec import decode, encode, from_wire
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "METHODS",
     "PARAMS",
     "RESULTS",
+    "SETTINGS_REVISION",
     "WIDENED",
     "ClientCalls",
     "ClientHandlers",

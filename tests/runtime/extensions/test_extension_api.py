@@ -92,8 +92,9 @@ def bindings(identifier: str = NAME, **tables: Any) -> ModuleType:
 class Receipts(ServerExtension, ClientExtension):
     """A tool with the option `always` is answered by a receipt, where its client knows receipts."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(bindings(), names={"receipts/get": "receiptId"}, **options)
+    def __init__(self, revision: str = "", **options: Any) -> None:
+        made = bindings(SETTINGS_REVISION=revision)
+        super().__init__(made, names={"receipts/get": "receiptId"}, **options)
         self.always = Always()
         self.paid: list[str] = []
 
@@ -159,6 +160,20 @@ async def test_a_widened_result_is_finished_by_the_extension() -> None:
     async with Client(shop(), extensions=[Receipts()]) as client:
         assert text(await client.call_tool("buy")) == "3"
         assert text(await client.call_tool("look")) == "nice"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "is_shared"),
+    [("2", "2", True), ("2", "", False), ("", "2", False), ("2", "3", False)],
+)
+async def test_sides_with_other_revisions_of_an_extension_do_without_it(
+    ours: str, theirs: str, is_shared: bool
+) -> None:
+    server, extension = shop(Receipts(ours)), Receipts(theirs)
+    async with Client(server, extensions=[extension]) as client:
+        assert text(await client.call_tool("buy")) == ("3" if is_shared else "bought")
+    declared = {"extensions": {NAME: {"revision": theirs} if theirs else {}}}
+    assert extension.declared("client", revision(NEWEST)) == declared
 
 
 async def test_a_widened_result_that_nobody_finishes_is_read_by_a_request() -> None:

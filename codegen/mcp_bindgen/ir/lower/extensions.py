@@ -35,7 +35,13 @@ from mcp_bindgen.ir.walk import references, struct_of
 from mcp_bindgen.source import Source, link
 from mcp_bindgen.source.concatenated import Joined
 
-__all__ = ["load", "require_apart"]
+__all__ = ["STAGES", "load", "require_apart"]
+
+STAGES: Final = ("experimental", "beta", "stable", "core")
+"""The life of an extension. At its end the core has it, and the extension is for older revisions.
+
+Source: SEP-3392, a draft of 2026-09-25.
+"""
 
 _TO_SERVER: Final = "client-to-server"
 _PRIMS: Final = ("string", "number", "boolean", "object", "unknown")
@@ -70,6 +76,8 @@ def load(
         tuple(values.get("roles", ())),
         tuple(values.get("core", ())),
         core,
+        stage=_stage(row),
+        settings_revision=str(values.get("revision", "")),
     )
     schema = replace(schema, extension=extension)
     places = {d.name: resolver.source.place(d.at) for d in schema.own}
@@ -79,6 +87,16 @@ def load(
     schema = _widen(schema, rows)
     rows.require_all(revision)
     return _import_core(schema, resolver)
+
+
+def _stage(row: Row | None) -> str:
+    """The stage in a row, empty without one. Raises DecisionError for an unknown stage."""
+    stage = str(row.values.get("stage", "")) if row else ""
+    if row and stage not in ("", *STAGES):
+        raise DecisionError(
+            f"{_row_name(row)}: {stage!r} is no stage", remedy=f"Stages: {', '.join(STAGES)}."
+        )
+    return stage
 
 
 def _row_name(row: Row) -> str:

@@ -118,7 +118,7 @@ class _Wire:
         self.envelopes.append(struct)
 
     def object_of(self, owner: str, holder: Field) -> str:
-        """The struct that a member is; a map becomes one, with a name of its own."""
+        """Return the name of the struct that a member is; make one of a map."""
         bare = resolve_aliases(self.schema, holder.type)
         if isinstance(bare, Ref):
             return bare.name

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType, ModuleType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, cast
 
 from mcp_runtime.core.terms.meta_names import require_extensions
 from mcp_runtime.core.terms.role import Role
@@ -22,8 +22,9 @@ class Extension:
 
     `bindings` is the module `calls_msgspec` generated from the extension's schema. An extension
     without messages has an `identifier` and the protocol `revisions` it extends. `settings` are
-    declared to the peer. `names` maps a method to a member of its params, which HTTP clients repeat
-    in the header Mcp-Name.
+    declared to the peer; two sides that declare another `revision` in them do without the
+    extension, as its changes may break (SEP-3392, a draft). `names` maps a method to a member of
+    its params, which HTTP clients repeat in the header Mcp-Name.
     """
 
     kept: Mapping[str, Sequence[str]] = _NOTHING
@@ -41,7 +42,8 @@ class Extension:
         self.bindings: Any = bindings
         self.identifier = identifier or getattr(bindings, "IDENTIFIER", "")
         self.revisions = frozenset(revisions or getattr(bindings, "CORE", ()))
-        self.settings = settings
+        own = getattr(bindings, "SETTINGS_REVISION", "")
+        self.settings = {"revision": own, **settings} if own else settings
         self.names = names
         methods: Mapping[str, Method] = getattr(bindings, "METHODS", {})
         self.methods = {name: one for name, one in methods.items() if _is_ours(one)}
@@ -60,6 +62,13 @@ class Extension:
         if revision.name not in self.revisions:
             return {}
         return {"extensions": {self.identifier: dict(self.settings)}}
+
+    def understands(self, theirs: Any) -> bool:
+        """Return True if these settings of the peer are there, and of the same revision."""
+        if not isinstance(theirs, dict):
+            return False
+        settings = cast("dict[str, Any]", theirs)
+        return bool(settings.get("revision", "") == self.settings.get("revision", ""))
 
     def serves_core(self, revision: Revision) -> bool:
         """True if it serves core methods of a revision outside of its own `revisions`."""
@@ -170,7 +179,7 @@ class Extensions(tuple[Extension, ...]):
             return ()
         declared: dict[str, Any] = theirs["extensions"]
         ours = (one for one in self if revision in one.revisions)
-        return tuple(one for one in ours if isinstance(declared.get(one.identifier), dict))
+        return tuple(one for one in ours if one.understands(declared.get(one.identifier)))
 
     def owner(self, method: str) -> Extension | None:
         """Return the extension of a method, if any."""

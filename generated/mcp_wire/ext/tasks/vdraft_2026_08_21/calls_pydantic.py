@@ -11,7 +11,7 @@ from . import models_pydantic as models
 from . import calls
 from ...._wire.methods import types_by_method
 from ....v2026_07_28 import models_pydantic as core
-from .methods import CORE, IDENTIFIER, METHODS
+from .methods import CORE, IDENTIFIER, METHODS, SETTINGS_REVISION
 from .models_pydantic import decode, encode, from_wire
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "METHODS",
     "PARAMS",
     "RESULTS",
+    "SETTINGS_REVISION",
     "WIDENED",
     "ClientCalls",
     "ClientHandlers",

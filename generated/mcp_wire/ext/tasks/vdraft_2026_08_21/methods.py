@@ -15,6 +15,8 @@ __all__ = [
     "MEMBERS",
     "METHODS",
     "ROLES",
+    "SETTINGS_REVISION",
+    "STAGE",
     "VERSION",
     "WIDENED",
 ]
@@ -25,6 +27,10 @@ VERSION: Final = "draft-2026-08-21"
 CORE: Final[tuple[str, ...]] = ("2026-07-28",)
 """The revisions of the core for this extension. Its types of the core come from 2026-07-28."""
 ROLES: Final[tuple[str, ...]] = ("client", "server")
+STAGE: Final = "beta"
+"""How settled the extension is: experimental, beta, stable or core; empty if nobody says so."""
+SETTINGS_REVISION: Final = ""
+"""The revision that both sides declare in the settings; empty for the first one."""
 METHODS: Final[Mapping[str, Method]] = {
     "tasks/get": Method(
         name="tasks/get",

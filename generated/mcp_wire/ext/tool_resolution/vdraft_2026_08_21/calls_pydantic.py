@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from . import models_pydantic as models
 from . import calls
 from ...._wire.methods import types_by_method
-from .methods import CORE, IDENTIFIER, METHODS
+from .methods import CORE, IDENTIFIER, METHODS, SETTINGS_REVISION
 from .models_pydantic import decode, encode, from_wire
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "METHODS",
     "PARAMS",
     "RESULTS",
+    "SETTINGS_REVISION",
     "WIDENED",
     "ClientCalls",
     "ServerHandlers",
