@@ -344,7 +344,6 @@ class Extension:
 class Schema:
     """One revision, or one unpinned file. `digest` is its structure digest, `slips` the fault of a
     tag that a lenient reading left unbound, and its byte offset, by declaration.
-
     An extension's schema includes the core types it refers to, without owning them.
     """
 
