@@ -15,9 +15,12 @@ import pytest
 from mcp_runtime import Client
 from mcp_runtime.bridge import Bridge, Upstream
 from mcp_runtime.revisions import ALL, revision
+from mcp_runtime.transports.memory import pair
 from tests.support import pair_server
 from tests.support.judged_wire import Wire, faults, official_faults
 from tests.support.pair_scenario import PARTS, PATIENCE, Host, expected
+from tests.support.raw_peer import RawPeer
+from tests.support.session_pair import initialize, notification
 from tests.support.tapped import check_traces, tapped
 from tests.support.uvicorn_served import served
 
@@ -94,6 +97,30 @@ async def test_over_stdio_whatever_both_revisions_have_crosses_from_process_to_p
     assert {name: seen[name] for name in wanted} == wanted
     assert [*faults(host.wire, client), *official_faults(host.wire, client)] == []
     check_traces(behind)
+
+
+@pytest.mark.parametrize("server", [ALL[0], ALL[-1]])
+async def test_a_client_may_probe_and_then_shake_hands_as_hosts_do(server: str) -> None:
+    bridge = Bridge(pair_server.make([server]))
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": ALL[-1],
+        "io.modelcontextprotocol/clientInfo": {"name": "host", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    call = {"name": "add", "arguments": {"a": 2, "b": 3}}
+    near, far = pair()
+    async with bridge.server.running():
+        connection = bridge.server.accept(far)
+        peer = RawPeer(near, connection)
+        offer = await peer.asks(0, "server/discover", {"_meta": meta})
+        assert set(offer["result"]["supportedVersions"]) == set(ALL)
+        shaken = await peer.asks(1, "initialize", initialize(ALL[3]))
+        assert shaken["result"]["protocolVersion"] == ALL[3]
+        peer.say(notification("notifications/initialized"))
+        answer = await peer.asks(2, "tools/call", call)
+        assert answer["result"]["content"][0]["text"] == '{"total":5}'
+        await near.close()
+        await connection.wait_until_gone()
 
 
 def crossing(client: str, server: str) -> dict[str, Any]:
