@@ -8,7 +8,6 @@ the name of its revision.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 from types import ModuleType
 from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args, get_type_hints
@@ -72,8 +71,7 @@ ALL: Final[tuple[str, ...]] = tuple(mcp_wire.REVISIONS)
 """Every revision, oldest first."""
 
 
-@dataclass(frozen=True)
-class Revision:
+class Revision(Struct, frozen=True, dict=True):
     """One revision: its tables now, its models when they are first needed."""
 
     name: str

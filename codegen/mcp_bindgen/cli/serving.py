@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, Final, TypeVar
+from typing import IO, Any, Final, TypeVar
 
 import click
 
@@ -73,6 +73,12 @@ def _say_url(url: str) -> None:
     warn(f"MCP at {url}")
 
 
+def _trace_file(stream: IO[bytes]) -> Any:
+    from mcp_runtime.trace import TraceFile
+
+    return TraceFile(stream)
+
+
 def serve_until_gone(
     server: Any, trace: str | None, settings: Mapping[str, Any], *, name: str = "server"
 ) -> None:
@@ -82,10 +88,9 @@ def serve_until_gone(
     text calls the server by `name`.
     """
     from mcp_runtime.errors import NotInstalled
-    from mcp_runtime.trace import TraceFile
 
     with ExitStack() as stack:
-        file = None if trace is None else TraceFile(stack.enter_context(open_trace(trace)))
+        file = None if trace is None else _trace_file(stack.enter_context(open_trace(trace)))
         try:
             server.run(trace=file, **settings)
         except NotInstalled as error:

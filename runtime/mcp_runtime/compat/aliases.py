@@ -11,11 +11,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
 
 PREFIX: Final = "mcp_runtime.compat."
 PACKAGES: Final = ("mcp", "fastmcp")
@@ -43,7 +45,7 @@ ELSEWHERE: Final[Mapping[str, str]] = {
 """By missing module or name, the way to do the same."""
 
 
-class _Loader(Loader):
+class _Loader:
     """Loads a module of this package under another name."""
 
     def __init__(self, target: str) -> None:
@@ -60,8 +62,11 @@ class _Loader(Loader):
         module.__spec__ = self._own
 
 
-class Finder(MetaPathFinder):
-    """Finds modules of `mcp` and `fastmcp` here."""
+class Finder:
+    """Finds modules of `mcp` and `fastmcp` here.
+
+    The bases of `importlib.abc` are left out: they import sixteen modules, which nobody needs here.
+    """
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -74,7 +79,7 @@ class Finder(MetaPathFinder):
             raise ModuleNotFoundError(missing(name), name=name)
         return ModuleSpec(
             name,
-            _Loader(PREFIX + name),
+            cast("Loader", _Loader(PREFIX + name)),
             is_package=bool(spec.submodule_search_locations is not None),
         )
 

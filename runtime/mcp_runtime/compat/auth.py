@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mcp_runtime.auth.server.bearer import BearerAuth
 from mcp_runtime.auth.server.current import current_token
-from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
+
+if TYPE_CHECKING:
+    from mcp_runtime.auth.server.bearer import BearerAuth
+    from mcp_runtime.auth.server.verifier import VerifiedToken
 
 
 @dataclass
@@ -34,6 +36,8 @@ class Verifier:
 
     async def verify(self, token: str, /) -> VerifiedToken:
         """Return the verdict. Raises InvalidToken."""
+        from mcp_runtime.auth.server.verifier import InvalidToken, VerifiedToken
+
         verdict = await self._verifier.verify_token(token)
         if verdict is None:
             raise InvalidToken("the token is not accepted")
@@ -62,6 +66,8 @@ def bearer_auth(settings: Any, verifier: Any, provider: Any = None) -> BearerAut
         )
     if settings is None or verifier is None:
         return None
+    from mcp_runtime.auth.server.bearer import BearerAuth
+
     issuer = str(settings.issuer_url).rstrip("/")
     return BearerAuth(
         Verifier(verifier, issuer),

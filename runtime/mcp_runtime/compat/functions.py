@@ -7,10 +7,11 @@ import functools
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
 from functools import partial
 from types import NoneType
 from typing import Annotated, Any, Final, cast
+
+from msgspec import Struct, field, structs
 
 from mcp_runtime.compat import models
 from mcp_runtime.compat.content import for_revision, is_block, plain_json
@@ -49,8 +50,7 @@ class Dependency:
         raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(Struct, frozen=True):
     """The habits in which `mcp` 1.x and `fastmcp` differ."""
 
     contexts: ContextTypes
@@ -71,8 +71,7 @@ class Dialect:
     """True if arguments without a parameter are ignored, else they are refused."""
 
 
-@dataclass(frozen=True, slots=True)
-class Callee:
+class Callee(Struct, frozen=True):
     """A function as a peer may call it: with the context and dependencies filled in."""
 
     function: Callable[..., Any]
@@ -128,7 +127,7 @@ def callee(
             injected[each.name] = notes[0]
         elif each.name not in hidden:
             kept.append(each)
-    info = replace(info, parameters=tuple(kept))
+    info = structs.replace(info, parameters=tuple(kept))
     return Callee(function, dialect, info, info.context, injected)
 
 
@@ -192,16 +191,16 @@ def _same(value: Any) -> Any:
 
 
 def native_info(info: FunctionInfo) -> FunctionInfo:
-    return replace(info, context=_NATIVE, is_async=True, returns=None)
+    return structs.replace(info, context=_NATIVE, is_async=True, returns=None)
 
 
 def reader_of(called: Callee) -> ArgumentsReader:
-    info = replace(called.info, context=None, returns=None)
+    info = structs.replace(called.info, context=None, returns=None)
     try:
         return arguments_reader(info, strict=False)
     except TypeError:
         kept = tuple(map(_readable, info.parameters))
-        return arguments_reader(replace(info, parameters=kept), strict=False)
+        return arguments_reader(structs.replace(info, parameters=kept), strict=False)
 
 
 def _readable(parameter: Parameter) -> Parameter:
@@ -211,8 +210,8 @@ def _readable(parameter: Parameter) -> Parameter:
             adapter(annotation)
         except TypeError:
             continue
-        return replace(parameter, annotation=annotation)
-    return replace(parameter, annotation=Any)
+        return structs.replace(parameter, annotation=annotation)
+    return structs.replace(parameter, annotation=Any)
 
 
 def _for_pydantic(annotation: Any) -> Any:

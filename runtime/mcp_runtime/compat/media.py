@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import mimetypes
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -129,6 +128,8 @@ class File(Media):
             return "text/plain"
         if self._format or self.path is None:
             return super()._type()
+        import mimetypes
+
         return mimetypes.guess_type(self.path)[0] or self.default
 
     def block(self) -> Model:

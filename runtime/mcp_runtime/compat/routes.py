@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from mcp_runtime.server.http.app import HttpApp
 
 
-@dataclass(frozen=True)
-class Route:
+class Route(Struct, frozen=True):
     """An endpoint beside the protocol's: a function of a Starlette request."""
 
     path: str

@@ -7,8 +7,9 @@ server warns when the tool is registered.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, cast
+
+from msgspec import Struct
 
 from mcp_runtime.json_schema.walk import Schema, every
 
@@ -16,8 +17,7 @@ _SHOWN: Final = 80
 _READ_BY_TYPESCRIPT: Final = ("draft-06", "draft-07", "draft/2019-09", "draft/2020-12")
 
 
-@dataclass(frozen=True, slots=True)
-class ClientRule:
+class ClientRule(Struct, frozen=True):
     """A reason to refuse a schema: `clients` did so in the month `seen`, as `source` reports.
 
     `find` yields the faults in a schema.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from difflib import get_close_matches
 from typing import Any, Final, cast
 
 from mcp_runtime.json_schema.to_json import Step, excerpt, place
@@ -173,6 +172,8 @@ def _reword(text: str, value: Any, schemas: Iterator[Schema], noun: str) -> str:
 def _member(missing: bool, name: str, schemas: Iterator[Schema], noun: str) -> str:
     if missing:
         return f"expected the {noun} {excerpt(name)}, found none"
+    from difflib import get_close_matches
+
     known = [each for schema in schemas for each in schema.get("properties", ())]
     meant = [f"did you mean {excerpt(each)}? " for each in get_close_matches(name, known, 1)]
     takes = f"expected {_list([*map(excerpt, known)])}" if known else f"expected no {noun}"

@@ -9,12 +9,12 @@ import dataclasses
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import PurePath
 from typing import Annotated, Any, Final, Literal, Protocol, Union, get_args, get_origin
 
 import msgspec
+from msgspec import Struct
 
 from mcp_runtime.json_schema.formats import add_items, add_time_formats
 from mcp_runtime.json_schema.mismatch import Mismatch, NotText, explain
@@ -174,8 +174,7 @@ def join(ours: Schema, theirs: Schema) -> None:
 # ---- by msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class MsgspecAdapter:
+class MsgspecAdapter(Struct, frozen=True):
     """An adapter by msgspec; with `strict` a text is never read as a number or a truth value.
 
     `noun` is the word for a member of the outermost object in messages.
@@ -214,8 +213,7 @@ class MsgspecAdapter:
 # ---- by pydantic
 
 
-@dataclass(frozen=True, slots=True)
-class _PydanticAdapter:
+class _PydanticAdapter(Struct, frozen=True):
     adapter: Any
     schema: Schema
     error: type[ValueError]
@@ -270,8 +268,7 @@ def _as_json(value: Any) -> Any:
 # ---- unions with arms of both libraries
 
 
-@dataclass(frozen=True, slots=True)
-class _UnionAdapter:
+class _UnionAdapter(Struct, frozen=True):
     """An adapter for a union with arms of both libraries: the first arm to accept a value reads it.
 
     If none does, the error is the mismatch with the longest path.

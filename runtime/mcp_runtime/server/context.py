@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from secrets import token_urlsafe
 from typing import (
     TYPE_CHECKING,
@@ -26,6 +25,8 @@ from typing import (
     overload,
 )
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from mcp_runtime.auth.server.current import current_token
 from mcp_runtime.core.session.events import Called
@@ -69,8 +70,7 @@ def require_page(url: str) -> None:
 _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-@dataclass(frozen=True, slots=True)
-class Elicited(Generic[_T]):
+class Elicited(Struct, Generic[_T], frozen=True):
     """The user's reaction to a question; `content` is set only if the user accepted."""
 
     action: Literal["accept", "decline", "cancel"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar, Unpack, cast, get_origin, overload
+
+from msgspec import structs
 
 from mcp_runtime.core.http.header_checks import ParamHeaders
 from mcp_runtime.core.session.server_session import ANSWERED_AT_ONCE
@@ -177,7 +178,7 @@ class Decorators:
             features.reruns.add(model.name)
         if scopes:
             features.scopes[model.name] = scopes
-        tool = replace(tool, model=model) if options else tool
+        tool = structs.replace(tool, model=model) if options else tool
         features.tools.add(model.name, tool, tags, features.rules)
 
     def raw_tool(

@@ -15,8 +15,9 @@ from contextlib import (
     asynccontextmanager,
     nullcontext,
 )
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec import structs
 
 from mcp_runtime.core.http.header_checks import ParamHeaders
 from mcp_runtime.core.session.request_state import StateSealer
@@ -92,14 +93,14 @@ class ServerDispatcher:
 
     def change(self, **members: Any) -> None:
         """Change the server's own description, for clients that come from now on."""
-        self._base = replace(self._base, **members)
+        self._base = structs.replace(self._base, **members)
         self._offer = None
 
     def offer(self) -> ServerOffer:
         """Build the current offer: revisions, capabilities and description of the server."""
         if self._offer is None:
             own = self.protocol.methods
-            self._offer = replace(
+            self._offer = structs.replace(
                 self._base,
                 capabilities=self.features.capabilities(),
                 methods=frozenset(self.handlers.keys() - own.keys()),

@@ -6,12 +6,11 @@ import asyncio
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import PurePath
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args
 
-from msgspec import UNSET, ValidationError, convert
+from msgspec import UNSET, Struct, ValidationError, convert
 
 from mcp_runtime.core.http.header_checks import ParamHeaders
 from mcp_runtime.core.session.subscriptions import LISTS
@@ -89,8 +88,7 @@ def _read_again(
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class Feature(Generic[_Model]):
+class Feature(Struct, Generic[_Model], frozen=True):
     """A tool, prompt, resource or template: its model in lists, and its function."""
 
     model: _Model
@@ -120,8 +118,7 @@ class Feature(Generic[_Model]):
         raise error
 
 
-@dataclass(frozen=True, slots=True)
-class Tool(Feature[t.Tool]):
+class Tool(Feature[t.Tool], frozen=True):
     """A tool whose schemas were derived from its function's signature."""
 
     mirrored: ParamHeaders
@@ -135,15 +132,13 @@ class Tool(Feature[t.Tool]):
         return _read_again(signature.read, signature.input_schema, arguments, ctx, error)
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceTemplate(Feature[t.ResourceTemplate]):
+class ResourceTemplate(Feature[t.ResourceTemplate], frozen=True):
     """The resources whose URIs match a template."""
 
     template: Template
 
 
-@dataclass(frozen=True, slots=True)
-class RawTool:
+class RawTool(Struct, frozen=True):
     """A tool with a given schema. Its function takes the value `read` returns for the arguments."""
 
     model: t.Tool
@@ -198,8 +193,7 @@ def converting_reader(type: Any) -> Callable[[dict[str, Any]], Any]:
     return read
 
 
-@dataclass(frozen=True, slots=True)
-class Completer:
+class Completer(Struct, frozen=True):
     """Suggests values of one argument; `parameters` gives the role of each parameter.
 
     `path` is the class of the path if the function takes the value as a path.

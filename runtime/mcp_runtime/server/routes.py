@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from mcp_runtime.shared.request_headers import Headers
 
 
-@dataclass(frozen=True, slots=True)
-class RouteRequest:
+class RouteRequest(Struct, frozen=True):
     """A request for a route; `query` is the part of the URL after the question mark."""
 
     method: str
@@ -20,8 +20,7 @@ class RouteRequest:
     body: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class Reply(Struct, frozen=True, kw_only=True):
     """An answer with a status and headers of its own; `media_type` is that of the body."""
 
     body: bytes = b""

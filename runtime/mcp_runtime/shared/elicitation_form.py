@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, cast
+
+from msgspec import Struct
 
 from mcp_runtime.errors import BadAnswer
 from mcp_runtime.json_schema.class_defaults import fill_class_defaults
@@ -19,8 +20,7 @@ from mcp_runtime.revisions import DecodeError
 from mcp_runtime.revisions import latest as t
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """A form; `read` converts the content of an answer to the type, or raises BadAnswer."""
 
     schema: t.ElicitRequestFormParamsRequestedSchema

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from mcp_runtime import Limits
 from mcp_runtime.core.session.request_state import BoundSealer, InputRequests, KeyRing

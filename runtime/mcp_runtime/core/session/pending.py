@@ -8,16 +8,16 @@ Source: 2025-11-25 basic/lifecycle, "Timeouts"; basic/utilities/progress and can
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from math import inf
 from typing import Any
+
+from msgspec import Struct
 
 from mcp_runtime.core.wire.jsonrpc import Id
 from mcp_runtime.option_checks import require_seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Timeout:
+class Timeout(Struct, frozen=True):
     """The seconds to wait for a response: `each` at first, `total` with all extensions.
 
     A progress notification starts `each` again if `progress_counts`.
@@ -31,8 +31,7 @@ class Timeout:
         require_seconds("timeout", self.each)
 
 
-@dataclass(slots=True)
-class PendingRequest:
+class PendingRequest(Struct):
     """A pending request of ours: its deadlines, and the last progress reported."""
 
     id: Id

@@ -14,10 +14,10 @@ import hmac
 from base64 import b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import msgspec
+from msgspec import Struct
 
 from mcp_runtime.core.wire import rpc_errors
 from mcp_runtime.errors import RpcError, TooMuch
@@ -90,8 +90,7 @@ def _decode(text: str) -> bytes:
         raise _refusal("is not base64") from None
 
 
-@dataclass(frozen=True, slots=True)
-class BoundSealer:
+class BoundSealer(Struct, frozen=True):
     """Seals and opens the state of one request, within the limits of size and age.
 
     `now` is in seconds since 1970. Sealing raises TooMuch, opening RpcError.

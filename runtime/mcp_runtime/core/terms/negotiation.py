@@ -6,11 +6,10 @@ Source: 2025-11-25 basic/lifecycle, "Version Negotiation"; 2026-07-28 basic/vers
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, ClassVar, Final
 
-from msgspec import json, structs
+from msgspec import Struct, field, json, structs
 
 from mcp_runtime.core.terms.capabilities import declares
 from mcp_runtime.core.terms.extension import NO_EXTENSIONS, Extensions
@@ -32,8 +31,7 @@ from mcp_runtime.revisions import (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Offer:
+class Offer(Struct, frozen=True, kw_only=True, dict=True):
     """The name, capabilities and revisions of one side; `revisions` may have any order.
 
     Raises ValueError for an unknown revision, or none.
@@ -51,7 +49,7 @@ class Offer:
         if self.extensions:
             settings = self.extensions.settings(self.role)
             extended = structs.replace(self.capabilities, extensions=settings)
-            object.__setattr__(self, "capabilities", extended)
+            structs.force_setattr(self, "capabilities", extended)
         unknown = sorted(set(self.revisions) - set(ALL))
         if unknown or not self.revisions:
             known = ", ".join(ALL)
@@ -92,8 +90,7 @@ class Offer:
         return tuple(r for r in reversed(ALL) if r in self.revisions and revision(r).era == era)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServerOffer(Offer):
+class ServerOffer(Offer, frozen=True, kw_only=True, dict=True):
     """The declaration of a server.
 
     `methods` are answered without a capability; `hints` tell clients how long to cache the
@@ -147,8 +144,7 @@ class ServerOffer(Offer):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClientOffer(Offer):
+class ClientOffer(Offer, frozen=True, kw_only=True, dict=True):
     """The declaration of a client.
 
     With `roots_change` it notifies changes of its roots, if the revision allows it.
@@ -175,7 +171,7 @@ class ClientOffer(Offer):
         except DecodeError:
             inner[last] = True
             declared = latest.from_wire(latest.ClientCapabilities, whole)
-        return replace(self, capabilities=declared)
+        return structs.replace(self, capabilities=declared)
 
     def propose(self, spoken: str) -> dict[str, Any]:
         """Return the params of `initialize` that propose the revision `spoken`."""

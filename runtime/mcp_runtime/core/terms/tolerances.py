@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from types import UnionType
 from typing import (
@@ -26,7 +25,7 @@ from typing import (
     get_origin,
 )
 
-from msgspec import UnsetType
+from msgspec import Struct, UnsetType
 
 from mcp_runtime.core.terms.role import Role
 from mcp_runtime.core.wire.text_repairs import TEXT_REPAIRS
@@ -77,8 +76,7 @@ def strictness(strict: bool | Collection[str]) -> frozenset[str]:
     return frozenset(texts("strict", strict, sorted(names_of_tolerances())))
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """A list item left out of a result, as it does not fit its type.
 
     `name` is its `name` or `uri` if this is text; `path` is the place of the fault in the result,

@@ -7,8 +7,9 @@ usual.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 _NEWLINE: Final = b"\n"
 _BLANK: Final = b" \t\r"
@@ -16,8 +17,7 @@ ENDS_BYTES: Final = 4096
 """The bytes kept of the beginning, and of the end, of a message above the limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class TooLong:
+class TooLong(Struct, frozen=True):
     """The beginning, and later the end too, of a message with more than `limit` bytes.
 
     It comes twice: when the limit is crossed, with `tail` None, and at the end of the message.

@@ -7,10 +7,10 @@ from binascii import Error as Base64Error
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias, cast, get_args
 
 import msgspec
+from msgspec import Struct
 
 from mcp_runtime.core.terms.meta_names import require_meta
 from mcp_runtime.json_schema.to_json import (
@@ -32,8 +32,7 @@ Meta: TypeAlias = dict[str, Any] | t.Unset
 # ---- bytes as content; for all other content there are the models of `types`
 
 
-@dataclass(frozen=True, slots=True)
-class _Media:
+class _Media(Struct, frozen=True):
     _model: ClassVar[Callable[..., t.ImageContent | t.AudioContent]]
 
     data: bytes
@@ -53,22 +52,19 @@ class _Media:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Image(_Media):
+class Image(_Media, frozen=True):
     """A picture: the bytes of its file, and a type such as `image/png`. Raises ValueError."""
 
     _model = t.ImageContent
 
 
-@dataclass(frozen=True, slots=True)
-class Audio(_Media):
+class Audio(_Media, frozen=True):
     """Sound: the bytes of its file, and a type such as `audio/wav`. Raises ValueError."""
 
     _model = t.AudioContent
 
 
-@dataclass(frozen=True, slots=True)
-class Embedded:
+class Embedded(Struct, frozen=True):
     """A resource as a whole: text as str, anything else as bytes. Raises ValueError."""
 
     uri: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from inspect import cleandoc
 from typing import Final
+
+from msgspec import Struct
 
 _PARAMETERS: Final = frozenset(("args", "arguments", "parameters", "params"))
 _SECTION: Final = re.compile(
@@ -17,8 +18,7 @@ _ITEM: Final = re.compile(r"[-*•]\s")
 _ENTRY: Final = re.compile(r"(?:[-*•]\s+)?[*`]{0,2}(\w+)[*`]{0,2}\s*(?:\([^)]*\))?\s*:\s*(.*)")
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedDocstring:
+class ParsedDocstring(Struct, frozen=True):
     description: str
     parameters: dict[str, str]
 

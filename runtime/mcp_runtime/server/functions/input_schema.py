@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from types import NoneType
 from typing import Any, Final, cast
 
 import msgspec
-from msgspec import defstruct
+from msgspec import Struct, defstruct
 
 from mcp_runtime.json_schema.class_defaults import class_defaults, fill_class_defaults
 from mcp_runtime.json_schema.mismatch import Mismatch
@@ -34,8 +33,7 @@ class BadArguments(Exception):
     """
 
 
-@dataclass(frozen=True, slots=True)
-class ArgumentsReader:
+class ArgumentsReader(Struct, frozen=True):
     """Reads a peer's arguments into keyword arguments, as the schema says.
 
     `native` reads the parameters msgspec knows, and `foreign` the others, by name. Dataclasses

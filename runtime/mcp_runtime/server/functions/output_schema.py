@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, MutableMapping, MutableSequence, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from types import GenericAlias, NoneType
 from typing import Annotated, Any, Final, NoReturn, TypeVar, Union, cast, get_args, get_origin
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from mcp_runtime.json_schema.mismatch import Mismatch
@@ -36,8 +36,7 @@ items of unknown type.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class StructuredOutput:
+class StructuredOutput(Struct, frozen=True):
     """The structured content of a handler; `is_wrapped` if its value is the member `result`.
 
     `may_be_content` if a value may be a list of content instead: then no schema is declared, since

@@ -6,7 +6,6 @@ import functools
 import inspect
 from collections.abc import Callable, Hashable
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import (
     Annotated,
     Any,
@@ -18,7 +17,7 @@ from typing import (
     get_type_hints,
 )
 
-from msgspec import Meta
+from msgspec import Meta, Struct
 
 from mcp_runtime.core.http.header_checks import SAFE, TOKEN
 from mcp_runtime.json_schema.to_json import is_pydantic
@@ -31,8 +30,7 @@ ContextTypes: TypeAlias = type[Any] | tuple[type[Any], ...]
 _EMPTY: Final = inspect.Parameter.empty
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct, frozen=True):
     """In `Annotated[str, Header("Region")]`: over HTTP the argument is mirrored in a header.
 
     The name is an HTTP token. Raises ValueError for another.
@@ -48,16 +46,14 @@ class Header:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class Default:
+class Default(Struct, frozen=True):
     """The default of a parameter, made anew for each call; `shown` if the schema names it."""
 
     make: Callable[[], Any]
     shown: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     name: str
     annotation: Any
     default: Default | None
@@ -80,8 +76,7 @@ class Parameter:
         return next((note for note in self.notes if isinstance(note, str)), None)
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionInfo:
+class FunctionInfo(Struct, frozen=True):
     """`context` names the parameter that takes the Context; `returns` is the return annotation."""
 
     name: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from mcp_runtime.json_schema.walk import Schema, alternatives
 from mcp_runtime.revisions import is_json
@@ -22,8 +23,7 @@ from mcp_runtime.server.functions.output_schema import (
 from mcp_runtime.server.functions.parameters import ContextTypes, FunctionInfo, inspect_function
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Struct, frozen=True):
     """The arguments of a handler; `output` describes the structured result if the return annotation
     names one.
     """

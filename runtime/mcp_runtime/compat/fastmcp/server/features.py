@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Self, cast
+
+from msgspec import structs
 
 from mcp_runtime.compat import models
 from mcp_runtime.compat.content import as_whole, is_block, json_text, plain_json, text_block
@@ -57,7 +59,7 @@ TOOLS: Final = Dialect(
     in_threads=True,
     structures_objects=True,
 )
-OTHERS: Final = replace(TOOLS, failure=partial(_failure, None))
+OTHERS: Final = structs.replace(TOOLS, failure=partial(_failure, None))
 
 
 class _Owned(Component):
@@ -70,7 +72,9 @@ class _Owned(Component):
         """Make the server known to the function's context, and to its errors."""
         self.owner = owner
         failure = partial(_tool_failure if isinstance(self, FunctionTool) else _failure, owner)
-        dialect = replace(type(self).dialect, context=partial(_context, owner), failure=failure)
+        dialect = structs.replace(
+            type(self).dialect, context=partial(_context, owner), failure=failure
+        )
         self.__dict__.update(dialect=dialect)
         for name in ("called", "native"):
             self.__dict__.pop(name, None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, Final
 
 from msgspec import structs
@@ -50,10 +49,12 @@ def renamed(kind: str, native: Any, prefix: str) -> Any:
     if isinstance(native, ResourceTemplate):
         uri = prefixed(kind, model.uri_template, prefix)
         template = Template(prefixed(kind, native.template.text, prefix))
-        return replace(native, model=structs.replace(model, uri_template=uri), template=template)
+        return structs.replace(
+            native, model=structs.replace(model, uri_template=uri), template=template
+        )
     member = "uri" if kind == "resource" else "name"
     name = prefixed(kind, getattr(model, member), prefix)
-    return replace(native, model=structs.replace(model, **{member: name}))
+    return structs.replace(native, model=structs.replace(model, **{member: name}))
 
 
 def is_named(native: Any, key: str, name: str) -> bool:

@@ -7,9 +7,8 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequen
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from mcp_runtime.auth.server.bearer import BearerAuth
 from mcp_runtime.compat import http, models
 from mcp_runtime.compat.context import current
 from mcp_runtime.compat.errors import (
@@ -43,6 +42,9 @@ from mcp_runtime.errors import RemoteError, RpcError
 from mcp_runtime.errors import ToolError as NativeToolError
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context as NativeContext
+
+if TYPE_CHECKING:
+    from mcp_runtime.auth.server.bearer import BearerAuth
 
 log: Final = logging.getLogger("mcp_runtime.compat")
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -347,7 +349,11 @@ def _is_for_the_client(error: Exception) -> bool:
 
 
 def _auth(auth: Any, path: str) -> BearerAuth | None:
-    if auth is None or isinstance(auth, BearerAuth):
+    if auth is None:
+        return None
+    from mcp_runtime.auth.server.bearer import BearerAuth
+
+    if isinstance(auth, BearerAuth):
         return auth
     if hasattr(auth, "bearer_auth"):
         protection: BearerAuth = auth.bearer_auth(path)
