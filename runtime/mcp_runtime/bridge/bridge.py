@@ -52,7 +52,7 @@ class Bridge:
         engine = Engine(
             known, allow=allow, rewrite=rewrite, observe=observe, limits=limits, needs_one=True
         )
-        self.server: Final = Front(name, engine.watch, engine.running, limits, front)
+        self.server: Final = Front(name, engine.watch, engine.running, engine.expect, limits, front)
         """The server in front, for clients."""
         engine.serve(self.server)
         self.server.on("notifications/roots/list_changed")(engine.announce_roots)

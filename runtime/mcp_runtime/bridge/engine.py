@@ -97,6 +97,7 @@ class Engine:
         self._links: Final = {name: Links(name, each, self) for name, each in upstreams.items()}
         self._allow, self._rewrite, self._observe = allow, rewrite, observe
         self._needs_one = needs_one
+        self._expected: Mapping[str, Any] = {}
         self._parked = Parked(limits)
         self._watched: dict[str, None] = {}
         self._new_uris: set[str] = set()
@@ -120,10 +121,16 @@ class Engine:
 
     # ---- its life
 
+    def expect(self, capabilities: Mapping[str, Any]) -> None:
+        """Start the servers for a client with these capabilities."""
+        self._expected = capabilities
+
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """Open a link to each server, together; go on without the failed and the late ones."""
-        opening = {asyncio.create_task(links.open_first()) for links in self._links.values()}
+        opening = {
+            asyncio.create_task(links.open_first(self._expected)) for links in self._links.values()
+        }
         try:
             await self._await_servers(opening)
             yield

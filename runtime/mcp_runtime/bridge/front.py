@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+from mcp_runtime.bridge.first_message import FirstMessage
+from mcp_runtime.errors import Disconnected
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.server import Server
-from mcp_runtime.shared.connection import Carrier
+from mcp_runtime.shared.connection import Carrier, Trace
 from mcp_runtime.shared.uri_template import is_uri
+from mcp_runtime.transports.wire import Wire
 
 if TYPE_CHECKING:
     from mcp_runtime.auth.server.bearer import BearerAuth
@@ -33,7 +36,8 @@ class Front(Server):
     """A server whose handlers are a bridge's; without a `name` it takes its only server's.
 
     `watch` is called with each URI of a subscription, and refuses it with False;
-    `running` makes the context entered while clients are served.
+    `running` makes the context entered while clients are served; `expect` is called before it with
+    the capabilities of the only client.
     """
 
     def __init__(
@@ -41,9 +45,11 @@ class Front(Server):
         name: str,
         watch: Callable[[str], bool],
         running: Callable[[], AbstractAsyncContextManager[Any]],
+        expect: Callable[[Mapping[str, Any]], None],
         limits: Limits,
         options: FrontOptions,
     ) -> None:
+        self._expect = expect
         self._is_named = bool(name)
         self._is_instructed = "instructions" in options
         super().__init__(
@@ -58,6 +64,23 @@ class Front(Server):
             return is_uri(uri) and watch(uri)
 
         self._dispatcher.change(can_subscribe=can_subscribe)
+
+    async def run_stdio(self, *, trace: Trace | None = None) -> None:
+        """Serve standard input and output, as `Server.run_stdio`."""
+        from mcp_runtime.transports.stdio import own_pipes
+
+        async with own_pipes(self.limits) as wire:
+            await self.serve_alone(wire, trace=trace, grace=self.limits.eof_wait)
+
+    async def serve_alone(
+        self, wire: Wire, *, trace: Trace | None = None, grace: float = 0.0
+    ) -> None:
+        """Serve one client on a wire, and nobody else: the servers start for its capabilities."""
+        first = FirstMessage(wire, self.limits.line_bytes)
+        with suppress(Disconnected):
+            self._expect(await first.capabilities())
+            async with self.running():
+                await self.serve(first, trace=trace, grace=grace)
 
     def put(self, method: str, handler: Callable[..., Any]) -> None:
         """Answer a method with a handler."""

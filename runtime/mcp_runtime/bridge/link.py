@@ -70,7 +70,7 @@ class Link:
     def __init__(self, name: str, upstream: Upstream, owner: Owner, user: LinkUser) -> None:
         self.name: Final = name
         self.upstream: Final = upstream
-        self.owner: Final = owner
+        self.owner = owner
         self.running: dict[Running, None] = {}
         """Requests under way, the newest last."""
         self.failure: BaseException | None = None
@@ -111,6 +111,11 @@ class Link:
     def has_worked(self) -> bool:
         """True once the server was there, even if it is gone now."""
         return self._opened.done() and self._opened.exception() is None
+
+    @property
+    def is_fresh(self) -> bool:
+        """True if no request of a client has used the link."""
+        return self._last is None
 
     @property
     def is_dead(self) -> bool:

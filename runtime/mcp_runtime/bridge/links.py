@@ -42,10 +42,10 @@ class Links:
         self._backoff = Backoff(user.limits.bridge_backoff, user.limits.bridge_links)
         self._freed = asyncio.Event()
 
-    async def open_first(self) -> None:
+    async def open_first(self, capabilities: Mapping[str, Any]) -> None:
         """Open the bridge's own link. If it fails, that is logged, and the next request tries."""
         with suppress(SessionError, RpcError):
-            await self._link(_ANYBODY).client(self._user.limits.first_answer)
+            await self._link(Owner(None, "", capabilities)).client(self._user.limits.first_answer)
 
     async def of(self, ctx: Context, *, asks: bool = True) -> Link:
         """Return the link for a request; without `asks` its server cannot ask the client.
@@ -84,9 +84,20 @@ class Links:
                 self._note_failure(link)
             elif of == key and (not is_exclusive or not link.running or link.shares):
                 return link
+        if (claimed := self._claim(owner, key)) is not None:
+            return claimed
         if len(self.open) >= self._user.limits.bridge_links and not self._close_unused():
             return None
         return self._link(owner)
+
+    def _claim(self, owner: Owner, key: bytes) -> Link | None:
+        """Give a client with a session the link the bridge began with, if nobody has used it."""
+        for link in self.open if owner.peer is not None else ():
+            if link.is_fresh and link.owner == owner._replace(peer=None):
+                link.owner = owner
+                self.open[link] = key
+                return link
+        return None
 
     def _close_unused(self) -> bool:
         """Close the oldest link without a session and without requests; return False if there is

@@ -88,6 +88,8 @@ BOUNDED: Final = {
         transports/memory.py:_Side._queue
         transports/pipes.py:Outlet._queue
         transports/pipes.py:_Cork.flushes
+        bridge/first_message.py:FirstMessage._early
+        bridge/first_message.py:_RequestMeta.capabilities
         transports/pipes.py:_Worker._work
     """,
     "Limits.bus_bytes": """
@@ -244,6 +246,7 @@ BOUNDED: Final = {
     """,
     "a bridge's: what the author has written, and one entry for each open session or link": """
         bridge/engine.py:Engine._described
+        bridge/engine.py:Engine._expected
         bridge/engine.py:Engine._links
         bridge/engine.py:Engine._peers
         bridge/engine.py:Engine._instructions
