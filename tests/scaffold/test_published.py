@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 import tomllib
 import zipfile
@@ -13,6 +15,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 import pytest
+import yaml
 
 from mcp_bindgen.scaffold.answers import Answers
 from mcp_bindgen.scaffold.render import project, templates
@@ -121,3 +124,44 @@ def test_the_page_shows_the_entry_that_is_written() -> None:
     path = ROOT / "docs" / "SCAFFOLD.md"
     shown = [b.text for b in Page(path, path.read_text("utf-8")).blocks if b.language == "json"]
     assert [json.loads(text) for text in shown] == [parsed(STDIO, "server.json")]
+
+
+# ---- the release
+
+
+def workflow() -> dict[Any, Any]:
+    whole: dict[Any, Any] = yaml.safe_load(files(STDIO)[".github/workflows/release.yml"])
+    return whole
+
+
+def test_a_tag_is_built_then_published_then_registered() -> None:
+    whole = workflow()
+    assert whole[True] == {"push": {"tags": ["v*"]}}  # YAML 1.1 reads the key `on` as true
+    jobs = whole["jobs"]
+    assert {name: job.get("needs") for name, job in jobs.items()} == {
+        "build": None,
+        "pypi": "build",
+        "registry": "pypi",
+    }
+    trusted = {name for name, job in jobs.items() if "id-token" in job.get("permissions", {})}
+    assert trusted == {"pypi", "registry"}
+    assert whole["permissions"] == {"contents": "read"}
+    runs = [step.get("run", "") for step in jobs["registry"]["steps"]]
+    assert runs[-2:] == ["./mcp-publisher login github-oidc", "./mcp-publisher publish"]
+    assert "secrets." not in files(STDIO)[".github/workflows/release.yml"]
+
+
+@pytest.mark.parametrize(("tag", "said"), [("v0.1.0", ""), ("v0.2.0", "the tag is v0.2.0")])
+def test_only_the_version_of_the_project_is_released(tag: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "server.json").write_text(files(STDIO)["server.json"], "utf-8")
+    (check,) = [s for s in workflow()["jobs"]["build"]["steps"] if "name" in s]
+    done = subprocess.run(
+        ["bash", "-ec", f"PATH={Path(sys.executable).parent}:$PATH; {check['run']}"],
+        cwd=tmp_path,
+        env={**os.environ, "GITHUB_REF_NAME": tag},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode == 0) == (said == "")
+    assert said in done.stderr
+    assert parsed(STDIO, "server.json")["version"] == "0.1.0"

@@ -17,7 +17,8 @@ import pytest
 from mcp_bindgen.cli.client.lock import lock_of
 from mcp_bindgen.scaffold.client_model import Lists, read_client
 from mcp_bindgen.scaffold.client_text import ClientText, class_names, write_client
-from mcp_runtime import Client, Server, ToolFailed, types
+from mcp_runtime import Client, Context, Server, ToolFailed, types
+from mcp_runtime.extensions.tasks import ClientTasks, Tasks
 from tests.support import tool_lists
 
 EMPTY: Final = {"type": "object"}
@@ -119,6 +120,49 @@ async def test_calls_through_the_client_equal_raw_calls() -> None:
         assert both == await client.read_resource("logs://a%20b?level=x")
         assert await weather.templates.logs(day="a") == await client.read_resource("logs://a")
         assert (await weather.completions.greet("name", "Ad")).values == ["Ada"]
+
+
+def office() -> Server:
+    """A server whose calls become tasks, which ask and report progress."""
+    tasks = Tasks(poll_interval=0.1)
+    server = Server("office", "1", extensions=[tasks])
+
+    class Answer(msgspec.Struct):
+        sure: bool
+
+    class Receipt(msgspec.Struct):
+        number: int
+        sure: bool
+
+    @server.tool(options=[tasks.optional])
+    async def order(number: int, ctx: Context) -> Receipt:
+        if number < 0:
+            raise ValueError("no such number")
+        await ctx.progress(1, 2, "asking")
+        answer = await ctx.elicit("Sure?", Answer)
+        return Receipt(number, bool(answer.content and answer.content.sure))
+
+    return server
+
+
+@pytest.mark.parametrize("extensions", [[], [ClientTasks()]], ids=["plain", "tasks"])
+async def test_calls_that_ask_or_become_tasks_equal_raw_calls(extensions: list[Any]) -> None:
+    asked: list[str] = []
+
+    async def sure(question: Any) -> types.ElicitResult:
+        asked.append(question.message)
+        return types.ElicitResult(action="accept", content={"sure": True})
+
+    async with Client(office(), extensions=extensions, on_elicit=sure) as client:
+        tools = [types.to_wire(each) for each in await client.list_tools()]
+        module = load(text_of("office", tools=tools))
+        typed = module.Office(client)
+        receipt = await typed.order(number=3)
+        raw = await client.call_tool("order", {"number": 3})
+        assert msgspec.to_builtins(receipt) == raw.structured_content
+        assert (receipt.number, receipt.sure, asked) == (3, True, ["Sure?", "Sure?"])
+        with pytest.raises(ToolFailed):
+            await typed.order(number=-1)
 
 
 async def test_a_tool_that_has_changed_since_it_was_locked_is_refused() -> None:

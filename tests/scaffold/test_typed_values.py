@@ -54,6 +54,15 @@ EXACT: Final[dict[str, dict[str, Any]]] = {
     "a closed object": member({**POINT, "additionalProperties": False}),
     "a closed root": member(STRING, additionalProperties=False),
     "values of one type": member({"type": "object", "additionalProperties": INTEGER}),
+    "a closed object without members": member({"type": "object", "additionalProperties": False}),
+    "a closed object without members, or null": member(
+        {"anyOf": [{"type": "object", "properties": {}, "additionalProperties": False}, NULL]}
+    ),
+    "a closed object in another": member(member(STRING, additionalProperties=False)),
+    "closed items": member({"type": "array", "items": {**POINT, "additionalProperties": False}}),
+    "a closed definition": member(
+        {"$ref": "#/$defs/p"}, **{"$defs": {"p": {**POINT, "additionalProperties": False}}}
+    ),
     "any members": member({"type": "object"}),
     "any value": member({}),
     "an array of arrays": member({"type": "array", "items": {"type": "array", "items": INTEGER}}),

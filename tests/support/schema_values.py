@@ -104,8 +104,10 @@ def _object(schema: dict[str, Any], root: Any, dice: random.Random, depth: int) 
 
 
 def _changed(value: Any, dice: random.Random) -> Any:
-    """A copy with another value in one place, or without one member."""
+    """A copy with another value in one place, without one member, or with one more."""
     members, items = object_of(value), list_of(value)
+    if members is not None and dice.random() < 0.15:
+        return {**members, "strange": dice.choice(_OTHERS)}
     if members and dice.random() < 0.8:
         name = dice.choice([*members])
         rest = {key: item for key, item in members.items() if key != name}

@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 import keyword
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from mcp_bindgen.compare.judge.samples import UnmakeableError, smallest
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.ir.model import Type
 from mcp_bindgen.ir.names import snake
-from mcp_bindgen.scaffold.structs import Class, Models
+from mcp_bindgen.scaffold.structs import Models
 from mcp_bindgen.scaffold.type_checks import check_types
 from mcp_bindgen.scaffold.typed import Untyped, typed
 from mcp_bindgen.tools.json_document import Node, steps
@@ -34,7 +34,7 @@ _PARTS: Final = {
 _KINDS: Final = {"inputSchema": "input", "outputSchema": "output"}
 _LONGEST: Final = 60
 """Characters of a module's name."""
-_SAID: Final = frozenset({"$ref", "multipleOf"})
+_SAID: Final = frozenset({"$ref"})
 """Keywords unread by `diff` which the types express nevertheless."""
 
 
@@ -205,20 +205,11 @@ def models(whole: Surface, name: str, schema: str, title: str) -> tuple[Models, 
         listed = whole.schemas[name, part]
         open = "additionalProperties" in listed.members
         normalized = normalize(whole.side.schema, whole.reader, type, part, open=open)
-        models = _close(typed(normalized.schema, title), normalized.schema)
+        models = typed(normalized.schema, title)
         check_types(models, sample)
     except Untyped as error:
         return typed(ANY_OBJECT, title), sample, [Loose(part, error.message)]
     return models, sample, [*normalized.loose]
-
-
-def _close(models: Models, schema: Mapping[str, Any]) -> Models:
-    """The models, with the outermost one closed if its schema is closed."""
-    *inner, whole = models.types
-    if schema.get("additionalProperties") is not False or not isinstance(whole, Class):
-        return models
-    closed = replace(whole, options=(*whole.options, "forbid_unknown_fields=True"))
-    return replace(models, types=(*inner, closed))
 
 
 def _type(whole: Surface, name: str, schema: str) -> Type:

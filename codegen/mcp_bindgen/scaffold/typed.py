@@ -20,12 +20,14 @@ from mcp_bindgen.emit.text.layout import Code, Group, call, literal
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.ir.names import member_name
 from mcp_bindgen.scaffold.structs import IMPORTS, Alias, Class, Member, Models, union, without
+from mcp_bindgen.tools.normalize import CLOSED_BASE
 
 __all__ = ["Untyped", "typed"]
 
 _IMPORTS: Final = {
     "__future__": frozenset({"annotations"}),
     "builtins": frozenset({"bool", "dict", "float", "int", "list", "str", "tuple"}),
+    "closed": frozenset({CLOSED_BASE}),
     **IMPORTS,
 }
 _NAMES: Final = {name for names in _IMPORTS.values() for name in names} - {"annotations"}
@@ -117,7 +119,7 @@ class _Reading:
 
     def _declare(self, node: ast.stmt) -> str:
         match node:
-            case ast.ClassDef(name=name, decorator_list=[]):
+            case ast.ClassDef(name=name, decorator_list=[]) if name != CLOSED_BASE:
                 return name
             case ast.AnnAssign(
                 target=ast.Name(id=name), annotation=ast.Name(id="TypeAlias"), value=ast.expr()
@@ -144,6 +146,8 @@ class _Reading:
     def _class(self, node: ast.ClassDef) -> Class:
         bases = tuple(self._base(base) for base in node.bases)
         options = tuple(self._option(each) for each in node.keywords)
+        if any(map(self._is_closed, node.bases)):
+            options = (*options, "forbid_unknown_fields=True")
         body = [each for each in node.body if isinstance(each, ast.AnnAssign)]
         for each in node.body:
             if not isinstance(each, ast.AnnAssign | ast.Pass) and not _is_text(each):
@@ -157,10 +161,13 @@ class _Reading:
         match node:
             case ast.Name(id=name) if name in self.renamed:
                 return self.renamed[name]
-            case ast.Name(id=name) if self.known.get(name) == "Struct":
+            case ast.Name(id=name) if self.known.get(name) in ("Struct", CLOSED_BASE):
                 return "Struct"
             case _:
                 self._refuse(node)
+
+    def _is_closed(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and self.known.get(node.id) == CLOSED_BASE
 
     def _option(self, node: ast.keyword) -> str:
         if node.arg not in _CLASS_KEYWORDS or not isinstance(node.value, ast.Constant):

@@ -36,8 +36,14 @@ from mcp_bindgen.tools.json_schema import Reader
 from mcp_bindgen.tools.remarks import quoted
 from mcp_bindgen.tools.shapes import ANY, NEVER
 
-__all__ = ["ANY_OBJECT", "Loose", "Normalized", "normalize"]
+__all__ = ["ANY_OBJECT", "CLOSED_BASE", "Loose", "Normalized", "normalize"]
 
+CLOSED_BASE: Final = "MCPBClosedStruct"
+"""The base that datamodel-code-generator gives to the class of a closed object."""
+_CLOSED: Final[dict[str, Any]] = {
+    "additionalProperties": False,
+    "customBasePath": f"closed.{CLOSED_BASE}",
+}
 ANY_OBJECT: Final[dict[str, Any]] = {"type": "object", "additionalProperties": {}}
 
 _Node: TypeAlias = dict[str, Any]
@@ -77,6 +83,10 @@ class _Arm:
 
 class _Untyped(Exception):
     """Raised for a type which Python cannot express; the text is the reason."""
+
+
+def _is_closed(struct: Struct) -> bool:
+    return struct.index in (NEVER, None)
 
 
 class _Writer:
@@ -125,7 +135,9 @@ class _Writer:
             return self._widen(place, str(error), {})
         if not arms:
             return self._widen(place, "no value satisfies its schema", {})
-        if any(arm.type == ANY for arm in arms):
+        if anything := [arm for arm in arms if arm.type == ANY]:
+            if all(arm.limits for arm in anything):
+                return self._widen(place, "its bounds hold for one kind, and it may be any", {})
             return {}
         kinds: dict[str, list[_Arm]] = {}
         for arm in arms:
@@ -214,21 +226,26 @@ class _Writer:
                 made = self._struct(struct, place)
             finally:
                 del self._open[struct.name]
-            if defined is None and struct.name not in self._recursive:
+            is_empty = not struct.fields and _is_closed(struct)  # in a union a dict of anything
+            if defined is None and not is_empty and struct.name not in self._recursive:
                 return made
             if self._named.setdefault(name, made) == made:
                 return {"$ref": f"#/$defs/{name}"}
         raise AssertionError("names end")
 
     def _struct(self, struct: Struct, place: str) -> _Node:
-        if not struct.fields and struct.index not in (NEVER, None):
+        if not struct.fields and struct.index is not None and not _is_closed(struct):
             inner = self._write(struct.index, f"{place}{{}}")
             return {"type": "object", "additionalProperties": inner}
         for field in struct.fields:
             if member_name(field.wire) is None or not _MEMBER.match(field.wire):
                 raise _Untyped(f"no Python name can be made of the member {field.wire!r}")
         required = [field.wire for field in struct.fields if field.required]
-        closed = {"additionalProperties": False} if struct.index in (NEVER, None) else {}
+        if not _is_closed(struct) and struct.index != ANY:
+            self._loose[f"{place}{{}}"] = Loose(
+                f"{place}{{}}", "a class has no type for the members that it does not name"
+            )
+        closed = _CLOSED if _is_closed(struct) else {}
         return {
             "type": "object",
             "properties": {f.wire: self._member(struct, f, place) for f in struct.fields},
