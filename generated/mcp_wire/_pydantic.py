@@ -20,7 +20,6 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
-from pydantic.fields import FieldInfo
 from pydantic_core import (
     PydanticCustomError,
     PydanticSerializationError,
@@ -29,6 +28,7 @@ from pydantic_core import (
 )
 
 from ._constructor_pydantic import MAKERS, complete_arguments, wires
+from ._members_pydantic import ConstantMember, OptionalMember, default_of
 from ._types_pydantic import ABSENT, UNSET, is_absent
 from ._wire.bounds import is_name
 from ._wire.faults import DecodeError, EncodeError, fault, unending
@@ -47,7 +47,7 @@ def _signature(cls: "type[Model]") -> Signature:
         Parameter(
             name,
             Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if field.is_required() else _default(field),
+            default=Parameter.empty if field.is_required() else default_of(field),
             annotation=field.rebuild_annotation(),
         )
         for name, field in fields.items()
@@ -56,41 +56,6 @@ def _signature(cls: "type[Model]") -> Signature:
         "extra_", Parameter.KEYWORD_ONLY, default=EMPTY, annotation=Mapping[str, Any]
     )
     return Signature([*parameters, extra], return_annotation=None)
-
-
-def _default(field: FieldInfo) -> object:
-    default: object = field.get_default()
-    return UNSET if default is ABSENT else default
-
-
-class _Optional:
-    """An optional member. It reads as UNSET if pydantic keeps its own word for absent."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __get__(self, instance: object, cls: type[Any]) -> object:
-        try:
-            value = instance.__dict__[self.name]
-        except KeyError:
-            raise AttributeError(self.name) from None
-        return UNSET if value is ABSENT else value
-
-    def __set__(self, instance: object, value: object) -> None:
-        """Store a value; only a subclass that is not frozen comes here."""
-        instance.__dict__[self.name] = value
-
-
-class _Constant:
-    """A constant member. Hidden while pydantic makes a subclass, or it would be a default."""
-
-    def __init__(self, value: Json) -> None:
-        self.value = value
-
-    def __get__(self, instance: object, cls: type[Any]) -> Json:
-        if "__pydantic_fields__" not in cls.__dict__:
-            raise AttributeError
-        return self.value
 
 
 if TYPE_CHECKING:
@@ -206,9 +171,9 @@ class Model(_Base, frozen=True):
             for name, field in cls.__pydantic_fields__.items():
                 wire = field.validation_alias or name
                 if wire in cls.const_:
-                    setattr(cls, name, _Constant(cls.const_[wire]))
+                    setattr(cls, name, ConstantMember(cls.const_[wire]))
                 elif field.default is ABSENT:
-                    setattr(cls, name, _Optional(name))
+                    setattr(cls, name, OptionalMember(name))
 
         def __setattr__(self, name: str, value: object) -> None:
             super().__setattr__(name, ABSENT if value is UNSET else value)

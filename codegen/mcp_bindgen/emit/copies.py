@@ -13,7 +13,12 @@ _SUPPORT: Final = Path(__file__).with_name("support")
 _OF_A_FLAVOUR: Final = {
     "dataclass": ("_dataclass.py",),
     "msgspec": ("_makers_msgspec.py", "_msgspec.py", "_numbers_msgspec.py", "_types_msgspec.py"),
-    "pydantic": ("_constructor_pydantic.py", "_pydantic.py", "_types_pydantic.py"),
+    "pydantic": (
+        "_constructor_pydantic.py",
+        "_members_pydantic.py",
+        "_pydantic.py",
+        "_types_pydantic.py",
+    ),
 }
 _OF_STEPS: Final = ("steps/_step.py", "steps/_substitutes.py")
 _OF_COMPOSITION: Final = "steps/_parts.py"
