@@ -434,7 +434,7 @@ class Client:
         prompts: bool = False,
         resources: bool = False,
         uris: Sequence[str] = (),
-        more: Mapping[str, Sequence[str]] | None = None,
+        more: Mapping[str, Sequence[str] | bool] | None = None,
     ) -> AbstractAsyncContextManager[Subscription]:
         """Subscribe to changes of these lists, and of resources by URI, as long as the context is
         entered.

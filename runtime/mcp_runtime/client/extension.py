@@ -42,7 +42,7 @@ class ClientView(Protocol):
         ...
 
     def listen(
-        self, *, more: Mapping[str, Sequence[str]] | None = None
+        self, *, more: Mapping[str, Sequence[str] | bool] | None = None
     ) -> AbstractAsyncContextManager[Subscription]:
         """Subscribe to changes; `more` are members extensions add to the filter."""
         ...

@@ -226,6 +226,15 @@ class ServerConnection(Connection):
         self.send(message, called.id)
         return bool(message)
 
+    async def notify_about(self, called: Called, method: str, params: Any) -> None:
+        """Send a notification about a request, on its stream where it has one.
+
+        Nothing is sent about a cancelled request. Raises NotOffered for another revision's method.
+        """
+        if not called.is_cancelled:
+            self.send(self.session.notify(method, params, called.terms), called.id)
+            await self.drain()
+
     async def report(
         self, called: Called, progress: float, total: float | None, message: str | None
     ) -> None:

@@ -510,4 +510,5 @@ class Calls(latest_calls.ServerCalls):
         return await self._context.ask(method, t.UNSET if params is None else params)
 
     async def notify(self, method: str, params: object) -> None:
-        await self._context.peer.notify(method, t.UNSET if params is None else params)
+        called, params = self._context.called, t.UNSET if params is None else params
+        await self._context.peer.notify_about(called, method, params)

@@ -171,7 +171,12 @@ class ServerDispatcher:
         self._broadcaster.broadcast(Change(uri=uri, principal=principal))
 
     def publish(
-        self, method: str, params: Any, member: str, value: str, principal: str | None = None
+        self,
+        method: str,
+        params: Any,
+        member: str,
+        value: str | bool,
+        principal: str | None = None,
     ) -> None:
         """Send a notification to its subscribers, as `Server.publish` documents."""
         owner, core = self._base.extensions.owner(method), revision(HANDLERS).methods

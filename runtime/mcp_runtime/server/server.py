@@ -192,13 +192,19 @@ class Server(Decorators):
         self._dispatcher.resource_updated(uri, principal)
 
     def publish(
-        self, method: str, params: Any, member: str, value: str, *, principal: str | None = None
+        self,
+        method: str,
+        params: Any,
+        member: str,
+        value: str | bool,
+        *,
+        principal: str | None = None,
     ) -> None:
         """Send a notification of the protocol or of an extension to its subscribers.
 
-        These are clients with `value` in `member` of their filter, acting for `principal` unless it
-        is None. `params` are a model. Raises ValueError for an unknown method, NotOffered if the
-        server does not declare the capability of the method.
+        These are clients with `value` in `member` of their filter, or True where the member is a
+        switch, acting for `principal` unless it is None. `params` are a model. Raises ValueError
+        for an unknown method, NotOffered if the server does not declare its capability.
         """
         self._dispatcher.publish(method, params, member, value, principal)
 

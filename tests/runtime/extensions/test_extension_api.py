@@ -80,7 +80,10 @@ def bindings(identifier: str = NAME, **tables: Any) -> ModuleType:
         "PARAMS": {"receipts/get": GetParams, paid: PaidParams},
         "RESULTS": {"receipts/get": GetResult, "tools/call": ReceiptResult},
         "WIDENED": {"tools/call": (ReceiptResult,)},
-        "MEMBERS": {("SubscriptionFilter", "receiptIds"): list[str]},
+        "MEMBERS": {
+            ("SubscriptionFilter", "receiptIds"): list[str],
+            ("SubscriptionFilter", "allReceipts"): bool,
+        },
         "decode": decode,
         "from_wire": from_wire,
         "encode": encode,
@@ -228,6 +231,18 @@ async def test_notifications_of_an_extension_go_to_those_who_listen() -> None:
                 server.publish("notifications/receipts/paid", params, "receiptIds", receipt)
             await client.call_tool("look")
         assert theirs.paid == ["b", "a"]
+
+
+async def test_a_member_of_a_filter_may_be_a_switch() -> None:
+    server, theirs = shop(), Receipts()
+    paid, params = "notifications/receipts/paid", PaidParams(receipt_id="a")
+    async with Client(server, extensions=[theirs]) as client:
+        for is_on in (False, True):
+            async with client.listen(more={"allReceipts": is_on}) as subscription:
+                assert subscription.served.extra_ == {"allReceipts": is_on}
+                server.publish(paid, params, "allReceipts", True)
+                await client.call_tool("look")
+            assert theirs.paid == ["a"] * is_on
 
 
 async def test_notifications_may_be_for_one_principal() -> None:

@@ -56,6 +56,26 @@ def test_a_completion_of_an_argument_that_is_not_there_is_refused_and_names_thos
         server.completion(review, "language")(len)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("revision", ALL)
+async def test_a_handler_sends_a_notification_about_its_request(revision: str) -> None:
+    server, received = Server("s", "1"), list[bytes]()
+
+    @server.tool
+    async def work(ctx: Context) -> str:
+        params = t.ProgressNotificationParams(progress_token="nobody's", progress=1)
+        await ctx.calls.notify("notifications/progress", params)
+        return "done"
+
+    def note(way: str, data: bytes) -> None:
+        if way == "received":
+            received.append(data)
+
+    async with Client(server, revisions=[revision], trace=note) as client:
+        await client.call_tool("work")
+    kinds = [b"notifications/progress" in data for data in received[-2:]]
+    assert kinds == [True, False], received
+
+
 async def test_one_text_is_no_list_of_completions(caplog: pytest.LogCaptureFixture) -> None:
     server = Server("s", "1")
 

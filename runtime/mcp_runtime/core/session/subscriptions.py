@@ -27,7 +27,7 @@ LISTS: Final[Mapping[str, str]] = {
 
 
 class Notice(Struct, frozen=True):
-    """A notification for subscribers with `value` in `member` of their filter.
+    """A notification for subscribers with `value` in `member` of their filter, or with this switch.
 
     `params` is parsed JSON, of an extension or of the handlers' revision.
     """
@@ -35,7 +35,7 @@ class Notice(Struct, frozen=True):
     method: str
     params: dict[str, Any]
     member: str
-    value: str
+    value: str | bool
 
 
 class Change(Struct, omit_defaults=True):
@@ -174,5 +174,10 @@ SERVED_MEMBERS: Final = frozenset(
 
 
 def _lists_of_handlers(kept: latest.SubscriptionFilter) -> dict[str, list[Any]]:
-    """Return the lists in a filter beside the URIs."""
-    return {k: value for k, value in other_members(kept).items() if isinstance(value, list)}
+    """Return the lists in a filter beside the URIs; a switch that is on is a list of True."""
+    others = other_members(kept).items()
+    return {
+        k: value if isinstance(value, list) else [value]
+        for k, value in others
+        if isinstance(value, list) or value is True
+    }
