@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from tests.interop import environments, node
-from tests.interop.processes import ours, output
+from tests.interop.processes import PORT, ours, output, serving
 from tests.interop.scenario import CLIENTS, HERE, PER_REQUEST, SERVERS, TOOL_ERROR, expected, seen
 from tests.support.command import run_here
 from tests.support.tapped import check_traces, tapped
@@ -155,5 +155,20 @@ def test_five_servers_of_others_are_one_by_an_mcp_json(tmp_path: Path) -> None:
     assert saw["revision"] == PER_REQUEST
     assert {name.partition("_")[0] for name in saw["tools"]} == servers.keys()
     assert {name.partition("_")[0] for name in saw["prompts"]} == {"everything", "sqlite"}
+    assert run_here("trace", "--check", trace).returncode == 0
+    check_traces(behind)
+
+
+def test_over_http_a_client_sees_through_a_bridge_all_that_an_old_server_can_express(
+    tmp_path: Path,
+) -> None:
+    trace, behind = tmp_path / "front.jsonl", tmp_path / "behind"
+    address = ["--http", f"127.0.0.1:{PORT}", "--trace", str(trace)]
+    bridge = [*BRIDGE, *address, "--", *tapped(behind, old_server("1.2"))]
+    client = CLIENTS["v2-client"]
+    with serving(bridge, "/mcp") as url:
+        saw = seen(client, "auto", [url])
+    saw["wait"] = "given up"
+    assert saw == expected(client, "auto", SERVERS["ours-server"]) | OLD_SERVER
     assert run_here("trace", "--check", trace).returncode == 0
     check_traces(behind)

@@ -54,7 +54,7 @@ class Links:
         """
         owner = _owner(ctx)
         is_exclusive = ctx.era == "per-request" and ctx.peer.is_anonymous
-        if is_exclusive and not asks:
+        if is_exclusive and not asks and not self._has_idle(owner):
             owner = _ANYBODY
         deadline = asyncio.get_running_loop().time() + self._user.limits.deadline
         while (link := self._free(owner, is_exclusive)) is None:
@@ -67,6 +67,14 @@ class Links:
                 raise RpcError(error_codes.BUSY, why) from None
         link.use(ctx)
         return link
+
+    def _has_idle(self, owner: Owner) -> bool:
+        """Return True if a link is there for the owner: its server knows what its calls did."""
+        key = _key(owner)
+        return any(
+            of == key and link.is_open and (not link.running or link.shares)
+            for link, of in self.open.items()
+        )
 
     def open_link(self, peer: object, capabilities: Mapping[str, Any]) -> Link | None:
         """Return the open link of a client with a session; None if there is none."""

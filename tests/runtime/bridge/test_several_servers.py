@@ -18,6 +18,7 @@ from mcp_runtime.bridge.losses import losses
 from mcp_runtime.errors import RemoteError
 from mcp_runtime.revisions import ALL
 from mcp_runtime.transports.memory import pair
+from tests.support.uvicorn_served import served
 from tests.support.virtual_time import elapse
 
 FORM: Final = {"type": "object", "properties": {"a": {"type": "string"}}}
@@ -218,6 +219,30 @@ async def test_a_server_that_has_worked_is_started_again_at_once() -> None:
             await wires[-1].close()
             await elapse(0.01)
         assert len(wires) == 3
+
+
+async def test_a_list_comes_from_the_process_where_the_calls_of_the_client_ran() -> None:
+    async def connect() -> Any:
+        near, far = pair()
+        server = Server("s", "1", revisions=[ALL[3]])  # as a process of its own
+
+        @server.tool
+        async def grow() -> str:
+            server.tool(name="grown")(lambda: "grown")
+            return "done"
+
+        server.accept(far)
+        return near
+
+    bridge = Bridge(Upstream(connect=partial(Client.wire, connect)))
+    async with (
+        served(bridge.server.asgi(), lifespan="on") as origin,
+        Client.http(f"{origin}/mcp", on_elicit=elicit) as client,
+    ):
+        assert [tool.name for tool in await client.list_tools()] == ["grow"]
+        await client.call_tool("grow")
+        tools = await client.list_tools(anew=True)
+        assert [tool.name for tool in tools] == ["grow", "grown"]
 
 
 async def test_a_client_that_ends_its_server_again_and_again_delays_nobody_else() -> None:
