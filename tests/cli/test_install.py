@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import sys
 import tomllib
@@ -152,6 +153,25 @@ def test_other_settings_and_comments_stay_and_a_copy_is_kept(home: Path) -> None
     assert path.with_name("settings.json.bak").read_text() == old
     assert invoke("uninstall", "--client", "zed", "--yes", "weather").exit_code == 0
     assert path.with_name("settings.json.bak2").read_text() == new
+
+
+def test_settings_stay_whole_where_the_write_fails(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = home / FILES["cursor"]
+    path.parent.mkdir(parents=True)
+    path.write_text('{"mcpServers": {}}')
+
+    def refuse(*names: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    failed = install("cursor", "weather.py")
+    assert failed.exit_code != 0
+    assert "No space left on device" in failed.stderr
+    assert path.read_text() == '{"mcpServers": {}}'
+    names = {each.name.removesuffix(".bak") for each in path.parent.iterdir()}
+    assert names == {path.name}
 
 
 def test_the_comments_of_codex_stay(home: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from typing import Any, Final
 
 import pytest
 
+from mcp_bindgen.cli.client.lock import lock_of
 from mcp_bindgen.emit.support._wire import digests as of_the_generator
 from mcp_runtime import definition_digest
 from mcp_runtime import types as t
@@ -114,6 +116,27 @@ def test_any_other_change_gives_another_digest(change: dict[str, Any]) -> None:
 def test_a_digest_is_that_of_every_process(definition: Any, digest: str) -> None:
     """Whoever wrote these down ran another process, and maybe another version of Python."""
     assert definition_digest(definition) == f"sha256:{digest}"
+
+
+LISTS: Final[dict[str, Any]] = {
+    "tools": [
+        {
+            "name": "é\U0001f600",
+            "inputSchema": {"type": "object", "maximum": 1e21, "minimum": -0.0},
+        },
+        {"name": "b", "inputSchema": {"multipleOf": 1e-7, "type": "object"}, "_meta": {"x": 1}},
+    ],
+    "prompts": [{"name": "p", "arguments": [{"name": "a", "required": True}]}],
+    "resources": [{"uri": "a://\ufb33", "name": "r"}],
+    "resourceTemplates": [{"uriTemplate": "a://{b}", "name": "t"}],
+}
+
+
+def test_the_lock_of_a_typed_client_is_that_of_every_process() -> None:
+    """Every byte of it, and so each digest in it: 3.11, 3.12 and 3.13 wrote the same."""
+    text = lock_of(json.dumps(LISTS).encode(), "lists.json", "runtime", "2026-11-29").text
+    digest = "125953526826c88c13380f11dc6dd61e822f5ece03d2e01f56d563f2730c9638"
+    assert hashlib.sha256(text.encode()).hexdigest() == digest
 
 
 PROGRAM: Final = """
