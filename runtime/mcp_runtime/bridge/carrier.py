@@ -82,7 +82,9 @@ class Carrier:
 
     def __call__(self, called: Called, connection: ServerConnection) -> bool:
         """Carry a request; return False if a handler must serve it."""
-        if called.method not in FEATURES or not self._is_bare(called, connection):
+        if called.method not in FEATURES and called.method in connection.server.handlers:
+            return False
+        if not self._is_bare(called, connection):
             return False
         route = self._route(called, connection)
         if route is None:
@@ -101,21 +103,32 @@ class Carrier:
         return (
             not connection.hooks.on_call
             and not server.middleware
-            and server.handlers[called.method] is self._handlers[called.method]
+            and server.handlers.get(called.method) is self._handlers.get(called.method)
         )
 
     def _route(self, called: Called, connection: ServerConnection) -> _Route | None:
         """Find the server of a request; None if it is refused, or not found."""
-        kind, member = FEATURES[called.method]
         try:
-            params = _peek(called.params)
+            params = _peek(called.params or b"{}")
         except UNREADABLE:
             return None
+        if called.method not in FEATURES:
+            return self._route_method(called.method, connection, params.meta.token)
+        kind, member = FEATURES[called.method]
         name = getattr(params, member)
         for links in self.servers.values():
             own = name if links.is_plain else links.upstream.names.own(kind, name)
             if own is not None and self._is_allowed(kind, name, links, connection):
                 return _Route(links, kind, name, own, params.meta.token)
+        return None
+
+    def _route_method(
+        self, method: str, connection: ServerConnection, token: Id | UnsetType
+    ) -> _Route | None:
+        """Return the only server for a method that the bridge does not know."""
+        for links in self.servers.values() if len(self.servers) == 1 else ():
+            if self._is_allowed("method", method, links, connection):
+                return _Route(links, "method", method, method, token)
         return None
 
     def _is_allowed(
@@ -152,6 +165,7 @@ class Carrier:
             body = translation.check("params", called.method, called.params)
             body = _replace(called.method, body, route, token)
             carriage.sent = upstream.carry(called.method, body, carriage, token=token)
+            carriage.sent.is_open = "extensions" in called.terms.capabilities
         except (DecodeError, SessionError):
             return False
         if token is not None:
@@ -166,7 +180,8 @@ def _replace(method: str, body: bytes, route: _Route, token: Id | None) -> bytes
     if route.own == route.name and token == (None if route.token is UNSET else route.token):
         return body
     members: dict[str, Any] = _members(body)
-    members[FEATURES[method][1]] = route.own
+    if route.own != route.name:
+        members[FEATURES[method][1]] = route.own
     if token is not None:
         members["_meta"] = {**_members(members["_meta"]), "progressToken": token}
     return json.encode(members)

@@ -48,6 +48,9 @@ _DECLARED: Final = (
     "prompts.listChanged",
 )
 
+_SERVED: Final = ("tools", "resources", "prompts", "completions", "logging")
+"""Capabilities the bridge itself serves; requests that need others are passed on, or refused."""
+
 
 class Facade(Protocol):
     """The server in front of an engine: it puts the engine's features to clients."""
@@ -73,6 +76,9 @@ class Facade(Protocol):
 
     def describe(self, info: t.Implementation | None, instructions: str, /) -> None:
         """Set the description for the next clients."""
+
+    def declare_passed(self, spoken: str, capabilities: Mapping[str, Any], /) -> None:
+        """Declare capabilities whose requests are passed on, to clients of a revision."""
 
 
 class Engine:
@@ -177,6 +183,9 @@ class Engine:
             self._facade.declare("completions")
         if len(self._links) == 1:
             self._facade.describe(client.server_info, client.instructions or "")
+            if self._rewrite is None:
+                passed = {name: each for name, each in declared.items() if name not in _SERVED}
+                self._facade.declare_passed(client.revision, passed)
         elif client.instructions:
             self._instructions[link.name] = f"{link.name}: {client.instructions}"
             texts = [self._instructions[n] for n in self._links if n in self._instructions]

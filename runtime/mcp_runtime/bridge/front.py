@@ -17,6 +17,7 @@ from mcp_runtime.transports.wire import Wire
 
 if TYPE_CHECKING:
     from mcp_runtime.auth.server.bearer import BearerAuth
+    from mcp_runtime.server.http.app import HttpApp
 
 
 class FrontOptions(TypedDict, total=False):
@@ -50,6 +51,7 @@ class Front(Server):
         options: FrontOptions,
     ) -> None:
         self._expect = expect
+        self._passes = True
         self._is_named = bool(name)
         self._is_instructed = "instructions" in options
         super().__init__(
@@ -89,6 +91,17 @@ class Front(Server):
     def carry_by(self, make: Callable[[Mapping[str, object]], Carrier]) -> None:
         """Let a carrier take requests, made with the handlers put here."""
         self._dispatcher.carrier = make(dict(self._dispatcher.handlers))
+
+    def declare_passed(self, spoken: str, capabilities: Mapping[str, Any]) -> None:
+        """Declare capabilities of the server to clients on streams, which speak its revision."""
+        if self._passes:
+            self._dispatcher.change(passed={spoken: capabilities})
+
+    def asgi(self, **options: Any) -> HttpApp:
+        """Return the application; over HTTP nothing is passed on unread."""
+        self._passes = False
+        self._dispatcher.change(passed={})
+        return super().asgi(**options)
 
     def declare(self, capability: str) -> None:
         """Declare a capability, a dotted path."""

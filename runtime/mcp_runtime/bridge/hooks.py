@@ -12,7 +12,10 @@ Position: TypeAlias = Literal["params", "result"]
 
 
 class Access(NamedTuple):
-    """A client's use of one feature: its `kind`, its public `name` or URI, and its server."""
+    """A client's use of one feature: its `kind`, its public `name` or URI, and its server.
+
+    The name of a "method" is that of a request the bridge itself does not know.
+    """
 
     kind: Kind
     name: str

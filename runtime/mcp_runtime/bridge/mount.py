@@ -161,5 +161,8 @@ class _Mounted:
     def is_watched(self, uri: str) -> bool:
         return self._dispatcher.is_watched(uri)
 
+    def declare_passed(self, spoken: str, capabilities: Mapping[str, Any]) -> None:
+        """Do nothing: the host's middleware sees each request."""
+
     def describe(self, info: t.Implementation | None, instructions: str) -> None:
         """Do nothing: the host has a name and instructions of its own."""

@@ -12,7 +12,7 @@ from msgspec import structs
 
 from mcp_runtime.revisions import latest as t
 
-Kind: TypeAlias = Literal["tool", "prompt", "resource", "template"]
+Kind: TypeAlias = Literal["tool", "prompt", "resource", "template", "method"]
 
 _URI: Final = re.compile(r"([^:/]+://)(.*)", re.DOTALL)
 _SEPARATOR: Final = {"tool": "_", "prompt": "_", "resource": "+", "template": "+"}

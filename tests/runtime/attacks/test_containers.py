@@ -174,6 +174,7 @@ BOUNDED: Final = {
         compat/tools.py:Component.meta
         compat/tools.py:Component.tags
         core/terms/negotiation.py:ServerOffer.filters
+        core/terms/negotiation.py:ServerOffer.passed
         server/registry.py:Features.filters
         server/visibility.py:Registry._reserved
         core/session/client_session.py:ClientSession._opening

@@ -49,6 +49,8 @@ class PendingRequest(Struct):
     on_progress: Callable[[float, float | None, str | None], object] | None = None
     is_carried: bool = False
     """True if the result is wanted as JSON, not as a model."""
+    is_open: bool = False
+    """True if a carried result may have a type of an extension."""
 
     def extend(self, now: float) -> None:
         self.due = min(now + self.timeout.each, self.last)

@@ -182,7 +182,7 @@ class ServerSession(Session):
             if method is None:
                 self._require_registered(frame.method, terms)
             else:
-                self._require_offered(method)
+                self._require_offered(method, terms)
                 if frame.method == "subscriptions/listen":
                     return self._listen(frame, terms)
                 if frame.method in ANSWERED_AT_ONCE:
@@ -195,14 +195,18 @@ class ServerSession(Session):
     def _require_registered(self, method: str, terms: Terms) -> None:
         offer, spoken = self.offer(), terms.translation.revision.name
         owner = offer.extensions.owner(method)
+        if spoken in offer.passed:
+            return
         if method not in offer.methods or (owner is not None and spoken not in owner.revisions):
             raise rpc_errors.method_not_found(method)
         if owner is not None:
             raise rpc_errors.missing_extension(owner.identifier)
 
-    def _require_offered(self, method: Method) -> None:
+    def _require_offered(self, method: Method, terms: Terms) -> None:
         offer = self.offer()
-        if not declares(offer.declared, method.capability) and method.name not in offer.methods:
+        passed = offer.passed.get(terms.translation.revision.name, {})
+        is_declared = any(declares(side, method.capability) for side in (offer.declared, passed))
+        if not is_declared and method.name not in offer.methods:
             raise rpc_errors.method_not_found(method.name, method.capability)
 
     # ---- methods answered by the session

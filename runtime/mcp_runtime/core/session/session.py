@@ -254,7 +254,8 @@ class Session(ABC):
         translation = self.agreed.translation
         try:
             if sent.is_carried:
-                return [Answered(sent, translation.check("result", sent.method, result))]
+                checked = translation.check("result", sent.method, result, is_open=sent.is_open)
+                return [Answered(sent, checked)]
             return [Answered(sent, translation.read("result", sent.method, result))]
         except (DecodeError, StepError) as error:
             return self._bad_answer(sent, error, now)
@@ -363,11 +364,12 @@ class Session(ABC):
     ) -> tuple[PendingRequest, bytes]:
         """Open a request whose params are JSON of the peer's revision; its result is JSON too.
 
-        The result is checked as any other. Raises as `call`, but for the errors of encoding.
+        The result is checked as any other. No capability is needed for a method that the revision
+        does not have. Raises as `call`, but for the errors of encoding.
         """
         terms = self._require_free(method)
         admitted = terms.translation.admitted
-        if admitted.get(method) is not terms:
+        if admitted.get(method) is not terms and method in terms.translation.methods:
             self._gate(method, UNSET, terms)
             admitted[method] = terms
         sent, data = self._send(method, body, terms.translation.revision, now, timeout, token)

@@ -96,7 +96,8 @@ class ServerOffer(Offer, frozen=True, kw_only=True, dict=True):
     `methods` are answered without a capability; `hints` tell clients how long to cache the
     declaration. `can_subscribe` decides whether clients may subscribe to a URI. `filters` have a
     function for each other member of a subscription's filter: it takes the value and the principal,
-    and returns the accepted part.
+    and returns the accepted part. `passed` are capabilities of a server behind this one, as parsed
+    JSON by its revision: requests that need them, and those of unknown methods, are passed on.
     """
 
     role = SERVER
@@ -105,6 +106,7 @@ class ServerOffer(Offer, frozen=True, kw_only=True, dict=True):
     methods: frozenset[str] = frozenset()
     can_subscribe: Callable[[str], bool] = lambda uri: True
     filters: Mapping[str, Callable[[Any, str], Any]] = field(default_factory=dict[str, Any])
+    passed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     hints: Mapping[str, Any] = field(
         default_factory=lambda: {"ttl_ms": 0, "cache_scope": "private"}
     )
@@ -131,17 +133,24 @@ class ServerOffer(Offer, frozen=True, kw_only=True, dict=True):
         }
         if self.instructions is not UNSET:
             result["instructions"] = self.instructions
-        return self._add_extensions(_down("result", result, spoken), spoken, anonymous=anonymous)
+        body = self._add_extensions(_down("result", result, spoken), spoken, anonymous=anonymous)
+        return {**body, "capabilities": {**self.passed.get(spoken, {}), **body["capabilities"]}}
 
     def discover_result(self) -> latest.DiscoverResult:
         return latest.DiscoverResult(
             supported_versions=list(self.newest_first),
-            capabilities=self.capabilities,
+            capabilities=self._with_passed(),
             instructions=self.instructions,
             meta=latest.ResultMetaObject(server_info=self.info),
             result_type="complete",
             **self.hints,
         )
+
+    def _with_passed(self) -> latest.ServerCapabilities:
+        more = self.passed.get(self.per_request[0]) if self.passed and self.per_request else None
+        if more is None:
+            return self.capabilities
+        return latest.from_wire(latest.ServerCapabilities, {**more, **self.declared})
 
 
 class ClientOffer(Offer, frozen=True, kw_only=True, dict=True):

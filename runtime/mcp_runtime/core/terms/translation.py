@@ -89,12 +89,17 @@ class Translation:
             self._repeated.keep(method, raw, params)
         return params
 
-    def check(self, position: Position, method: str, raw: bytes) -> bytes:
+    def check(self, position: Position, method: str, raw: bytes, *, is_open: bool = False) -> bytes:
         """Return the JSON of a body valid in the peer's revision, repaired where it must be.
 
-        Raises DecodeError, also for a result of an unknown type.
+        An unknown method has any object, and so has an `is_open` result of an unknown type. Raises
+        DecodeError, also for a result of an unknown type that is not open.
         """
-        if method not in self.revision.methods:
+        if not raw:
+            if method in self.revision.methods:
+                self.revision.decode_no_params(method)
+            return raw
+        if method not in self.revision.methods or (is_open and _type_of(raw) not in _CORE_RESULTS):
             _object(raw)
             return raw
         model: Any = None
