@@ -37,6 +37,7 @@ def answers(
     auth: str = "none",
     scale: bool = False,
     ui: bool = False,
+    runtime: str = "vendored",
 ) -> Answers:
     return Answers(
         name=name,
@@ -46,6 +47,7 @@ def answers(
         auth=auth,
         scale=scale,
         ui=ui,
+        runtime=runtime,
     )
 
 
@@ -62,8 +64,8 @@ def write(files: Mapping[str, str], to: Path) -> Path:
     return to
 
 
-def environment(home: Path, project: Path) -> Path:
-    """The interpreter of an environment that has the project, and our libraries without us.
+def environment(home: Path, project: Path, *roots: Path) -> Path:
+    """The interpreter of an environment that has the project, our libraries, and `roots` of ours.
 
     A path that a .pth file names is no place for .pth files, so what is installed from this
     checkout by such a file is not there.
@@ -71,7 +73,7 @@ def environment(home: Path, project: Path) -> Path:
     venv.create(home, with_pip=False, symlinks=True)
     variables = {"base": str(home), "platbase": str(home)}
     site = Path(sysconfig.get_path("purelib", vars=variables))
-    lines = [str(project / "src"), sysconfig.get_path("purelib")]
+    lines = [str(project / "src"), *map(str, roots), sysconfig.get_path("purelib")]
     (site / "made.pth").write_text("".join(f"{line}\n" for line in lines))
     return home / "bin" / "python"
 

@@ -17,12 +17,14 @@ __all__ = [
     "COMMON",
     "OWNED",
     "PAGES",
+    "RUNTIMES",
     "TRANSPORTS",
     "Answers",
     "package",
     "require_auth",
     "require_name",
     "require_revisions",
+    "require_runtime",
     "require_scale",
     "require_transports",
     "require_ui",
@@ -47,6 +49,9 @@ OWNED: Final[Mapping[str, tuple[str, ...]]] = {
 """Prefixes of the modules owned by a transport: projects with other transports get such a module
 only if it is imported at module level.
 """
+
+RUNTIMES: Final = ("vendored", "dependency")
+"""Where a project has the runtime: copied into it, or from the index of packages."""
 
 AUTHS: Final = ("none", "bearer")
 """Kinds of authorization over HTTP; the first one is the default."""
@@ -94,6 +99,7 @@ class Answers:
     scale: bool = False
     tools: bool = False
     ui: bool = False
+    runtime: str = RUNTIMES[0]
 
     @property
     def package(self) -> str:
@@ -170,6 +176,21 @@ def require_auth(auth: str, transports: Sequence[str]) -> str:
             remedy="Say --transports http, or --transports stdio,http.",
         )
     return auth
+
+
+def require_runtime(runtime: str, revisions: Sequence[str], known: Sequence[str]) -> str:
+    """The chosen place of the runtime. Raises InputError if it has revisions not chosen."""
+    if runtime not in RUNTIMES:
+        raise InputError(
+            f"{runtime!r} is not a place of the runtime", remedy=f"Known: {', '.join(RUNTIMES)}."
+        )
+    if runtime != RUNTIMES[0] and len(revisions) < len(known):
+        raise InputError(
+            "the runtime as a dependency has all revisions, and not only the chosen ones",
+            remedy="Leave out --revisions and write Server(revisions=[...]), or say "
+            "--runtime vendored.",
+        )
+    return runtime
 
 
 def require_ui(ui: bool, tools: bool) -> bool:

@@ -36,14 +36,14 @@ def _row(tool: Tool) -> Iterator[str]:
     yield from lay("    ", f"{literal(tool.name)}: ", handler, ",")
 
 
-def tool_view(tool: Tool) -> Mapping[str, Any]:
-    """The values for the templates of a tool's module and of its test."""
+def tool_view(tool: Tool, own: Sequence[str] = ()) -> Mapping[str, Any]:
+    """The values for the templates of a tool's module and of its test; `own` are more imports."""
     types = [*tool.input.types, *(tool.output.types if tool.output else ())]
     body = lines(types)
     return {
         "module": tool.module,
         "docstring": _docstring(tool),
-        "imports": imports("\n".join(body)),
+        "imports": imports("\n".join(body), own),
         "types": body,
         "answer": tool.output.name if tool.output else _ANY_ANSWER,
         "stub": lay("    ", "raise ", call("NotImplementedError", _unwritten(tool)), ""),

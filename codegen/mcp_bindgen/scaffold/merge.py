@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-__all__ = ["Change", "Kind", "Merge", "Merged", "plan"]
+__all__ = ["Change", "Kind", "Merge", "Merged", "move_imports", "plan"]
 
 Kind: TypeAlias = Literal[
-    "written", "removed", "merged", "conflict", "kept", "rewritten", "left out"
+    "written", "removed", "merged", "conflict", "kept", "rewritten", "left out", "moved"
 ]
 
 
@@ -45,6 +45,17 @@ _DELETED: Final = re.compile(
 _VENDORED: Final = "/_mcp/"
 _FEWEST: Final = 8
 """Lines from which on a file is one that can be rewritten; a shorter one is edited."""
+
+
+def move_imports(text: str, package: str, runtime: str) -> str:
+    """Return Python with its imports of the runtime from where a project has it now."""
+    if runtime == "vendored":
+        return _OF_LIBRARY.sub(rf"\1from {package}._mcp.\2", text)
+    return re.sub(_OF_COPY.format(package=package), r"\1from mcp_\2", text, flags=re.MULTILINE)
+
+
+_OF_COPY: Final = r"^([ \t]*)from (?:\.+|{package}\.)_mcp\.(runtime|wire)\b"
+_OF_LIBRARY: Final = re.compile(r"^([ \t]*)from mcp_(runtime|wire)\b", re.MULTILINE)
 
 
 def plan(

@@ -22,10 +22,12 @@ from mcp_bindgen.errors import InputError
 from mcp_bindgen.limits import MAX_PROJECT_BYTES
 from mcp_bindgen.scaffold.answers import (
     AUTHS,
+    RUNTIMES,
     Answers,
     require_auth,
     require_name,
     require_revisions,
+    require_runtime,
     require_scale,
     require_transports,
     require_ui,
@@ -51,8 +53,9 @@ _ANSWERS: Final = {
     "auth": "str",
     "scale": "bool",
     "ui": "bool",
+    "runtime": "str",
 }
-_DEFAULTS: Final = {"auth": AUTHS[0], "scale": False, "ui": False}
+_DEFAULTS: Final = {"auth": AUTHS[0], "scale": False, "ui": False, "runtime": RUNTIMES[0]}
 """Defaults for answers missing in older records."""
 _FOLDERS: Final = frozenset(
     {".cursor", ".github", ".vscode", "clients", "examples", "src", "tests"}
@@ -95,6 +98,7 @@ def render(version: str, answers: Answers, files: Mapping[str, str]) -> str:
         "auth": answers.auth,
         "scale": answers.scale,
         "ui": answers.ui,
+        "runtime": answers.runtime,
     }
     return "\n".join(
         [
@@ -125,14 +129,16 @@ def parse(text: str, revisions: tuple[str, ...]) -> Record:
     _require(rows, _ANSWERS, "[answers]")
     chosen: list[str] = _texts(rows["revisions"])
     transports = require_transports(_texts(rows["transports"]))
+    spoken = require_revisions([*chosen, *_newer(chosen, revisions)], revisions)
     answers = Answers(
         name=require_name(rows["name"]),
-        revisions=require_revisions([*chosen, *_newer(chosen, revisions)], revisions),
+        revisions=spoken,
         transports=transports,
         tools=rows["tools"],
         auth=require_auth(rows["auth"], transports),
         scale=require_scale(rows["scale"], transports),
         ui=require_ui(rows["ui"], rows["tools"]),
+        runtime=require_runtime(rows["runtime"], spoken, revisions),
     )
     digests = zip(body["files"], _texts([*body["files"].values()]), strict=True)
     files = {_own(path, answers.package): value for path, value in digests}

@@ -11,7 +11,7 @@ import jinja2
 
 from mcp_bindgen import __version__, paths
 from mcp_bindgen.errors import TemplateError
-from mcp_bindgen.scaffold.answers import AUTHS, TRANSPORTS, Answers
+from mcp_bindgen.scaffold.answers import AUTHS, RUNTIMES, TRANSPORTS, Answers
 from mcp_bindgen.scaffold.handlers import joined, tool_view
 from mcp_bindgen.scaffold.record import BASE, NAME, pack, render
 from mcp_bindgen.scaffold.tools import Tool, listing
@@ -34,8 +34,11 @@ _ONLY: Final = {
     "tests/test_http.py.jinja": "http",
     "tests/test_page.py.jinja": "ui",
     "tests/test_stdio.py.jinja": "stdio",
+    "tests/test_vendored.py.jinja": "vendored",
 }
-"""Templates for one transport, one kind of authorization, for scale, or for a page."""
+"""Templates for one transport, one kind of authorization, for scale, for a page, or for a copied
+runtime.
+"""
 
 
 def templates(tools: bool) -> dict[str, str]:
@@ -86,7 +89,8 @@ def _render_all(
 ) -> Iterator[tuple[str, str]]:
     """Render the templates; a tool's templates once for each tool."""
     extras = {"scale": answers.scale, "ui": answers.ui}
-    chosen = (*answers.transports, answers.auth, *(name for name, is_on in extras.items() if is_on))
+    extra_names = (name for name, is_on in extras.items() if is_on)
+    chosen = (*answers.transports, answers.auth, answers.runtime, *extra_names)
     view: dict[str, Any] = {
         "name": answers.name,
         "package": answers.package,
@@ -95,20 +99,42 @@ def _render_all(
         "pinned": "" if handlers == answers.revisions[-1] else f', revisions=["{handlers}"]',
         "tools": answers.tools,
         "auth": answers.auth != AUTHS[0],
+        **_runtime_view(answers),
         **extras,
         **{transport: transport in answers.transports for transport in TRANSPORTS},
         **joined(tools),
     }
+    own = () if view["vendored"] else ("from mcp_runtime import Context",)
     for path, text in texts.items():
         if _ONLY.get(path, chosen[0]) not in chosen:
             continue
         target = _target(path, answers.package)
         if _TOOL in PurePosixPath(target).stem:
             for tool in tools:
-                said = _render(path, text, {**view, "tool": tool_view(tool)})
+                said = _render(path, text, {**view, "tool": tool_view(tool, own)})
                 yield target.replace(_TOOL, tool.module), said
         else:
             yield target, _render(path, text, view) if path.endswith(_SUFFIX) else text
+
+
+def _runtime_view(answers: Answers) -> dict[str, Any]:
+    """The values that say where a project has the runtime: `own` is its name in the package of the
+    project, `mcp` elsewhere, `needed` its extras and versions as a dependency.
+    """
+    is_vendored = answers.runtime == RUNTIMES[0]
+    is_on = {
+        "auth": answers.auth != AUTHS[0],
+        "http": "http" in answers.transports,
+        "redis": answers.scale,
+    }
+    extras = ",".join(name for name, on in is_on.items() if on)
+    major, minor, *_ = __version__.split(".")
+    return {
+        "vendored": is_vendored,
+        "own": "._mcp.runtime" if is_vendored else "mcp_runtime",
+        "mcp": f"{answers.package}._mcp.runtime" if is_vendored else "mcp_runtime",
+        "needed": f"{f'[{extras}]' if extras else ''}>={__version__},<{major}.{int(minor) + 1}",
+    }
 
 
 def _target(path: str, package: str) -> str:

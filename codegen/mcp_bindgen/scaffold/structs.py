@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -152,12 +152,13 @@ def _assignment(each: Member) -> Code:
     return call("field", *words)
 
 
-def imports(text: str) -> list[str]:
-    """The import lines for the names used in these types."""
+def imports(text: str, libraries: Sequence[str] = ()) -> list[str]:
+    """The import lines for the names used in these types; `libraries` stand before msgspec's."""
     used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
     lines: list[str] = []
-    for module in ("typing", "msgspec"):
+    for module, before in (("typing", ()), ("msgspec", libraries)):
         names = sorted(IMPORTS[module] & used, key=import_order)
-        if names:
-            lines += ["", *lay("", f"from {module} import ", ", ".join(names))]
+        own = lay("", f"from {module} import ", ", ".join(names)) if names else []
+        if before or own:
+            lines += ["", *before, *own]
     return lines

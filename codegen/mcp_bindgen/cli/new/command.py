@@ -22,11 +22,13 @@ from mcp_bindgen.cli.show import near, safe, say, warn
 from mcp_bindgen.errors import OutputError, count_of
 from mcp_bindgen.scaffold.answers import (
     AUTHS,
+    RUNTIMES,
     TRANSPORTS,
     Answers,
     require_auth,
     require_name,
     require_revisions,
+    require_runtime,
     require_scale,
     require_transports,
     require_ui,
@@ -89,6 +91,14 @@ __all__ = ["command"]
         "Fail if a tool cannot be offered or fully typed, instead of leaving it out or writing Any."
     ),
 )
+@click.option(
+    "--runtime",
+    type=click.Choice(RUNTIMES),
+    help=(
+        "Copy the runtime into the project, or depend on mcp-bindgen-runtime (default: dependency "
+        "if it was installed from an index of packages, or else vendored)."
+    ),
+)
 @click.option("--dry-run", is_flag=True, help="Write nothing; list the files.")
 @click.option("--yes", is_flag=True, help="Use the defaults without asking.")
 @network_options
@@ -102,6 +112,7 @@ def command(
     ui: bool,
     from_tools: str | None,
     strict: bool,
+    runtime: str | None,
     dry_run: bool,
     yes: bool,
     network: Network,
@@ -115,6 +126,7 @@ def command(
         scale=require_scale(scale, answers.transports),
         ui=require_ui(ui, from_tools is not None),
         tools=from_tools is not None,
+        runtime=_runtime(runtime, answers),
     )
     folder = _folder(answers.name, into, asks)
     _require_free(folder)
@@ -165,6 +177,16 @@ def _answers(
     spoken = require_revisions(listed, known, pins.decisions().handlers)
     ways = require_transports(_list("Transports", transports, "stdio", asks))
     return Answers(name=chosen, revisions=spoken, transports=ways)
+
+
+def _runtime(said: str | None, answers: Answers) -> str:
+    from mcp_bindgen.cli.new.project import default_runtime
+
+    known = pins.revisions()
+    has_all = len(answers.revisions) == len(known)
+    return require_runtime(
+        said or (default_runtime() if has_all else RUNTIMES[0]), answers.revisions, known
+    )
 
 
 def _list(what: str, said: str | None, default: str, asks: bool) -> list[str]:

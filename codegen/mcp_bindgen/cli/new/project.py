@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 from mcp_bindgen import manifest, paths, pins
 from mcp_bindgen.cli.server_lists import read_lists
 from mcp_bindgen.errors import InputError
-from mcp_bindgen.scaffold.answers import Answers
+from mcp_bindgen.scaffold.answers import RUNTIMES, Answers
 
 if TYPE_CHECKING:
     from mcp_bindgen.cli.options import Network
     from mcp_bindgen.scaffold.tools import Tool
 
-__all__ = ["texts", "tools", "tools_of"]
+__all__ = ["default_runtime", "texts", "tools", "tools_of"]
 
 
 def texts(answers: Answers, tools: Sequence[Tool] = (), listed: str = "") -> dict[str, str]:
@@ -26,9 +26,21 @@ def texts(answers: Answers, tools: Sequence[Tool] = (), listed: str = "") -> dic
     from mcp_bindgen.scaffold.render import project, templates
     from mcp_bindgen.scaffold.vendor import vendored
 
-    files = {**vendored(answers, _wire(answers), _runtime()), **_terms()}
+    files: dict[str, str] = {}
+    if answers.runtime == RUNTIMES[0]:
+        files = {**vendored(answers, _wire(answers), _runtime()), **_terms()}
     handlers = pins.decisions().handlers
     return project(answers, templates(answers.tools), files, tools, listed, handlers)
+
+
+def default_runtime() -> str:
+    """`dependency` if an index of packages has the runtime, and so for others too; else `vendored`.
+
+    Nobody is asked: an installer notes where a distribution came from unless it was an index.
+    Source: PEP 610, "direct_url.json".
+    """
+    came_from_elsewhere = distribution("mcp-bindgen-runtime").read_text("direct_url.json")
+    return RUNTIMES[0] if came_from_elsewhere else RUNTIMES[1]
 
 
 def tools(

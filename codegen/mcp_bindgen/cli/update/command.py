@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _OWN: Final = (NAME, BASE)
+_VENDORED: Final = "tests/test_vendored.py"
+"""The file of each project that has a copy of the runtime."""
+_COPIES: Final = "/_mcp/"
 _SAID: Final = {
     "written": "",
     "removed": "no template makes it any more",
@@ -41,6 +44,7 @@ _SAID: Final = {
     "kept": "no template makes it any more, but you changed it: it stays",
     "rewritten": "its template changed, but you have written your own: it stays",
     "left out": "its template changed, but you removed it: it stays away",
+    "moved": "its imports name the runtime where it is now",
 }
 
 
@@ -56,6 +60,8 @@ class _Project:
     yours: Mapping[str, str]
     crlf: frozenset[str]
     record: str
+    moved: Mapping[str, str]
+    """Your Python with the imports of a runtime in another place, by path; `yours` has them too."""
 
 
 @click.command("update")
@@ -79,6 +85,7 @@ def command(check: bool, dry_run: bool) -> int:
     project = _project(folder, record)
     merge = git.merging(f"mcp-bindgen {__version__}")
     changes = plan(project.old, project.new, project.yours, merge)
+    changes += _moved(project, changes)
     behind = bool(changes) or project.old != project.new
     if check:
         say(_behind(record, changes) if behind else "up to date")
@@ -129,7 +136,50 @@ def _project(folder: Path, record: Record) -> _Project:
     crlf = frozenset(path for path, text in present.items() if _ends_in_crlf(text))
     yours = {p: t.replace("\r\n", "\n") if p in crlf else t for p, t in present.items()}
     written = with_comments(files[NAME], pins.read_text(folder / NAME))
-    return _Project(folder, old, new, yours, crlf, written)
+    moved: dict[str, str] = {}
+    if (_VENDORED in old) != (_VENDORED in new):
+        answers = record.answers
+        old = {path: _move(path, text, answers) for path, text in old.items()}
+        everything = {**_other_modules(folder, answers, {*old, *new}), **yours}
+        moves = {path: _move(path, text, answers) for path, text in everything.items()}
+        moved = {path: text for path, text in moves.items() if text != everything[path]}
+        yours.update((path, moved[path]) for path in moved.keys() & yours.keys())
+    return _Project(folder, old, new, yours, crlf, written, moved)
+
+
+def _move(path: str, text: str, answers: Answers) -> str:
+    if not path.endswith(".py") or _COPIES in path:
+        return text
+    from mcp_bindgen.scaffold.merge import move_imports
+
+    return move_imports(text, answers.package, answers.runtime)
+
+
+def _other_modules(folder: Path, answers: Answers, ours: Collection[str]) -> dict[str, str]:
+    """The Python files that you have added beside those of the templates, by path."""
+    paths = (
+        path.relative_to(folder).as_posix()
+        for top in (f"src/{answers.package}", "tests", "examples")
+        for path in (folder / top).rglob("*.py")
+    )
+    texts = {
+        path: _read(folder, path) for path in paths if path not in ours and _COPIES not in path
+    }
+    return {path: text for path, text in texts.items() if text is not None}
+
+
+def _moved(project: _Project, changes: Sequence[Change]) -> Iterator[Change]:
+    """The files of which nothing changes but the place of the runtime."""
+    from mcp_bindgen.scaffold.merge import Change
+
+    changed = {change.path for change in changes if change.text is not None}
+    for path, text in sorted(project.moved.items()):
+        if path not in changed and not _is_removed(path, changes):
+            yield Change(path, "moved", text)
+
+
+def _is_removed(path: str, changes: Sequence[Change]) -> bool:
+    return any(change.path == path and change.kind == "removed" for change in changes)
 
 
 def _tools(folder: Path, answers: Answers) -> tuple[list[Tool], str]:
@@ -170,7 +220,7 @@ def _write(project: _Project, changes: Sequence[Change]) -> None:
         path: text.replace("\n", "\r\n") if path in project.crlf else text
         for path, text in texts.items()
     }
-    unparsed = {change.path for change in changes if change.kind in ("conflict", "merged")}
+    unparsed = {change.path for change in changes if change.kind in ("conflict", "merged", "moved")}
     tree.write(project.folder, ended, force=True, within=(), unparsed=unparsed)
     for change in changes:
         if change.kind == "removed":
