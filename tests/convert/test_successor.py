@@ -384,6 +384,7 @@ def test_a_new_project_speaks_it_and_its_tests_pass(mixed: Day) -> None:
 
 TALK: Final = "tests.support.successor_talk"
 OLDER: Final = "2025-11-25"
+OLDEST: Final = ("2024-11-05", "2025-03-26", "2025-06-18")
 
 
 def command(project: Path, *args: str) -> list[str]:
@@ -441,7 +442,7 @@ def written_readers(copy: Copy) -> None:
     """
     for folder, unknown, revisions in (
         ("strict", "reject", (BEFORE, NAME)),
-        ("lax", "keep", (OLDER,)),
+        ("lax", "keep", (*OLDEST, OLDER)),
     ):
         options = ("--models", "dataclass", "--unknown", unknown, "--out", folder)
         made = copy.run("mcp_bindgen", "generate", *revisions, *options)
@@ -450,7 +451,7 @@ def written_readers(copy: Copy) -> None:
 
 def read_again(copy: Copy, talk: Conversation) -> list[dict[str, Any]]:
     """What a reader that has nothing of the runtime takes each message of a conversation for."""
-    package = "lax" if talk.agreed == OLDER else "strict"
+    package = "strict" if talk.agreed in (BEFORE, NAME) else "lax"
     ran = subprocess.run(
         [sys.executable, "-m", "tests.support.independent_reader", package, talk.agreed],
         cwd=copy.at,
@@ -498,8 +499,8 @@ def test_a_successor_is_spoken_when_its_rows_are_answered(
     written_readers(day.copy)
     both = f"{BEFORE},{NAME}"
     among_new = {both: NAME, BEFORE: BEFORE, f"{OLDER},{BEFORE}": BEFORE, OLDER: OLDER}
-    old_client = {BEFORE: BEFORE, OLDER: OLDER}
-    new_client = {both: BEFORE, f"{OLDER},{NAME}": OLDER}
+    old_client = {revision: revision for revision in (*OLDEST, OLDER, BEFORE)}
+    new_client = {both: BEFORE, f"{OLDER},{NAME}": OLDER, ",".join((*OLDEST, NAME)): OLDEST[-1]}
     for client, server, offers in (
         (new, new, among_new),
         (root, new, old_client),

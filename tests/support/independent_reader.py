@@ -21,6 +21,8 @@ __all__ = ["Reader"]
 NAMED: Final = "io.modelcontextprotocol/protocolVersion"
 UNAGREED: Final = {("server/discover", "params"), ("server/discover", "error")}
 """May be of a revision that the package lacks: it asks a server that does not know it."""
+ERRORS: Final = ("JSONRPCErrorResponse", "JSONRPCError")
+"""The envelope of an error, by its newer and its older name."""
 
 
 class Reader:
@@ -53,7 +55,8 @@ class Reader:
             return None if (method, position) in UNAGREED else f"{revision} was not agreed on"
         models, calls = (self._module(revision, name) for name in ("models", "calls"))
         if position == "error":
-            types, value = {method: models.JSONRPCErrorResponse}, message
+            name = next(each for each in ERRORS if hasattr(models, each))
+            types, value = {method: getattr(models, name)}, message
         else:
             types = calls.PARAMS if position == "params" else calls.RESULTS
             value = message.get(position, {})
