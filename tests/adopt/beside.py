@@ -190,7 +190,7 @@ class Process:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=self._folder.name,
-            env={**os.environ, **row.settings, "PYTHONPATH": path},
+            env={**_inherited(), **row.settings, "PYTHONPATH": path},
             text=True,
             encoding="utf-8",
         )
@@ -240,6 +240,16 @@ class Process:
         _open(self._process.stdout).close()
         self._folder.cleanup()
         return usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+
+
+def _inherited() -> dict[str, str]:
+    """Return our environment without the variables that keep Python from reading compiled files.
+
+    Installers compile the original; without its own compiled files ours would be compiled at each
+    start, which costs it 0.8 s of CPU and 25 MB.
+    """
+    omitted = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
+    return {name: value for name, value in os.environ.items() if name not in omitted}
 
 
 def _open(pipe: IO[str] | None) -> IO[str]:

@@ -10,12 +10,12 @@ from typing import Final
 from msgspec import Struct
 
 _PARAMETERS: Final = frozenset(("args", "arguments", "parameters", "params"))
-_SECTION: Final = re.compile(
-    r"(Args|Arguments|Parameters|Params|Returns?|Raises|Yields)\s*:\s*$", re.IGNORECASE
-)
-_FIELD: Final = re.compile(r":(param|type|return|returns|rtype|raise|raises)\b([^:\n]*):[ \t]*(.*)")
-_ITEM: Final = re.compile(r"[-*•]\s")
-_ENTRY: Final = re.compile(r"(?:[-*•]\s+)?[*`]{0,2}(\w+)[*`]{0,2}\s*(?:\([^)]*\))?\s*:\s*(.*)")
+
+# Patterns are texts, which `re` compiles at their first use: most docstrings have no colon.
+_SECTION: Final = r"(?i:(Args|Arguments|Parameters|Params|Returns?|Raises|Yields))\s*:\s*$"
+_FIELD: Final = r":(param|type|return|returns|rtype|raise|raises)\b([^:\n]*):[ \t]*(.*)"
+_ITEM: Final = r"[-*•]\s"
+_ENTRY: Final = r"(?:[-*•]\s+)?[*`]{0,2}(\w+)[*`]{0,2}\s*(?:\([^)]*\))?\s*:\s*(.*)"
 
 
 class ParsedDocstring(Struct, frozen=True):
@@ -28,8 +28,11 @@ def parse_docstring(text: str | None) -> ParsedDocstring:
 
     All text outside of sections and fields is the description, including text below them.
     """
+    whole = cleandoc(text or "")
+    if ":" not in whole:
+        return ParsedDocstring("\n".join(whole.splitlines()).strip(), {})
     blocks: list[list[str]] = [[]]
-    for line in cleandoc(text or "").splitlines():
+    for line in whole.splitlines():
         if _begins(line, blocks[-1]):
             blocks.append([])
         blocks[-1].append(line)
@@ -43,11 +46,11 @@ def parse_docstring(text: str | None) -> ParsedDocstring:
 def _begins(line: str, block: list[str]) -> bool:
     """Return True if a line begins a section or a field, or text below one."""
     is_indented = not line[:1].strip()
-    return _is_apart([line]) or (_is_apart(block) and not (is_indented or _ITEM.match(line)))
+    return _is_apart([line]) or (_is_apart(block) and not (is_indented or re.match(_ITEM, line)))
 
 
 def _is_apart(block: list[str]) -> bool:
-    return bool(block and (_SECTION.match(block[0]) or _FIELD.match(block[0])))
+    return bool(block and (re.match(_SECTION, block[0]) or re.match(_FIELD, block[0])))
 
 
 def _in_sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
@@ -59,15 +62,15 @@ def _in_sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
     words: list[str] = []
     for line in lines:
         indent = len(line) - len(line.lstrip())
-        if line.strip() and indent == 0 and not _ITEM.match(line):
-            section = _SECTION.match(line)
+        if line.strip() and indent == 0 and not re.match(_ITEM, line):
+            section = re.match(_SECTION, line)
             within, depth = bool(section and section[1].lower() in _PARAMETERS), -1
         elif within and line.strip():
-            is_item = bool(_ITEM.match(line.strip()))
+            is_item = bool(re.match(_ITEM, line.strip()))
             if depth < 0:
                 depth, are_items = indent, is_item
             is_entry = indent <= depth and (are_items or not is_item)
-            entry = _ENTRY.match(line.strip()) if is_entry else None
+            entry = re.match(_ENTRY, line.strip()) if is_entry else None
             if entry:
                 words = [entry[2]] if entry[2] else []
                 yield entry[1], words
@@ -79,7 +82,7 @@ def _in_fields(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
     """`:param x:` and `:param int x:`; an indented line continues the field above it."""
     words: list[str] = []
     for line in lines:
-        field = _FIELD.match(line)
+        field = re.match(_FIELD, line)
         if field:
             words = [field[3]] if field[3] else []
             names = field[2].split()
