@@ -108,7 +108,9 @@ def test_the_rows_that_pages_show_are_rows() -> None:
     assert {name for name, rows in shown.items() if rows} == pages
     (ignored,) = shown["docs/DIFF.md"]
     assert ignore.parse(ignored, "ignore.toml")
-    composed, renamed = shown["docs/READING.md"]
+    carried, composed, renamed = shown["docs/READING.md"]
+    (wire,) = tomllib.loads(carried)["wire"]
+    assert {"revisions", "path", "as", "places", "adds"} == wire.keys()
     assert {"path", "up", "down", "parts"} == tomllib.loads(composed).keys()
     assert {"path", "up", "to"} == tomllib.loads(renamed).keys()
 

@@ -440,3 +440,31 @@ async def test_marked_methods_of_a_class_are_registered_with_a_prefix() -> None:
 def test_an_error_takes_its_members_one_by_one_by_its_later_name() -> None:
     error = MCPError(-32000, "no", {"a": 1})
     assert (error.code, error.message, error.error.data) == (-32000, "no", {"a": 1})
+
+
+async def test_features_are_shown_alone_and_to_one_session() -> None:
+    mcp = FastMCP("tags")
+    for name in ("a", "b", "c"):
+        mcp.tool(lambda: 1, name=name, tags={name, "all"})
+
+    @mcp.tool
+    async def show(ctx: Context, every: bool = False) -> None:
+        if every:
+            await ctx.enable_components(match_all=True)
+        else:
+            await ctx.enable_components(names={"b"}, tags={"c"})
+            await ctx.disable_components(tags={"c"})
+
+    mcp.prompt(lambda: "", name="a")
+    mcp.enable(tags={"all"}, names={"show"}, only=True)
+    assert list(await mcp.get_tools()) == ["a", "b", "c", "show"]
+    mcp.disable(tags={"all"})
+    assert list(await mcp.get_tools()) == ["show"]
+    mcp.enable(names={"a"})
+    async with NativeClient(mcp.native, revisions=["2025-11-25"]) as client:
+        assert [tool.name for tool in await client.list_tools()] == ["a", "show"]
+        assert [prompt.name for prompt in await client.list_prompts()] == ["a"]
+        await client.call_tool("show")
+        assert [tool.name for tool in await client.list_tools()] == ["a", "b", "show"]
+        await client.call_tool("show", {"every": True})
+        assert [tool.name for tool in await client.list_tools()] == ["a", "b", "c", "show"]
