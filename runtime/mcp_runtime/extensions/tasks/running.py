@@ -200,6 +200,10 @@ class TaskPeer:
     async def notify(self, method: str, params: Any) -> None:
         await self._peer.notify(method, params)
 
+    async def notify_about(self, called: Called, method: str, params: Any) -> None:
+        """Send a notification about the task's request, which was answered long ago."""
+        await self.notify(method, params)
+
     async def request(self, method: str, params: Any, *, timeout: Timeout, about: Id | None) -> Any:
         return await self._peer.request(method, params, timeout=timeout, about=None)
 
