@@ -1,4 +1,4 @@
-"""Every row of every method table is read and written by the module that has the table."""
+"""Every row of every table of methods and errors is read and written by the module of its types."""
 
 from __future__ import annotations
 
@@ -12,8 +12,15 @@ import pytest
 
 from mcp_bindgen.compare.judge.samples import Samples
 from mcp_bindgen.emit.text.packages import extension_package, package
-from mcp_bindgen.ir.model import Schema
-from tests.support.judges import EXTENSIONS, FLAVOURS, SCHEMAS, flavour_of, schema_of
+from mcp_bindgen.ir.model import Ref, Schema
+from mcp_runtime.core.wire.error_codes import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+)
+from tests.support.judges import EXTENSIONS, FLAVOURS, REVISIONS, SCHEMAS, flavour_of, schema_of
 
 SENT_AS_IT_IS: Final = {"params": "PARAMS", "result": "RESULTS"}
 """The table of `calls_*` by the part of a method."""
@@ -53,3 +60,20 @@ def test_every_row_of_ours_is_decoded_and_encoded(version: str, flavour: str) ->
     schema = schema_of(version)
     count = check(schema, flavour_of(version, flavour).module, calls_of(version, flavour))
     assert count >= len([m for m in schema.methods if m.params is not None])
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+@pytest.mark.parametrize("version", REVISIONS)
+def test_the_data_of_every_error_is_decoded_and_encoded(version: str, flavour: str) -> None:
+    schema, models = schema_of(version), flavour_of(version, flavour).module
+    samples = Samples(schema)
+    errors = importlib.import_module(f"mcp_wire.{package(version)}.methods").ERRORS
+    assert {PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR} <= {
+        *errors
+    }
+    for code, row in errors.items():
+        assert (row.code, schema.consts[row.name].value) == (code, code)
+        for name in filter(None, (row.error, row.data)):
+            type = getattr(models, name)
+            body = samples.smallest(Ref(name))
+            assert models.to_wire(models.decode(type, json.dumps(body))) == body, name

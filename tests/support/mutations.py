@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from mcp_bindgen.compare.changes.schema_changes import is_error_code
 from mcp_bindgen.compare.changes.shown_paths import places
+from mcp_bindgen.ir.error_codes import is_error_code
 from mcp_bindgen.ir.model import (
     Alias,
     Arr,

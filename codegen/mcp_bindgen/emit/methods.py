@@ -1,9 +1,9 @@
-"""Values for the templates of methods.py, of a revision or an extension: the method table."""
+"""Values for the templates of methods.py, of a revision or an extension: methods and errors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from mcp_bindgen.emit.text.annotate import annotation
 from mcp_bindgen.emit.text.layout import (
@@ -18,9 +18,22 @@ from mcp_bindgen.emit.text.layout import (
     literal,
 )
 from mcp_bindgen.emit.text.packages import imports_of
-from mcp_bindgen.ir.model import Member, Method, Schema, Tolerance, Type, Uni
+from mcp_bindgen.ir.error_codes import error_codes, error_object
+from mcp_bindgen.ir.model import (
+    JSON_PRIMS,
+    Const,
+    Member,
+    Method,
+    Prim,
+    Schema,
+    Tolerance,
+    Type,
+    Uni,
+)
 
 __all__ = ["extension_view", "member_row", "methods_view"]
+
+_ANY: Final = frozenset(map(Prim, JSON_PRIMS))
 
 
 def methods_view(schema: Schema) -> dict[str, Any]:
@@ -32,8 +45,24 @@ def methods_view(schema: Schema) -> dict[str, Any]:
         "version_header": repr(schema.conventions.version_header),
         "primed_streams": repr(schema.conventions.primed_streams),
         "tolerances": [line for each in schema.conventions.tolerances for line in _tolerance(each)],
+        "errors": [line for const in error_codes(schema) for line in _error(schema, const)],
         "rows": [line for method in schema.methods for line in _row(schema, method)],
     }
+
+
+def _error(schema: Schema, const: Const) -> list[str]:
+    error = error_object(schema, const)
+    data = error.field("data") if error else None
+    if data and data.type in _ANY:
+        data = None
+    values = {
+        "code": literal(const.value),
+        "name": literal(const.name),
+        "error": literal(error.name) if error else "None",
+        "data": _type_name(schema, data.type if data else None),
+    }
+    code = call("ErrorCode", *(after_head(f"{key}=", value) for key, value in values.items()))
+    return lay(STEP, f"{literal(const.value)}: ", code, ",")
 
 
 def _tolerance(tolerance: Tolerance) -> list[str]:

@@ -16,10 +16,11 @@ from mcp_bindgen.compare.changes.inheritance import merge_inherited
 from mcp_bindgen.compare.changes.pairing import Pairing, is_inline, pair
 from mcp_bindgen.compare.changes.type_changes import TypeComparison
 from mcp_bindgen.ir.envelopes import envelopes
+from mcp_bindgen.ir.error_codes import is_error_code
 from mcp_bindgen.ir.export.typescript import shape_text, value_text
 from mcp_bindgen.ir.model import Alias, Const, Lit, Method, Ref, Schema, Struct
 
-__all__ = ["ERROR_CODE", "UNREAD", "compare", "is_error_code"]
+__all__ = ["ERROR_CODE", "UNREAD", "compare"]
 
 UNREAD: Final[Key] = ("declaration", "unread", "")
 """The key of a declaration with a tag that binds nothing."""
@@ -140,10 +141,6 @@ def _is_compared(types: TypeComparison, a: Struct, b: Struct) -> bool:
 
 
 # ---- constants
-
-
-def is_error_code(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value < 0
 
 
 def _constants(pairing: Pairing) -> Iterator[Change]:

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 from mcp_bindgen.compare.changes.change import Change, Owner, Spot
 from mcp_bindgen.compare.changes.pairing import Pairing
-from mcp_bindgen.compare.changes.schema_changes import ERROR_CODE, compare, is_error_code
+from mcp_bindgen.compare.changes.schema_changes import ERROR_CODE, compare
 from mcp_bindgen.compare.judge.rules import BY_KEY, Refuses, Rule, Verdict
 from mcp_bindgen.compare.judge.witness import ByTypes, Exact, Proof, Prover, Side, Witness
 from mcp_bindgen.compare.messages.directions import (
@@ -28,6 +28,7 @@ from mcp_bindgen.compare.messages.directions import (
 )
 from mcp_bindgen.compare.messages.extension import Carried, lone_results, routes_of
 from mcp_bindgen.compare.messages.message_paths import is_always, routes
+from mcp_bindgen.ir.error_codes import is_error_code
 from mcp_bindgen.ir.model import Lit, Ref, Schema
 
 __all__ = [

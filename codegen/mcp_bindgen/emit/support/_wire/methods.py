@@ -1,4 +1,4 @@
-"""Tables of methods and tolerances, the base of typed calls, and PEP 702's `deprecated`."""
+"""Tables of methods, errors and tolerances, the base of typed calls, and PEP 702's `deprecated`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from .values import Json
 
-__all__ = ["Calls", "Method", "Tolerance", "deprecated", "types_by_method"]
+__all__ = [
+    "Calls",
+    "ErrorCode",
+    "Method",
+    "Tolerance",
+    "deprecated",
+    "types_by_method",
+]
 
 _T = TypeVar("_T")
 
@@ -31,6 +38,19 @@ class Method(NamedTuple):
     results: tuple[str, ...]
     capability: str
     era: str
+
+
+class ErrorCode(NamedTuple):
+    """An error code of the protocol, with its types by name.
+
+    `name` is the constant of the code; `error` is the type of the error object and `data` that of
+    its member, each None where the schema declares none.
+    """
+
+    code: int
+    name: str
+    error: str | None
+    data: str | None
 
 
 class Tolerance(NamedTuple):
