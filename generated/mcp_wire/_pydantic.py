@@ -362,7 +362,7 @@ def write_text(value: object) -> bytes:
 
 
 def _is_doubtful(text: bytes) -> bool:
-    """Return whether a text of pydantic's may have NaN, an infinity or too long an integer."""
+    """Return whether pydantic's text may have NaN, infinity, UNSET or too long an integer."""
     # An integer of over 4 300 digits has four in a row among every thousandth byte of the text.
     if (_N in text or _I in text) and any(word in text for word in _NO_JSON):
         return True
@@ -371,7 +371,7 @@ def _is_doubtful(text: bytes) -> bool:
     return _LONG in text.translate(_ONE_DIGIT)
 
 
-_NO_JSON: Final = (b"NaN", b"Infinity")
+_NO_JSON: Final = (b"NaN", b"Infinity", b'"UNSET"')
 _LONG: Final = b"0" * (MAX_DIGITS + 1)
 _ONE_DIGIT: Final = bytes.maketrans(b"123456789", b"000000000")
 
