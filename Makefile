@@ -16,6 +16,9 @@ USUAL := not long and not wide and not interop and (not sources or peers)
 # What `make wide` runs. `WIDE=wide` leaves out what `make test` has run with the same `--seed`.
 WIDE ?= wide or drawn or hypothesis
 
+# What `make interop` runs: of what is drawn a share. `INTEROP=interop` runs all.
+INTEROP ?= interop and not (drawn and wide)
+
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 SITE_STAMP := $(VENV)/.site-installed
@@ -134,7 +137,7 @@ downloads: $(STAMP) peers ## install the packages of others, for interop and con
 	@$(BIN)/python -m tests.conformance.run --install
 
 interop: $(STAMP) downloads ## run the tests beside others' packages, which are installed into .node-peers and .python-peers
-	@$(BIN)/python -m pytest -q -m interop -n auto --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest -q -m "$(INTEROP)" -n auto --dist worksteal $(ARGS)
 
 conformance: $(STAMP) ## run the official conformance suite, which it installs into .conformance
 	@$(BIN)/python -m tests.conformance.run

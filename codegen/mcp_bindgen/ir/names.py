@@ -33,7 +33,8 @@ _PYDANTIC: Final = (
 _CLASS_BODY: Final = "self cls extra_ const_ field consts wire_"
 _GENERATED: Final = (
     "Any ClassVar Final Literal Mapping TypeAlias TypeVar TYPE_CHECKING UNSET EMPTY Unset "
-    "ABSENT DecodeError EncodeError Maybe dataclass overload cast annotations BaseModel Model Field "
+    "DecodeError EncodeError Maybe dataclass overload cast annotations BaseModel Model Field "
+    "ABSENT "
     "ConfigDict Discriminator Struct Meta Open Record With decode encode from_wire to_wire "
     "Method METHODS T Json At Empty Number Ordered ABC BUILDING Bare Bounds Callable Checked "
     "Calls ClientCalls ClientHandlers Const CORE Decoder Exact Fixed GIVEN Generic IDENTIFIER "

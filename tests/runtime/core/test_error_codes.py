@@ -36,7 +36,7 @@ def test_every_code_of_the_schemas_is_known_by_its_name() -> None:
 def test_the_data_of_a_missing_capability_is_what_the_schema_declares() -> None:
     for error in (
         rpc_errors.missing_extension("io.example/a"),
-        rpc_errors.missing_capability(NotOffered("sampling/createMessage", "sampling.tools", "client")),
+        rpc_errors.missing_capability(NotOffered("a/b", "sampling.tools", "client")),
     ):
         row = ERRORS[error.code]
         assert row.data is not None
