@@ -13,11 +13,8 @@ PORTABLE ?= 1500
 # What `make test` runs, by the marks of pyproject.toml.
 USUAL := not long and not wide and not interop and (not sources or peers)
 
-# What `make wide` runs. `WIDE=wide` leaves out what `make test` has run with the same `--seed`.
+# What `make wide` runs. `WIDE=wide` leaves out what `make test` has run.
 WIDE ?= wide or drawn or hypothesis
-
-# What `make interop` runs: of what is drawn a share. `INTEROP=interop` runs all.
-INTEROP ?= interop and not (drawn and wide)
 
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -137,7 +134,7 @@ downloads: $(STAMP) peers ## install the packages of others, for interop and con
 	@$(BIN)/python -m tests.conformance.run --install
 
 interop: $(STAMP) downloads ## run the tests beside others' packages, which are installed into .node-peers and .python-peers
-	@$(BIN)/python -m pytest -q -m "$(INTEROP)" -n auto --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest -q -m interop -n auto --dist worksteal $(ARGS)
 
 conformance: $(STAMP) ## run the official conformance suite, which it installs into .conformance
 	@$(BIN)/python -m tests.conformance.run

@@ -10,6 +10,7 @@ import gc
 import inspect
 import os
 import sys
+import zlib
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support import portable, wide
+from tests.support import portable, seeds, wide
 
 if TYPE_CHECKING:
     from tests.support.loopback import Loopback
@@ -166,12 +167,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=in_ci(),
         help=f"fail if a test is skipped and its reason does not name {EXCUSE} (default: if CI)",
     )
-    parser.addoption("--seed", default="", help="draw the same cases as a run that said this seed")
+    parser.addoption("--seed", default="", help=f"draw by this seed, or by a {seeds.NEW!r} one")
+    parser.addoption("--part", type=wide.part, help="run a part of the cases, as 2/3")
     parser.addoption("--at-most", type=int, help="draw this many cases, from every file in turn")
 
 
+def _choose_seed(config: pytest.Config) -> None:
+    """Choose the seed of the run, unless this is a worker: it inherits that of its run.
+
+    Hypothesis reads its option later.
+    """
+    seed = seeds.choose("" if hasattr(config, "workerinput") else config.option.seed)
+    if config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = str(zlib.crc32(seed.encode()))
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    wide.seed(config.getoption("seed"))
+    _choose_seed(config)
     if os.environ.pop("PYTHONASYNCIODEBUG", ""):
         os.environ[DEBUGS] = "1"
     gathers = not hasattr(config, "workerinput")
@@ -183,14 +196,17 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Generator[None, None, None]:
-    """Mark the items before `-m` chooses among them, and draw `--at-most` from its choice."""
+    """Mark the items before `-m` chooses among them; `--part` and `--at-most` cut its choice."""
     portable.mark(items, ROOT / "tests")
     wide.mark_what_waits(items)
     yield
+    kept = items
+    if part := config.getoption("part"):
+        kept = items[part]
     if most := config.getoption("at_most"):
-        drawn = wide.draw_at_most(items, most)
-        config.hook.pytest_deselected(items=[*{*items}.difference(drawn)])
-        items[:] = drawn
+        kept = wide.draw_at_most(kept, most)
+    config.hook.pytest_deselected(items=[*{*items}.difference(kept)])
+    items[:] = kept
 
 
 def pytest_collection_finish() -> None:
@@ -200,9 +216,9 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    terminalreporter.line(f"a share of the cases was drawn: --seed {wide.seed()} draws the same")
+    terminalreporter.line(f"all that was drawn by chance follows from --seed {seeds.choose()}")
 
 
 def pytest_report_header() -> str:
     profile = settings.get_current_profile_name()
-    return f"hypothesis: profile {profile}, new seeds every run; a failure prints what repeats it"
+    return f"hypothesis: profile {profile}, drawn by --seed {seeds.choose()}"

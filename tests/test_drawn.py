@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import pytest
 
-from tests.support.wide import draw, draw_at_most, mark_what_waits, seed
+from tests.support.seeds import NEW, USUAL, choose, seed
+from tests.support.wide import draw, draw_at_most, mark_what_waits, part
 
 TWO_WAYS: Final = [{("who", who), ("what", what)} for who, what in product(range(9), range(7))]
 """Cases of a test with nine and seven parameters."""
@@ -91,9 +92,28 @@ def test_some_cases_are_drawn_from_every_file_and_every_test_in_turn() -> None:
     }
 
 
+@pytest.mark.parametrize("parts", [1, 2, 3, 7])
+def test_each_case_is_in_one_part(parts: int) -> None:
+    taken = [place for number in range(parts) for place in range(20)[part(f"{number + 1}/{parts}")]]
+    assert sorted(taken) == [*range(20)]
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "3", "a/b", "1/0"])
+def test_what_names_no_part_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - its text is Python's or ours
+        part(text)
+
+
 def test_the_seed_is_handed_on_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The workers of xdist inherit it, so all collect the same cases."""
-    monkeypatch.setenv("MCP_TEST_SEED", "1")
-    assert (seed(), seed("2"), seed()) == ("1", "2", "2")
+    """The workers of xdist inherit it, so all collect and draw alike."""
+    monkeypatch.setenv("MCP_TEST_SEED", "3")
+    assert (choose(), choose("2"), choose(), seed("a draw")) == ("3", "2", "2", "2 a draw")
+
+
+def test_every_run_has_the_same_seed_unless_a_new_one_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv("MCP_TEST_SEED")
-    assert seed() == seed() != "2"
+    assert choose() == choose() == USUAL
+    assert len({choose(NEW) for _ in range(3)}) == 3
+    assert choose() != USUAL

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import secrets
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +19,7 @@ from tests.support.command import invoke
 from tests.support.mutations import MUTATIONS, mutated
 from tests.support.refutation import check_mutation, varied
 from tests.support.schemas import side_of
+from tests.support.seeds import seed
 
 CORPUS: Final = Path(__file__).parents[1] / "corpus" / "ext"
 TASKS: Final = "tasks@draft-2026-08-21"
@@ -216,7 +216,7 @@ def test_a_kind_of_mutation_without_a_place_has_none(name: str) -> None:
     [(n, k) for n in pins.extensions() for k in MUTATIONS if k not in PLACELESS.get(n, ())],
 )
 def test_a_mutation_is_found_and_judged_for_the_right_role(name: str, kind: str) -> None:
-    dice = random.Random(number := secrets.randbits(32))
+    dice = random.Random(number := seed(f"{name} {kind}"))
     side = side_of(name)
     for round in range(ROUNDS):
         mutation = mutated(dice, side.schema, kind)

@@ -17,8 +17,9 @@ import pytest
 from mcp_bindgen.emit.copies import copies
 from mcp_bindgen.emit.options import Options
 from tests.support.instances import Generator, Seeded, cases, more
-from tests.support.judges import flavour_of, seed
+from tests.support.judges import flavour_of
 from tests.support.schemas import pinned
+from tests.support.seeds import seed
 
 REVISION: Final = "2025-11-25"
 INSTANCES: Final = 2_000

@@ -19,8 +19,9 @@ from mcp_bindgen.ir.lower.lower import load
 from mcp_bindgen.ir.model import Ref
 from mcp_bindgen.ir.values.accepts import accepts
 from tests.support.instances import Case, Generator, Seeded, more
-from tests.support.judges import REVISIONS, own_types, schema_of, seed
+from tests.support.judges import REVISIONS, own_types, schema_of
 from tests.support.official_files import require
+from tests.support.seeds import seed
 
 ABSENT: Final = ("missing", "none")
 NEWEST: Final = REVISIONS[-1]

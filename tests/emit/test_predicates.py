@@ -12,7 +12,8 @@ from mcp_bindgen.ir.model import Ref
 from mcp_bindgen.ir.values.accepts import accepts
 from mcp_wire._wire.values import is_number
 from tests.support.instances import Generator, Seeded, cases
-from tests.support.judges import REVISIONS, schema_of, seed
+from tests.support.judges import REVISIONS, schema_of
+from tests.support.seeds import seed
 
 CASES = 60
 """Instances of one type, valid and broken."""

@@ -22,9 +22,9 @@ from tests.support.disputes import (
     cache_hints,
     explained,
     in_schema,
-    seed,
     server_info,
 )
+from tests.support.seeds import seed
 
 pytestmark = pytest.mark.interop
 
@@ -136,12 +136,12 @@ def test_every_row_explains_a_dispute_with_the_exported_schemas(peer: Peer) -> N
 
 
 def test_every_dispute_with_the_exported_schemas_is_explained_by_the_schema(peer: Peer) -> None:
-    explained(peer, ROWS, ROUNDS, seed())
+    explained(peer, ROWS, ROUNDS, seed("disputes"))
 
 
 @pytest.mark.long
 def test_every_dispute_of_many_is_explained(peer: Peer) -> None:
-    explained(peer, ROWS, 20 * ROUNDS, seed())
+    explained(peer, ROWS, 20 * ROUNDS, seed("disputes"))
 
 
 @pytest.mark.peers

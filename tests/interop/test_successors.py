@@ -66,7 +66,6 @@ def pairs(copy: Path) -> Iterator[tuple[Client, Server]]:
 
 
 @pytest.mark.interop
-@pytest.mark.drawn
 @pytest.mark.parametrize("name", KINDS)
 def test_a_successor_is_understood_by_mcp(name: str, root: Path, tmp_path: Path) -> None:
     copy = answered(root, tmp_path / "project", KINDS[name]).at

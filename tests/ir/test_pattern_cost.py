@@ -14,7 +14,7 @@ from mcp_bindgen.ir.values.pattern_cost import longest, timely
 from mcp_bindgen.ir.values.patterns import python_pattern
 from mcp_bindgen.limits import MAX_PATTERN_CHARS
 from mcp_wire._wire.bounds import matches
-from tests.support.judges import seed
+from tests.support.seeds import seed
 
 LINEAR: Final = [
     r"^[a-z]+$",

@@ -28,9 +28,9 @@ from tests.support.judges import (
     canonical,
     flavours,
     schema_of,
-    seed,
 )
 from tests.support.reach import Reach
+from tests.support.seeds import seed
 
 CHOICES: Final = tuple(
     Options(unknown=unknown, literals=literals)

@@ -23,10 +23,10 @@ from tests.support.judges import (
     flavours,
     own_types,
     schema_of,
-    seed,
     shrink,
 )
 from tests.support.reach import Reach
+from tests.support.seeds import seed
 
 LONG: Final = 40_000
 """Instances of one revision in `make long`; there are five."""

@@ -33,8 +33,8 @@ from tests.support.judges import (
     flavour_of,
     own_types,
     schema_of,
-    seed,
 )
+from tests.support.seeds import seed
 
 BOUNDED: Final = 2_500
 """Instances of one revision in `make test`."""

@@ -19,8 +19,9 @@ import pytest
 from mcp_bindgen.ir.model import Ref
 from mcp_bindgen.ir.values.accepts import accepts
 from tests.support.instances import Case, Generator, Seeded, cases, more
-from tests.support.judges import REVISIONS, schema_of, seed
+from tests.support.judges import REVISIONS, schema_of
 from tests.support.official_files import require
+from tests.support.seeds import seed
 
 COUNT: Final = 6_000
 """Instances of one revision; what reaches everything takes up to 5 300 of them."""

@@ -23,9 +23,9 @@ from tests.support.disputes import (
     explained,
     in_schema,
     newer_shape,
-    seed,
     server_info,
 )
+from tests.support.seeds import seed
 
 COMMAND: Final = str(Path(__file__).with_name("peer_mcp.py"))
 """Runs in the interpreter of the peer's environment."""
@@ -122,10 +122,10 @@ def test_every_row_explains_a_dispute_with_the_peer(peer: Peer) -> None:
 @pytest.mark.wide
 @pytest.mark.peers
 def test_every_dispute_with_the_peer_is_explained_by_the_schema(peer: Peer) -> None:
-    explained(peer, ROWS, ROUNDS, seed())
+    explained(peer, ROWS, ROUNDS, seed("disputes"))
 
 
 @pytest.mark.long
 @pytest.mark.peers
 def test_every_dispute_of_many_is_explained(peer: Peer) -> None:
-    explained(peer, ROWS, 20 * ROUNDS, seed())
+    explained(peer, ROWS, 20 * ROUNDS, seed("disputes"))

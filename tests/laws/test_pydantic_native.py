@@ -28,7 +28,8 @@ from mcp_bindgen.ir.values.accepts import accepts
 from mcp_wire._types_pydantic import Bounds, Number
 from mcp_wire._wire.faults import EncodeError
 from tests.support.instances import Case, Generator, Seeded, cases, more
-from tests.support.judges import SCHEMAS, Flavour, canonical, flavour_of, own_types, schema_of, seed
+from tests.support.judges import SCHEMAS, Flavour, canonical, flavour_of, own_types, schema_of
+from tests.support.seeds import seed
 
 LONG: Final = 20_000
 """Instances of one revision in `make long`; there are five."""

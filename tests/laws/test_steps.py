@@ -27,7 +27,7 @@ from mcp_wire.convert import Context, Converted, DecodeError, NotAMessageMatter,
 from mcp_wire.steps import STEPS
 from tests.laws.test_official_schema import official
 from tests.support.instances import Drawn, Seeded
-from tests.support.judges import REVISIONS, canonical, seed
+from tests.support.judges import REVISIONS, canonical
 from tests.support.law_messages import (
     Message,
     Messages,
@@ -39,6 +39,7 @@ from tests.support.law_messages import (
 from tests.support.message_comparison import at, differ, masked, plain, settled, steps
 from tests.support.official_files import find
 from tests.support.reach import Reach
+from tests.support.seeds import seed
 from tests.support.squatted_messages import squatted
 
 Place: TypeAlias = tuple[str | int, ...]

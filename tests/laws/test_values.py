@@ -16,15 +16,8 @@ from mcp_bindgen.ir.names import RESERVED_MEMBERS
 from mcp_bindgen.ir.values.accepts import accepts
 from mcp_wire._wire.faults import EncodeError
 from tests.support.instances import JSON, Generator, Seeded
-from tests.support.judges import (
-    FLAVOURS,
-    SCHEMAS,
-    Flavour,
-    canonical,
-    flavour_of,
-    schema_of,
-    seed,
-)
+from tests.support.judges import FLAVOURS, SCHEMAS, Flavour, canonical, flavour_of, schema_of
+from tests.support.seeds import seed
 
 REVISION: Final = "2025-11-25"
 

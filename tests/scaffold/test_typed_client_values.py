@@ -15,9 +15,9 @@ from mcp_bindgen.scaffold.client_model import ToolMethod
 from mcp_bindgen.scaffold.client_text import ClientText, write_client
 from tests.scaffold.test_typed_client import lists_of, load
 from tests.scaffold.test_typed_values import EXACT, member
-from tests.support.judges import seed
 from tests.support.schema_pairs import pair
 from tests.support.schema_values import values_near
+from tests.support.seeds import seed
 
 FEW: Final = 40
 """Values of a schema."""

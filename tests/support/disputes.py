@@ -7,7 +7,6 @@ line: whether it accepts the body (null: it knows no such method), and the kinds
 from __future__ import annotations
 
 import json
-import secrets
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -33,7 +32,6 @@ __all__ = [
     "mends",
     "newer_shape",
     "peer",
-    "seed",
     "server_info",
     "tally",
 ]
@@ -159,13 +157,6 @@ def tally(peer: Peer, rounds: int, seed: str) -> dict[str, Tally]:
             counts.invalid += not body.valid
             counts.accepted += body.verdict and not body.valid
     return tallies
-
-
-def seed() -> str:
-    """Draw a seed and print it, so that pytest shows it with a failure."""
-    drawn = str(secrets.randbits(32))
-    print(f"seed {drawn}")  # noqa: T201
-    return drawn
 
 
 def _asked(peer: Peer, row: list[Any]) -> Any:

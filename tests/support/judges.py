@@ -8,8 +8,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
-import os
-import random
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -47,7 +45,6 @@ __all__ = [
     "json_path",
     "own_types",
     "schema_of",
-    "seed",
     "shrink",
 ]
 
@@ -73,13 +70,6 @@ def schema_of(revision: str) -> Schema:
 def own_types(schema: Schema) -> list[str]:
     """The types of its own: what an extension has from its core is judged there."""
     return [declared.name for declared in schema.own_types]
-
-
-def seed(what: str) -> str:
-    """A new seed, printed; the environment's LAWS_SEED repeats one."""
-    chosen = os.environ.get("LAWS_SEED") or str(random.SystemRandom().getrandbits(32))
-    print(f"{what}: LAWS_SEED={chosen}")  # noqa: T201 - pytest shows it with a failure
-    return chosen
 
 
 def canonical(value: JSON) -> str:

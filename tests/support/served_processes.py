@@ -20,6 +20,7 @@ from typing import Any
 from mcp_runtime import Client
 from tests.support.patience import PATIENCE, until
 from tests.support.random_proxy import random_proxy
+from tests.support.seeds import seed
 
 __all__ = ["PER_REQUEST", "SHAKEN", "Place", "end_kept", "keep", "served"]
 
@@ -130,8 +131,6 @@ def end_kept() -> None:
 @asynccontextmanager
 async def served(store: str, count: int = 3) -> AsyncGenerator[Place]:
     """Have so many processes serve, none of which has got a signal before."""
-    seed = secrets.randbits(32)
-    sys.stdout.write(f"routes are drawn with the seed {seed}\n")
     processes = _kept.get(store, list[Process]())
     for ending in [each for each in processes if each.was_told]:
         processes.remove(ending)
@@ -140,7 +139,7 @@ async def served(store: str, count: int = 3) -> AsyncGenerator[Place]:
     try:
         await until(lambda: all(each.is_serving() for each in processes))
         place = Place(processes)
-        async with random_proxy(_Living(place), Random(seed)) as port:
+        async with random_proxy(_Living(place), Random(seed("routes"))) as port:
             place.port = port
             yield place
     finally:

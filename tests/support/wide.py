@@ -3,15 +3,13 @@
 `wide_but` chooses by hand: the named cases are run by `make test`, the others by `make wide`. The
 marker `drawn` chooses by a seed: `make test` runs a share of the cases, another one with each seed,
 and `make wide` runs all of them. `make quick` and `make portable` draw a number of cases from all
-files.
+files. `--part 2/3` runs the second of three parts.
 """
 
 from __future__ import annotations
 
 import math
-import os
 import random
-import secrets
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from itertools import zip_longest
@@ -20,12 +18,12 @@ from typing import Any, Final
 
 import pytest
 
-__all__ = ["SHARE", "draw", "draw_at_most", "mark_what_waits", "seed", "wide_but"]
+from tests.support.seeds import seed
+
+__all__ = ["SHARE", "draw", "draw_at_most", "mark_what_waits", "part", "wide_but"]
 
 SHARE: Final = 1 / 5
 """How many of the cases of a test that is marked `drawn` are run by `make test`."""
-_VARIABLE: Final = "MCP_TEST_SEED"
-"""Holds the seed in the environment, which the workers of xdist inherit: all draw alike."""
 
 
 def wide_but(kept: Collection[Any], values: Iterable[Any]) -> list[Any]:
@@ -39,13 +37,6 @@ def wide_but(kept: Collection[Any], values: Iterable[Any]) -> list[Any]:
     return [v if v in kept else pytest.param(v, marks=pytest.mark.wide) for v in every]
 
 
-def seed(chosen: str = "") -> str:
-    """The seed of this run, which is `chosen`, or that of the environment, or a new one."""
-    if chosen or _VARIABLE not in os.environ:
-        os.environ[_VARIABLE] = chosen or str(secrets.randbits(32))
-    return os.environ[_VARIABLE]
-
-
 def mark_what_waits(items: Iterable[pytest.Item]) -> None:
     """Mark `wide` each case of a test that is marked `drawn` which the seed does not draw.
 
@@ -56,7 +47,7 @@ def mark_what_waits(items: Iterable[pytest.Item]) -> None:
         if item.get_closest_marker("drawn") and not item.get_closest_marker("pinned"):
             tests[_test_of(item)].append(item)
     for test, cases in tests.items():
-        drawn = draw([_parameters(case) for case in cases], f"{seed()} {test}")
+        drawn = draw([_parameters(case) for case in cases], seed(test))
         for place, case in enumerate(cases):
             if place not in drawn:
                 case.add_marker("wide")
@@ -67,7 +58,7 @@ def draw_at_most(items: Sequence[pytest.Item], most: int) -> list[pytest.Item]:
 
     Every file in turn gives one, of every test in its turn.
     """
-    dice = random.Random(seed())
+    dice = random.Random(seed("at most"))
     ready = list(items)
     dice.shuffle(ready)
     files: defaultdict[Path, defaultdict[str, list[pytest.Item]]]
@@ -76,6 +67,18 @@ def draw_at_most(items: Sequence[pytest.Item], most: int) -> list[pytest.Item]:
         files[item.path][_test_of(item)].append(item)
     drawn = {*_take_turns(_take_turns(tests.values()) for tests in files.values())[:most]}
     return [item for item in items if item in drawn]
+
+
+def part(text: str) -> slice:
+    """The part that a text names: `2/3` is the second of every three.
+
+    Raises ValueError if it names none.
+    """
+    number, _, parts = text.partition("/")
+    first, step = int(number) - 1, int(parts)
+    if not 0 <= first < step:
+        raise ValueError(f"no part: {text}")
+    return slice(first, None, step)
 
 
 def _take_turns(rows: Iterable[Iterable[pytest.Item]]) -> list[pytest.Item]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import secrets
 from typing import Any, Final
 
 import jsonschema_rs
@@ -15,6 +14,7 @@ from mcp_bindgen.errors import InputError
 from mcp_bindgen.tools.compare import compare
 from mcp_bindgen.tools.surface import read
 from tests.support.schema_pairs import instances, pair, plain
+from tests.support.seeds import seed
 
 PAIRS: Final = 80
 """Pairs that are tried each time; `make long` tries 5 000."""
@@ -22,14 +22,8 @@ INSTANCES: Final = 25
 """Values of each side of a pair."""
 
 
-def seed() -> int:
-    drawn = secrets.randbits(32)
-    print(f"seed {drawn}")  # noqa: T201 - pytest shows it with a failure
-    return drawn
-
-
 def test_random_pairs_are_judged_as_the_validator_judges_their_instances() -> None:
-    check_pairs(seed(), PAIRS)
+    check_pairs(seed("pairs"), PAIRS)
 
 
 @pytest.mark.long
@@ -37,11 +31,10 @@ def test_random_pairs_are_judged_as_the_validator_judges_their_instances() -> No
 def test_many_random_pairs_are_judged_as_the_validator_judges_their_instances(
     part: int,
 ) -> None:
-    del part  # only spreads the work
-    check_pairs(seed(), 500)
+    check_pairs(seed(f"pairs, part {part}"), 500)
 
 
-def check_pairs(number: int, count: int) -> None:
+def check_pairs(number: str, count: int) -> None:
     for round in range(count):
         dice = random.Random(f"{number} {round}")
         old, new = pair(dice)

@@ -1,7 +1,6 @@
 """Random hostile peers of every revision: memory is bounded, and a small peer is always served.
 
-`make test` has a number of actions, and `make long` the same for ten minutes. A failure names its
-seed; `ATTACK_SEED` sets it.
+`make test` has a number of actions, and `make long` the same for ten minutes.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ import pytest
 from tests.support.asgi_client import BOTH, initialize, mirrors, request
 from tests.support.async_tests import run_in_real_time
 from tests.support.attacked_server import MIB, PROCESS_BYTES
+from tests.support.seeds import seed
 
 SERVER: Final = Path(__file__).parents[2] / "support" / "attacked_server.py"
 ROOT: Final = Path(__file__).parents[3]
@@ -310,14 +310,8 @@ def _say(text: str) -> None:
     sys.stdout.write(f"{text}\n")
 
 
-def _seed() -> int:
-    return int(os.environ.get("ATTACK_SEED") or random.SystemRandom().randrange(1 << 32))
-
-
 async def attack(kind: str, tmp_path: Path, goes_on: Callable[[int], bool]) -> None:
-    seed = _seed()
-    _say(f"{kind}: ATTACK_SEED={seed}")
-    draw = random.Random(seed)
+    draw = random.Random(seed(f"attacks {kind}"))
     arguments = ["stdio" if kind == "stdio" else "http"]
     if "sqlite" in kind:
         arguments.append(f"sqlite:///{tmp_path}/store.db")

@@ -13,8 +13,9 @@ from mcp_runtime.core.terms.tolerances import Tolerances
 from mcp_runtime.core.terms.translation import Translation
 from mcp_runtime.revisions import HANDLERS, DecodeError, StepError, latest, revision
 from tests.support.instances import Seeded
-from tests.support.judges import REVISIONS, canonical, seed
+from tests.support.judges import REVISIONS, canonical
 from tests.support.law_messages import Messages, context
+from tests.support.seeds import seed
 from tests.support.squatted_messages import squatted
 
 ROUNDS: Final = 15

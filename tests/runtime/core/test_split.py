@@ -15,7 +15,7 @@ from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import ALL
 from mcp_runtime.revisions import latest as t
 from tests.support.frames import frame
-from tests.support.judges import seed
+from tests.support.seeds import seed
 from tests.support.session_pair import (
     answered,
     cancelled,

@@ -14,8 +14,8 @@ import pytest
 from mcp_runtime import Server
 from mcp_runtime.revisions import ALL, revision
 from tests.support.frames import deserved, frame, is_json
-from tests.support.judges import seed
 from tests.support.raw_peer import RawPeer, connected
+from tests.support.seeds import seed
 from tests.support.session_pair import HANDSHAKE, client_session, receive, written
 
 BATCHES: Final = "2025-03-26"

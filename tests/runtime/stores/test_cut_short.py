@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 import sqlite3
-import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from mcp_runtime.stores import Kept, Store, StoreUnavailable
 from mcp_runtime.stores.memory import MemoryStore
 from mcp_runtime.stores.opening import store_at
 from tests.support.lossy_proxy import lossy_proxy
+from tests.support.seeds import seed
 
 _LENGTH: Final = 8
 """Operations of one schedule."""
@@ -225,10 +225,7 @@ async def opened(
 async def test_whichever_operation_is_cut_short_all_others_are_exact(
     engine: str, fault: Fault, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    seed = secrets.randbits(32)
-    sys.stdout.write(f"schedules are drawn with the seed {seed}\n")
-
-    random = Random(seed)
+    random = Random(seed(f"schedules {engine} {fault.__name__}"))
     async with AsyncExitStack() as stack:
         one, other = await stack.enter_async_context(opened(engine, tmp_path, request))
         for _ in range(_SCHEDULES):
