@@ -166,6 +166,7 @@ def test_a_member_that_is_not_there_is_seen(code: str) -> None:
     assert any(not has(OURS, member) for member in members([code]))
 
 
+@pytest.mark.wide
 @pytest.mark.peers
 def test_members_of_the_official_sdk_that_a_page_names_are_there() -> None:
     if not peers.ready():

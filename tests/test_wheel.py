@@ -41,6 +41,7 @@ def _tops(wheel: Path) -> set[str]:
 # What travels
 
 
+@pytest.mark.wide
 def test_each_wheel_carries_its_packages_and_nothing_else(
     runtime: Environment, generator: Environment
 ) -> None:
@@ -190,6 +191,7 @@ def test_the_command_says_its_version_and_lists_the_verbs(generator: Environment
         assert verb in printed
 
 
+@pytest.mark.wide
 def test_inspect_shows_a_type_in_both_languages(generator: Environment) -> None:
     printed = generator.run("mcp-bindgen", "inspect", "2025-11-25", "Tool")
     assert "interface Tool " in printed
@@ -197,6 +199,7 @@ def test_inspect_shows_a_type_in_both_languages(generator: Environment) -> None:
     assert "2026-07-28" in printed  # among the revisions that have it
 
 
+@pytest.mark.wide
 def test_generate_writes_what_the_runtime_carries(generator: Environment, tmp_path: Path) -> None:
     out = tmp_path / "out"
     generator.run("mcp-bindgen", "generate", "2025-06-18", "--out", str(out))
@@ -218,6 +221,7 @@ def test_diff_finds_what_changed(generator: Environment) -> None:
 REVISIONS: Final = ("--revisions", "2026-07-28")
 
 
+@pytest.mark.wide
 def test_new_writes_a_project_whose_server_answers(generator: Environment, tmp_path: Path) -> None:
     project = tmp_path / "adder"
     generator.run("mcp-bindgen", "new", "adder", "--into", str(project), "--yes", *REVISIONS)

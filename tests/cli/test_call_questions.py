@@ -137,6 +137,7 @@ server.run()
 """
 
 
+@pytest.mark.wide
 @pytest.mark.real_time
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals of POSIX")
 @pytest.mark.parametrize(

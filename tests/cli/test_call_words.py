@@ -117,6 +117,7 @@ def test_a_time_limit_holds_whatever_the_server_does(server: str, tmp_path: Path
     assert "no answer within 0.5 s" in done.stderr
 
 
+@pytest.mark.wide
 def test_what_a_server_prints_at_its_start_is_held_back(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(NOISY)
     done = ran("call", "--", sys.executable, "server.py", "add", cwd=tmp_path)

@@ -95,6 +95,7 @@ def test_a_folder_may_be_named_by_way_of_one_that_is_not_there(
     assert {path.name for path in (tmp_path / "target").iterdir()} == {"dog.ts", "inner", "out"}
 
 
+@pytest.mark.wide
 def test_a_run_removes_nothing_that_another_has_written_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -558,6 +559,7 @@ def test_flavours_are_remembered_from_a_manifest_of_an_earlier_version(tmp_path:
     assert tree(out) == before
 
 
+@pytest.mark.wide
 def test_flavours_stay_until_they_are_pruned(tmp_path: Path) -> None:
     def flavours() -> set[str]:
         return {path.stem for path in out.rglob("models_*.py")}

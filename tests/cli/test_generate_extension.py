@@ -201,6 +201,7 @@ def test_without_rows_each_is_asked_for_with_its_place(files: Path) -> None:
     assert '[[extension]]\nrevisions = ["acme@1.0"]\npath = "acme"\nidentifier = ""' in asked
 
 
+@pytest.mark.wide
 def test_one_file_has_the_rows_of_two_versions(files: Path) -> None:
     assert "add acme@1.1 to that row" in invoke(*command(files, "--revision", "acme@1.1")).stderr
     edit(files / "decisions.toml", '["acme@1.0"]', '["acme@1.0", "acme@1.1"]')
@@ -241,6 +242,7 @@ def test_a_missing_row_is_shown_ready_to_paste(files: Path, what: str) -> None:
     assert question in asked
 
 
+@pytest.mark.wide
 def test_a_request_without_a_result_of_its_name_asks_for_one(files: Path) -> None:
     edit(files / "schema.ts", "GetPositionResult", "PlaceResult")
     asked = refusal(files)

@@ -223,6 +223,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.wide
 def test_new_shows_the_error_of_a_server_without_escapes(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(SERVER)
     command = f"{sys.executable} {tmp_path / 'server.py'}"

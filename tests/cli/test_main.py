@@ -94,6 +94,7 @@ main()
 """
 
 
+@pytest.mark.wide
 def test_a_signal_leaves_the_old_files(tmp_path: Path) -> None:
     assert invoke("generate", "2024-11-05", "--out", tmp_path / "out").exit_code == cli.OK
     held = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*.py")}
@@ -215,6 +216,7 @@ def test_output_is_the_same_in_every_locale(locale: str) -> None:
     assert other.stderr == b""
 
 
+@pytest.mark.wide
 def test_a_terminal_sees_progress_and_a_pipe_only_the_result(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     child = subprocess.Popen(

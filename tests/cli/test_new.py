@@ -45,6 +45,7 @@ def test_a_project_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert [path.name for path in tmp_path.iterdir()] == ["my-server"]
 
 
+@pytest.mark.wide
 def test_transports_are_chosen(tmp_path: Path) -> None:
     options = ("--revisions", NEWEST, "--transports", "http, stdio", "--into", tmp_path / "a")
     assert invoke("new", "my-server", *options).exit_code == 0
@@ -52,6 +53,7 @@ def test_transports_are_chosen(tmp_path: Path) -> None:
     assert written(tmp_path / "a") == made(chosen)
 
 
+@pytest.mark.wide
 def test_authorization_is_chosen(tmp_path: Path) -> None:
     options = ("--revisions", NEWEST, "--transports", "http", "--auth", "bearer")
     assert invoke("new", "my-server", *options, "--into", tmp_path / "a").exit_code == 0
@@ -69,6 +71,7 @@ def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
     assert into.stat().st_mode == plain.stat().st_mode
 
 
+@pytest.mark.wide
 def test_the_next_command_names_the_folder_as_a_shell_reads_it(tmp_path: Path) -> None:
     options = ("--revisions", NEWEST, "--into", tmp_path / "my projects")
     done = invoke("new", "weather", *options)
@@ -187,6 +190,7 @@ def test_a_folder_that_is_filled_meanwhile_is_left_alone(
     assert written(tmp_path) == {"a/mine": "mine"}
 
 
+@pytest.mark.wide
 def test_tools_of_a_file_are_typed(tmp_path: Path) -> None:
     (tmp_path / "tools.json").write_bytes(TOOLS)
     options = ("--revisions", NEWEST, "--from-tools", tmp_path / "tools.json")
@@ -203,6 +207,7 @@ server.run()
 """
 
 
+@pytest.mark.wide
 def test_tools_of_a_running_server_are_typed(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(SERVER)
     command = f"{sys.executable} {tmp_path / 'server.py'}"
@@ -243,6 +248,7 @@ def test_the_server_of_a_url_is_asked(tmp_path: Path, loopback: Loopback) -> Non
     assert (tmp_path / "a/src/a/tools/add.py").exists()
 
 
+@pytest.mark.wide
 def test_what_has_no_type_is_said(tmp_path: Path) -> None:
     schema, *_ = tool_lists.UNTYPED["nested"]
     listing = tool_lists.listing({"name": "t", "inputSchema": schema})
@@ -275,6 +281,7 @@ def typed_in(text: str, *args: str, cwd: Path) -> tuple[str, int]:
     return said.decode(), process.returncode
 
 
+@pytest.mark.wide
 def test_on_a_terminal_it_asks(tmp_path: Path) -> None:
     said, code = typed_in(f"my-server\n{NEWEST}\n\n\n", "new", cwd=tmp_path)
     assert code == 0, said

@@ -107,6 +107,7 @@ def call(url: str, tool: str, **arguments: str) -> str:
         return str(json.load(answer)["result"]["content"][0]["text"])
 
 
+@pytest.mark.wide
 def test_the_address_is_said_once_a_worker_that_dies_is_replaced_and_all_end_with_a_signal(
     server: str, tmp_path: Path
 ) -> None:

@@ -56,6 +56,7 @@ def beside_a_server(act: Callable[[Issuer], Any]) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.wide
 def test_a_person_signs_in_once_and_is_remembered_until_the_logout(tmp_path: Path) -> None:
     def act(issuer: Issuer) -> None:
         url = issuer.world.resource
@@ -100,6 +101,7 @@ def test_each_step_can_be_shown_without_its_secrets(tmp_path: Path) -> None:
     beside_a_server(act)
 
 
+@pytest.mark.wide
 def test_another_issuer_is_refused_with_the_option_that_accepts_it(tmp_path: Path) -> None:
     def act(issuer: Issuer) -> None:
         world = issuer.world

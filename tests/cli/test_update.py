@@ -132,6 +132,7 @@ def test_check_tells_that_the_project_is_behind(
     assert git(project, "status", "--porcelain") == "?? mine\n"
 
 
+@pytest.mark.wide
 def test_files_that_the_user_left_alone_become_new(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -269,6 +270,7 @@ def test_a_link_that_leads_out_is_refused(
     assert (tmp_path / "outside").read_text() == made(CHOSEN)["Makefile"]
 
 
+@pytest.mark.wide
 def test_a_project_edited_everywhere_loses_no_line(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -318,6 +320,7 @@ STUB = 'raise NotImplementedError("get_sum is not written yet")'
 WRITTEN = "return Output(sum=arguments.a + arguments.class_)"
 
 
+@pytest.mark.wide
 def test_tools_that_changed_are_typed_anew_around_what_was_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -169,6 +169,7 @@ def test_what_only_rows_say_that_it_travels_is_judged(
     assert finding.witnesses
 
 
+@pytest.mark.wide
 def test_a_result_of_the_core_s_method_that_goes_breaks_who_sends_it(tmp_path: Path) -> None:
     text = pins.schema_path(TASKS).read_text("utf-8")
     start = text.index("export type CreateTaskResult")

@@ -65,6 +65,7 @@ def union(count: int) -> str:
     return f"{arms}export type U = {' | '.join(f'A{n}' for n in range(count))};\n"
 
 
+@pytest.mark.wide
 def test_the_longest_union_is_python_and_a_longer_one_is_refused_at_its_place() -> None:
     schema = load(union(MAX_UNION_TYPES).encode(), "a.ts", "r1")
     for path, text in generate([schema], Options()).items():

@@ -59,6 +59,7 @@ def check(revision: str, kind: str, dice: random.Random, where: str) -> None:
     check_mutation(mutated(dice, pinned(revision), kind), pinned(revision), dice, where)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("revision", wide_but({"2026-07-28"}, REVISIONS))
 def test_the_check_sees_a_verdict_that_is_wrong(revision: str) -> None:
     """Were every verdict "holds", messages would refute it."""
@@ -135,6 +136,7 @@ BASES: Final = 4
 """How many bases with members a run takes away, of up to thirty that the seed draws from."""
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("revision", wide_but({"2025-11-25"}, REVISIONS))
 def test_a_base_that_goes_takes_its_members_along(revision: str, tmp_path: Path) -> None:
     text = pins.schema_path(revision).read_text("utf-8")

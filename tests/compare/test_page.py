@@ -275,6 +275,7 @@ class _Tags(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
+@pytest.mark.wide
 def test_no_text_of_a_schema_becomes_markup(tmp_path: Path) -> None:
     literal = HOSTILE.replace("\\", "\\\\").replace('"', '\\"')
     plain = written(tmp_path, *schemas(tmp_path, '"a"', '"b"')).read_text("utf-8")
@@ -287,6 +288,7 @@ def test_no_text_of_a_schema_becomes_markup(tmp_path: Path) -> None:
     assert not any(key.startswith("on") for _, attrs in tags[1].found for key in attrs)
 
 
+@pytest.mark.wide
 def test_nothing_in_the_page_comes_from_elsewhere(tmp_path: Path) -> None:
     text = written(tmp_path, "2025-06-18", "2025-11-25").read_text("utf-8")
     parser = _Tags()
@@ -301,6 +303,7 @@ def test_nothing_in_the_page_comes_from_elsewhere(tmp_path: Path) -> None:
     assert html.unescape(policy[1]).startswith("default-src 'none'; style-src 'sha256-")
 
 
+@pytest.mark.wide
 def test_two_lists_of_tools_have_a_page_too(tmp_path: Path) -> None:
     for name, kind in (("old.json", "string"), ("new.json", "number")):
         schema = f'{{"type": "object", "properties": {{"a": {{"type": "{kind}"}}}}}}'

@@ -209,6 +209,7 @@ def test_all_lists_what_a_module_makes_public() -> None:
             assert names == public | {"UNSET", "Unset"} | errors | hooks, file
 
 
+@pytest.mark.wide
 def test_every_struct_is_a_class_and_every_alias_an_assignment() -> None:
     schema = pinned(REVISIONS[-1])
     for name, declaration in schema.types.items():
@@ -242,6 +243,7 @@ def digest(*order: str, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.wide
 def test_output_depends_on_no_hash_seed_locale_or_order() -> None:
     first = digest(*REVISIONS, PYTHONHASHSEED="0", LC_ALL="C.UTF-8")
     other = {"PYTHONHASHSEED": "12345", "LC_ALL": "C", "TZ": "Asia/Tokyo"}

@@ -159,6 +159,7 @@ def test_a_literal_is_its_text(text: str) -> None:
     assert ast.literal_eval(literal(text)) == text
 
 
+@pytest.mark.wide
 @pytest.mark.drawn
 @pytest.mark.parametrize("texts", [HOSTILE[:5], HOSTILE[5:10], HOSTILE[10:]], ids=range(3))
 def test_hostile_text_stays_text(texts: Sequence[str], tmp_path: Path) -> None:
@@ -173,6 +174,7 @@ def test_hostile_text_stays_text(texts: Sequence[str], tmp_path: Path) -> None:
         assert text in strings
 
 
+@pytest.mark.wide
 @pytest.mark.drawn
 @pytest.mark.parametrize("start", range(0, len(NAMES), TOGETHER))
 def test_any_member_name_gives_code_that_runs(start: int, tmp_path: Path) -> None:
@@ -232,6 +234,7 @@ def globals_of(text: str) -> Iterator[str]:
         yield from (s.get_name() for s in table.get_symbols() if whole or s.is_global())
 
 
+@pytest.mark.wide
 def test_every_name_that_modules_of_types_use_is_reserved() -> None:
     schemas = [pinned(revision) for revision in pins.revisions()[-2:]]
     extensions = [pinned(version) for version in pins.extensions()]
@@ -246,6 +249,7 @@ def test_every_name_that_modules_of_types_use_is_reserved() -> None:
     assert len(texts) > 12
 
 
+@pytest.mark.wide
 def test_reserved_type_names_give_code_that_runs(tmp_path: Path) -> None:
     names = sorted(RESERVED_TYPES - {*keyword.kwlist})
     text = "\n".join(f"export interface {n}x {{ a: string }}" for n in names)

@@ -42,6 +42,7 @@ def steps(folder: Path) -> set[str]:
     return {path.name for path in (folder / "steps").glob("v*.py")}
 
 
+@pytest.mark.wide
 def test_steps_are_written_for_neighbours_that_are_both_chosen(tmp_path: Path) -> None:
     out = tmp_path / "three"
     chosen = ("2024-11-05", "2025-03-26", "2025-11-25")
@@ -59,6 +60,7 @@ def test_one_revision_alone_has_no_steps(tmp_path: Path) -> None:
     assert not (out / "steps").exists()
 
 
+@pytest.mark.wide
 def test_a_file_that_is_no_pinned_revision_has_no_steps(root: Path, tmp_path: Path) -> None:
     out, file = tmp_path / "out", tmp_path / "mine.ts"
     text = (root / "schema" / "2026-07-28" / "schema.ts").read_text("utf-8")
@@ -86,6 +88,7 @@ for to in ("2024-11-05", "2026-07-28"):
 """
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("models", ["dataclass", "dataclass,msgspec"])
 def test_messages_are_judged_by_a_flavour_that_is_installed(tmp_path: Path, models: str) -> None:
     out = tmp_path / "mine"

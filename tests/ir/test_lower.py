@@ -322,6 +322,7 @@ def test_there_is_a_limit_to_members_that_are_inherited() -> None:
     )
 
 
+@pytest.mark.wide
 def test_there_is_a_limit_to_the_unions_of_one_union() -> None:
     doubling = "".join(f"type T{n}<A> = T{n + 1}<A | {n}> | T{n + 1}<A>; " for n in range(40))
     check_refused(
@@ -331,6 +332,7 @@ def test_there_is_a_limit_to_the_unions_of_one_union() -> None:
     )
 
 
+@pytest.mark.wide
 def test_mapped_types_in_mapped_types_are_refused_before_all_are_made(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

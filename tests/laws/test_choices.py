@@ -54,6 +54,7 @@ MANY: Final = 12
 """Disputes after which a run stops."""
 
 
+@pytest.mark.wide
 @pytest.mark.drawn
 @EVERY_CHOICE
 def test_a_choice_is_the_same_in_every_flavour(choice: Options, package: Package) -> None:

@@ -73,6 +73,7 @@ def test_everyone_agrees_about_a_hundred_thousand_instances(revision: str) -> No
     _hold(revision, LONG)
 
 
+@pytest.mark.wide
 @pytest.mark.drawn
 @pytest.mark.parametrize("revision", SCHEMAS)
 def test_everyone_agrees_about_what_hypothesis_finds(revision: str) -> None:

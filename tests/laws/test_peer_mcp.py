@@ -112,6 +112,7 @@ def peer() -> Iterator[Peer]:
         yield process
 
 
+@pytest.mark.wide
 @pytest.mark.peers
 def test_every_row_explains_a_dispute_with_the_peer(peer: Peer) -> None:
     used, unknown = explained(peer, ROWS, 6 * ROUNDS, "rows")

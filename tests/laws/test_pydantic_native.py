@@ -117,6 +117,7 @@ def _holder(name: str, of: Any) -> Any:
     return type(f"Holds{name}", (Holder,), {"__annotations__": {"held": of}})
 
 
+@pytest.mark.wide
 @pytest.mark.drawn
 @pytest.mark.parametrize("revision", SCHEMAS)
 def test_pydantic_does_what_the_four_functions_do(revision: str) -> None:

@@ -156,6 +156,7 @@ async def _retry(redis: RedisServer, calls: int) -> None:
         await asyncio.to_thread(_retry_elsewhere, pids, calls)
 
 
+@pytest.mark.wide
 @pytest.mark.real_time
 async def test_a_request_is_retried_with_its_state_at_the_other_process(redis: RedisServer) -> None:
     await _retry(redis, 100)

@@ -26,6 +26,7 @@ from tests.support.task_server import started
 pytestmark = pytest.mark.real_time
 
 
+@pytest.mark.wide
 async def test_a_call_whose_process_is_killed_is_run_again_by_another(
     store: str, tmp_path: Path
 ) -> None:
@@ -48,6 +49,7 @@ async def test_a_call_whose_process_is_killed_is_run_again_by_another(
             ]
 
 
+@pytest.mark.wide
 async def test_what_the_call_asks_again_is_answered_to_the_process_that_runs_it(store: str) -> None:
     logged, asked = list[Any](), list[str]()
 
@@ -102,6 +104,7 @@ async def test_two_that_follow_at_two_processes_see_it_run_once(store: str, tmp_
 # ---- tasks
 
 
+@pytest.mark.wide
 async def test_a_task_whose_process_is_killed_is_run_again_by_another(
     store: str, tmp_path: Path
 ) -> None:

@@ -45,6 +45,7 @@ async def _call_everywhere(store: str, calls: int) -> None:
         assert {*map(int, answers)} == {*place.pids}
 
 
+@pytest.mark.wide
 async def test_no_call_of_a_session_fails_whichever_process_is_asked(store: str) -> None:
     await _call_everywhere(store, 160)
 
@@ -93,6 +94,7 @@ async def test_a_change_in_one_process_is_heard_by_clients_of_all(store: str) ->
 # ---- processes that die
 
 
+@pytest.mark.wide
 async def test_a_call_whose_process_is_killed_is_answered_with_an_error(store: str) -> None:
     logged = list[Any]()
     async with served(store) as place:
@@ -110,6 +112,7 @@ async def test_a_call_whose_process_is_killed_is_answered_with_an_error(store: s
                 assert text(await client.call_tool("who", {})) != str(logged[0]["process"])
 
 
+@pytest.mark.wide
 async def test_a_process_that_is_told_to_end_hands_its_sessions_over(store: str) -> None:
     logged = list[Any]()
     async with served(store) as place:
@@ -156,6 +159,7 @@ async def _call_through_an_outage(redis: RedisServer, seconds: float) -> None:
         assert change.result() == Change("resource", "note://one")
 
 
+@pytest.mark.wide
 async def test_a_store_that_is_away_is_an_error_at_once_and_calls_go_on_when_it_is_back(
     redis: RedisServer,
 ) -> None:
@@ -191,6 +195,7 @@ def _kilobytes(pid: int) -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
 
 
+@pytest.mark.wide
 async def test_nothing_is_left_in_redis_of_sessions_that_have_ended(redis: RedisServer) -> None:
     async with store_at(redis.url) as store:
         client = store._server.client

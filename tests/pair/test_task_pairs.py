@@ -181,6 +181,7 @@ async def _sure(params: Any) -> t.ElicitResult:
     return t.ElicitResult(action="accept", content={"yes": True})
 
 
+@pytest.mark.wide
 @pytest.mark.real_time
 async def test_a_task_whose_process_is_killed_has_failed(store: str) -> None:
     async with served(store) as place:

@@ -110,6 +110,7 @@ def test_a_guess_is_seen(body: str, read: list[str]) -> None:
     assert [*guesses(f"def f(x):\n {body}", {"A", "B"})] == read
 
 
+@pytest.mark.wide
 def test_no_code_of_the_runtime_takes_a_new_arm_for_an_old_one(root: Path) -> None:
     of_unions = arms()
     assert {"PromptReference", "TextContent", "ElicitRequestURLParams"} <= of_unions

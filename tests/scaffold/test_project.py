@@ -65,6 +65,7 @@ def test_there_are_few_files_beside_the_protocol() -> None:
     assert len(outside(protected)) == counts[-1] + 2
 
 
+@pytest.mark.wide
 @pytest.mark.drawn
 @pytest.mark.parametrize("chosen", [*(answers(transports=w) for w in WAYS), *OPTIONAL], ids=str)
 def test_dependencies_have_upper_bounds(chosen: Answers) -> None:
@@ -250,6 +251,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.wide
 def test_tools_of_the_list_and_one_s_own_are_offered_together(tmp_path: Path) -> None:
     files = dict(made(answers(revisions=ALL[-1:], tools=True)))
     module = "src/my_server/tools/get_sum.py"
@@ -266,6 +268,7 @@ def test_tools_of_the_list_and_one_s_own_are_offered_together(tmp_path: Path) ->
     ], done.stderr
 
 
+@pytest.mark.wide
 def test_an_edit_of_the_protocol_is_seen(tmp_path: Path) -> None:
     project = write(made(answers()), tmp_path / "project")
     python = environment(tmp_path / "venv", project)
@@ -304,6 +307,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.wide
 @pytest.mark.peers
 @pytest.mark.parametrize("revisions", [ALL, ALL[-1:]], ids=len)
 def test_the_package_mcp_calls_its_tool(revisions: tuple[str, ...], tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ FOREIGN: Final = (
 """Paths at which a project has nothing from us."""
 
 
+@pytest.mark.wide
 def test_every_file_of_a_project_is_one_that_we_write() -> None:
     for ways in WAYS:
         chosen = answers(transports=ways, tools=True)
@@ -65,6 +66,7 @@ def test_what_is_written_is_read() -> None:
     assert read == record.Record("0.1.0", ANSWERS, digests)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     "chosen", [answers(transports=("http",), scale=True), answers(ui=True)], ids=str
 )

@@ -38,6 +38,7 @@ def files(fifty: list[Tool]) -> dict[str, str]:
     return project(ANSWERS, templates(True), {}, fifty)
 
 
+@pytest.mark.wide
 def test_there_are_fifty_tools(fifty: list[Tool]) -> None:
     assert len(fifty) >= 50
     assert len({tool.module for tool in fifty}) == len(fifty)
@@ -93,6 +94,7 @@ def test_no_character_is_hidden(files: dict[str, str]) -> None:
             assert [c for c in text if not c.isprintable() and c != "\n"] == [], path
 
 
+@pytest.mark.wide
 def test_the_list_is_read_again_as_it_was(fifty: list[Tool]) -> None:
     again = read(listing(fifty).encode(), "tools.json")
     assert [tool.declared for tool in again] == [tool.declared for tool in fifty]
@@ -205,6 +207,7 @@ def test_a_tool_may_be_called_as_what_the_joining_module_defines() -> None:
     assert sorted(modules) == [f"{name}_" for name in lower]
 
 
+@pytest.mark.wide
 def test_a_tool_may_be_called_as_a_test_of_the_project_is(tmp_path: Path) -> None:
     tools = read(tool_lists.listing({"name": "server", "inputSchema": {"type": "object"}}), "f")
     files = project(ANSWERS, templates(True), {}, tools)

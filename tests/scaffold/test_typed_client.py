@@ -221,6 +221,7 @@ def test_text_of_the_server_stays_text(tmp_path: Path, monkeypatch: pytest.Monke
         assert " ".join((shown or "").split()).startswith(" ".join(said.split())[:200])
 
 
+@pytest.mark.wide
 def test_hostile_schemas_are_typed_or_said_to_be_loose() -> None:
     tools: list[Any] = [*tool_lists.FIFTY]
     module = load(text_of(tools=tools))

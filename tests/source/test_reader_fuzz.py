@@ -104,6 +104,7 @@ def damaged(tokens: list[str], dice: random.Random) -> str:
     return "".join(tokens)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("revision", wide_but({"2025-11-25", "2026-07-28"}, REVISIONS))
 def test_a_damaged_schema_is_read_or_refused(root: Path, revision: str) -> None:
     text = (root / "schema" / revision / "schema.ts").read_text(encoding="utf-8")

@@ -21,6 +21,7 @@ def owed() -> set[str]:
     return {r.id for r in rows().values() if r.binds and rule_of(r).area is Area.NOW}
 
 
+@pytest.mark.wide
 def test_every_mark_names_a_row_of_the_ledger() -> None:
     wrong = [m for m in all_marks() if m.problem or m.id not in rows()]
     assert [f"{m.place}: {m.problem or f'no row is called {m.id}'}" for m in wrong] == []

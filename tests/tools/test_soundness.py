@@ -326,6 +326,7 @@ def demanded_and_replaced(members: int) -> tuple[Any, Any]:
 SIDES: Final = [replaced, nested, demanded, demanded_and_replaced]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("sides", wide_but([demanded_and_replaced], SIDES))
 def test_twice_the_changed_members_are_twice_the_work(sides: Sides) -> None:
     """`make bench ARGS=diff` measures the time of 5 000."""

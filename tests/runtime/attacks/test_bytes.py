@@ -115,6 +115,7 @@ async def test_bodies_that_are_declared_and_do_not_come_hold_nothing(client_at: 
         assert {each.status for each in begun} == {408}
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("client_at", [NEIGHBOUR, STRANGER])
 async def test_bodies_that_almost_come_give_way(client_at: Any) -> None:
     async with serving(ordinary(room())) as client:
@@ -162,6 +163,7 @@ async def test_answers_that_nobody_reads_give_way(revision: str, client_at: Any)
         await is_served(client, client=client_at)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("revision", ERAS)
 async def test_answers_that_a_principal_does_not_read_give_way_to_others(revision: str) -> None:
     def principal(scope: Any) -> str:
@@ -222,6 +224,7 @@ async def test_requests_that_run_leave_room_for_others(revision: str) -> None:
         await asyncio.gather(*(each.until_over() for each in running))
 
 
+@pytest.mark.wide
 async def test_small_requests_that_run_are_bounded_by_a_reserve() -> None:
     server = ordinary(room())
     async with serving(server) as client:

@@ -408,6 +408,7 @@ async def _on_stdio(
     _say(f"{kind}: {number} rounds, {(worst - base) / MIB:.0f} MiB more at the most")
 
 
+@pytest.mark.wide
 @pytest.mark.drawn
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_hostile_peers_are_bounded(kind: str, tmp_path: Path) -> None:

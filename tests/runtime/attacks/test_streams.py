@@ -6,6 +6,8 @@ import asyncio
 import json
 from typing import Any, Final
 
+import pytest
+
 from mcp_runtime import Server
 from mcp_runtime.core.session.events import Called
 from mcp_runtime.core.session.session import Session
@@ -95,6 +97,7 @@ def test_answers_that_are_ready_at_once_count_in_their_batch() -> None:
     assert session.held.count == before
 
 
+@pytest.mark.wide
 async def test_batches_on_a_stream_are_bounded_together() -> None:
     limits = Limits(held_bytes=5 * LARGE)
     server, go = Server("s", "1", limits=limits), asyncio.Event()

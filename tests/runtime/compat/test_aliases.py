@@ -77,6 +77,7 @@ def test_an_original_that_is_imported_already_is_not_hidden(
         aliases.install()
 
 
+@pytest.mark.wide
 def test_nothing_outside_imports_the_room(root: Path) -> None:
     outside = [
         module.name

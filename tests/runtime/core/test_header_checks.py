@@ -81,6 +81,7 @@ def test_a_value_goes_as_it_is_or_in_base64(value: str, header: str) -> None:
     assert encode_header(value) == header
 
 
+@pytest.mark.wide
 @pytest.mark.requirement("transport.http.encoding.applied")
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_value_is_a_header_and_comes_back(value: str) -> None:

@@ -143,6 +143,7 @@ def test_the_limit_is_of_one_event_not_of_the_stream() -> None:
     assert len(read(b": keep-alive\n" * 100 + b"data\n\n")) == 1
 
 
+@pytest.mark.wide
 def test_no_more_is_held_than_the_limit() -> None:
     events = Events(LIMIT)
     tracemalloc.start()

@@ -94,6 +94,7 @@ def test_a_refusal_is_shown_on_the_page(page: Page) -> None:
     assert page.run(ROWS, frame) == [["tea", "0"], ["coffee", "0"]]
 
 
+@pytest.mark.wide
 def test_what_a_page_does_not_know_is_answered_with_an_error(page: Page) -> None:
     voted(page)
     page.run("send({ id: 'x', method: 'ui/unheard-of' }), send({ id: 'y', method: 'ping' })")

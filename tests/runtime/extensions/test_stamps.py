@@ -41,6 +41,7 @@ def generate(folder: Path, *more: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.wide
 def test_the_bindings_of_the_example_are_those_of_its_schema(root: Path) -> None:
     generate(root / "examples" / "stamps", "--check")
 
@@ -90,6 +91,7 @@ async def talk(client: Client, wire: Any) -> None:
         assert subscription.served.extra_ == {"stampIds": [stamped.stamp_id]}
 
 
+@pytest.mark.wide
 async def test_a_conversation_in_memory(modules: dict[str, ModuleType]) -> None:
     stamps, wire = modules["stamps"], modules["stamps_wire"].models_msgspec
     async with Client(modules["office"].server, extensions=[stamps.Stamps()]) as client:
@@ -136,6 +138,7 @@ async def test_a_client_without_the_extension_gets_the_plain_result(
             await client.request("stamps/get", t.RequestParams(meta=client.meta()))
 
 
+@pytest.mark.wide
 def test_the_client_of_the_example_tells_both_ways(root: Path) -> None:
     command = [sys.executable, str(root / "examples" / "stamps" / "ask_office.py")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)

@@ -119,6 +119,7 @@ def test_a_hostile_uri_takes_no_more_steps_than_a_short_one(template: str) -> No
     assert steps(100_000) <= steps(100) + 20
 
 
+@pytest.mark.wide
 @given(st.text(min_size=1, max_size=20), st.text(min_size=1, max_size=20))
 def test_what_was_expanded_fits_again(a: str, b: str) -> None:
     try:

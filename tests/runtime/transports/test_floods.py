@@ -69,6 +69,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.wide
 @needs_proc
 def test_a_line_without_end_in_memory_costs_little_and_the_next_request_is_answered() -> None:
     ran = subprocess.run([sys.executable, "-c", IN_MEMORY], capture_output=True, timeout=60)

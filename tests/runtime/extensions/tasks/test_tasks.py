@@ -206,6 +206,7 @@ async def test_an_owner_with_too_many_tasks_is_refused() -> None:
         await place.is_idle()
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("count", [1000])
 async def test_many_tasks_at_once_leave_nothing_behind(count: int) -> None:
     place = Place(poll_interval=0.5)

@@ -46,6 +46,7 @@ async def come_and_go(clients: int) -> None:
     assert grown < clients  # a client that stays is many objects
 
 
+@pytest.mark.wide
 async def test_clients_that_come_and_go_leave_nothing() -> None:
     await come_and_go(100)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -17,9 +16,9 @@ from mcp_runtime import Context, Server
 from mcp_runtime.limits import Limits
 from mcp_runtime.stores import StoreUnavailable
 from mcp_runtime.stores.memory import MemoryStore
-from tests.support import wide
 from tests.support.asgi_client import Client, Response, Session
 from tests.support.patience import until
+from tests.support.seeds import seed
 from tests.support.virtual_time import elapse
 
 QUICK = Limits(lease=0.1)
@@ -270,9 +269,7 @@ async def test_who_follows_goes_on_when_the_second_process_dies_too() -> None:
 async def test_whenever_and_wherever_processes_die_each_event_comes_once_and_in_order(
     number: int,
 ) -> None:
-    seed = f"{wide.seed()} {number}"
-    sys.stdout.write(f"processes die with the seed {seed!r}\n")
-    random = Random(seed)
+    random = Random(seed(f"deaths {number}"))
     async with processes(5, Limits(lease=0.05, reruns=9)) as place:
         session, response = await begun(place)
         ids = [event.id or "" for event in response.events]

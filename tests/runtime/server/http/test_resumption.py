@@ -156,6 +156,7 @@ async def check(schedule: Schedule) -> None:
     assert (len(events), app.sessions) == (0, {})
 
 
+@pytest.mark.wide
 @pytest.mark.requirement(
     "transport.http.get.client-closes",
     "transport.http.resume.event-id-names-stream",
