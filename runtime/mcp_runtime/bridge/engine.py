@@ -12,9 +12,13 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Final, Protocol
 
-from msgspec import structs
-
 from mcp_runtime.bridge.carrier import Carrier
+from mcp_runtime.bridge.features import (
+    NO_COMPLETION,
+    feature,
+    is_declared_completion,
+    unknown_feature,
+)
 from mcp_runtime.bridge.hooks import Access, Allow, Crossing, Observe, Rewrite
 from mcp_runtime.bridge.link import Link
 from mcp_runtime.bridge.links import Links, has_session
@@ -22,13 +26,14 @@ from mcp_runtime.bridge.listing import LISTS, Listing
 from mcp_runtime.bridge.losses import tell
 from mcp_runtime.bridge.names import FEATURES, Kind
 from mcp_runtime.bridge.ongoing import Ongoing, Parked, identity, new_id, resumed_id
-from mcp_runtime.bridge.sending import Sending, as_client_error, no_such_resource
+from mcp_runtime.bridge.param_headers import WantedHeaders
+from mcp_runtime.bridge.sending import Sending, as_client_error
 from mcp_runtime.bridge.upstream import Upstream
 from mcp_runtime.client.client import Client
 from mcp_runtime.client.subscription import Change
 from mcp_runtime.core.terms.capabilities import declares
-from mcp_runtime.core.wire import error_codes, rpc_errors
-from mcp_runtime.errors import RpcError, ToolError, counted
+from mcp_runtime.core.wire import error_codes
+from mcp_runtime.errors import ToolError, counted
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.revisions import revision
@@ -105,6 +110,7 @@ class Engine:
         self._needs_one = needs_one
         self._expected: Mapping[str, Any] = {}
         self._parked = Parked(limits)
+        self._wanted = WantedHeaders(limits)
         self._watched: dict[str, None] = {}
         self._new_uris: set[str] = set()
         self._peers: set[object] = set()
@@ -199,6 +205,8 @@ class Engine:
         async def handle(params: Any, ctx: Context) -> Any:
             if has_session(ctx):
                 self._meet(ctx.peer)
+            if method == "tools/list":
+                self._wanted.forget(principal=ctx.principal)
             is_told = self._observe is not None or log.isEnabledFor(logging.INFO)
             sending = Sending(method, ctx, is_told=is_told)
             code: int | None = None
@@ -210,6 +218,9 @@ class Engine:
                 code = getattr(refusal, "code", error_codes.INTERNAL_ERROR)
                 if isinstance(refusal, ToolError) and method == "tools/call":
                     return failed_call(str(refusal))
+                if is_declared_completion(method, ctx) and code == error_codes.METHOD_NOT_FOUND:
+                    code = None
+                    return NO_COMPLETION
                 raise refusal from None
             else:
                 return result
@@ -241,6 +252,8 @@ class Engine:
     async def _forward(self, params: Any, ctx: Context, sending: Sending) -> Any:
         """Pass a request on, and return its result."""
         links, params = await self._route(params, ctx, sending)
+        if sending.method == "tools/call":
+            await self._wanted.check(links, params, ctx)
         if self._rewrite is not None:
             params = self._rewrite("params", sending.method, params, links.name)
         ongoing = await self._resume(params, ctx, sending)
@@ -270,7 +283,7 @@ class Engine:
             if own is not None and await self._is_allowed(kind, name, links.name, ctx):
                 sending.upstream = links.name
                 return links, params if own == name else rename(own)
-        raise _unknown(kind, name, ctx)
+        raise unknown_feature(kind, name, ctx)
 
     async def _is_allowed(self, kind: Kind, name: str, upstream: str, ctx: Context | Link) -> bool:
         if self._allow is None:
@@ -303,6 +316,8 @@ class Engine:
 
     def on_change(self, link: Link, change: Change) -> None:
         """Pass a change of an upstream server on to the clients of the link's principal."""
+        if change.what == "tools":
+            self._wanted.forget(server=link.name)
         if change.what != "resource":
             self._facade.announce(change.what)
         elif change.uri is not None:
@@ -362,31 +377,3 @@ class Engine:
                     await link.announce_roots()
 
         return tell_servers()
-
-
-def feature(method: str, params: Any) -> tuple[Kind, str, Callable[[str], Any]]:
-    """Return the kind and the public name of a request's feature, and a function to rename it.
-
-    Raises RpcError for a reference to no feature.
-    """
-    if method in FEATURES:
-        kind, member = FEATURES[method]
-        return kind, getattr(params, member), lambda own: structs.replace(params, **{member: own})
-    ref = params.ref
-    if isinstance(ref, t.PromptReference):
-        kind, member = "prompt", "name"
-    elif isinstance(ref, t.ResourceTemplateReference):
-        kind, member = "template", "uri"
-    else:
-        raise rpc_errors.invalid_params(f"nothing is completed of a {type(ref).__name__}")
-    return (
-        kind,
-        getattr(ref, member),
-        lambda own: structs.replace(params, ref=structs.replace(ref, **{member: own})),
-    )
-
-
-def _unknown(kind: Kind, name: str, ctx: Context) -> RpcError:
-    if kind == "resource":
-        return no_such_resource(name, ctx)
-    return RpcError(error_codes.INVALID_PARAMS, f"Unknown {kind}: {name[:200]}")

@@ -28,6 +28,14 @@ from mcp_runtime.server.context import Context
 log: Final = logging.getLogger("mcp_runtime.bridge")
 
 
+class Unavailable(RpcError):
+    """A server is not there; the reason is in the log, since it may name a command or a URL."""
+
+    def __init__(self, name: str) -> None:
+        why = f"{name} is not available; the log says why"
+        super().__init__(error_codes.INTERNAL_ERROR, why)
+
+
 class Owner(NamedTuple):
     """The client for which a link is open.
 
@@ -90,12 +98,14 @@ class Link:
     # ---- its life
 
     async def client(self, timeout: float) -> Client:
-        """Return the client once it is open. Raises the exceptions of opening it, and TimedOut."""
+        """Return the client once it is open. Raises Unavailable, and TimedOut."""
         try:
             async with asyncio.timeout(timeout):
                 return await asyncio.shield(self._opened)
         except TimeoutError:
             raise TimedOut(f"the start of {self.name}", timeout) from None
+        except SessionError:
+            raise Unavailable(self.name) from None
 
     @property
     def is_open(self) -> bool:
@@ -147,7 +157,6 @@ class Link:
             self.failure = error if isinstance(error, SessionError) else NotReached(str(error))
             if not self._opened.done():
                 self._opened.set_exception(self.failure)
-            log.warning("%s is not available: %s", self.name, error)
 
     def _make_client(self) -> Client:
         declared = self.owner.capabilities

@@ -11,7 +11,7 @@ from typing import Any, Final
 from msgspec import json
 
 from mcp_runtime.bridge.backoff import Backoff
-from mcp_runtime.bridge.link import Link, LinkUser, Owner
+from mcp_runtime.bridge.link import Link, LinkUser, Owner, Unavailable
 from mcp_runtime.bridge.names import Names
 from mcp_runtime.bridge.upstream import Upstream
 from mcp_runtime.core.wire import error_codes
@@ -41,6 +41,8 @@ class Links:
         self._user = user
         self._backoff = Backoff(user.limits.bridge_backoff, user.limits.bridge_links)
         self._freed = asyncio.Event()
+        self._logged = ""
+        """The last failure in the log since the server has answered."""
 
     async def open_first(self, capabilities: Mapping[str, Any]) -> None:
         """Open the bridge's own link. If it fails, that is logged, and the next request tries."""
@@ -120,7 +122,7 @@ class Links:
     def _link(self, owner: Owner) -> Link:
         key = _key(owner)
         if not self._backoff.admits(key, asyncio.get_running_loop().time()):
-            raise unavailable(self.name)
+            raise Unavailable(self.name)
         link = Link(self.name, self.upstream, owner, self._user)
         self.open[link] = key
         link.task.add_done_callback(lambda _: self._on_end(link))
@@ -134,13 +136,22 @@ class Links:
     def _note_failure(self, link: Link) -> None:
         """Wait before the server is started again, longer after each failure."""
         if link in self.open:
+            if link.failure is not None:
+                self._log(str(link.failure))
             now = asyncio.get_running_loop().time()
             self._backoff.fail(self.open[link], now, worked=link.has_worked)
             self._remove(link)
 
+    def _log(self, failure: str) -> None:
+        """Log a failure; the same one again, as of each try to start the server, is no warning."""
+        level = logging.INFO if failure == self._logged else logging.WARNING
+        self._logged = failure
+        log.log(level, "%s is not available: %s", self.name, failure)
+
     def release(self, link: Link, *, answered: bool) -> None:
         """Note the end of a request on a link, and wake the requests waiting for one."""
         if answered and link in self.open:
+            self._logged = ""
             self._backoff.forget(self.open[link])
         self._freed.set()
 
@@ -176,7 +187,3 @@ def _owner(ctx: Context) -> Owner:
 def _key(owner: Owner) -> bytes:
     peer = 0 if owner.peer is None else id(owner.peer)
     return json.encode([peer, owner.principal, owner.capabilities], order="deterministic")
-
-
-def unavailable(name: str) -> RpcError:
-    return RpcError(error_codes.INTERNAL_ERROR, f"{name} is not available; the log says why")

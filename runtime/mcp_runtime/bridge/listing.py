@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import structs
 
+from mcp_runtime.bridge.link import Unavailable
 from mcp_runtime.bridge.links import Links
 from mcp_runtime.bridge.names import KEYS, Kind
 from mcp_runtime.bridge.ongoing import Ongoing
@@ -63,6 +64,7 @@ class Listing:
             if len(self.servers) == 1:
                 (links,) = self.servers.values()
                 return await self._relay_page(of, links, params, ctx, sending)
+            sending.lose_meta(params)
             return await self._merge_lists(method, params, ctx)
 
         return page
@@ -113,7 +115,8 @@ class Listing:
                 return []
             whole = await of.whole(client)
         except Exception as error:
-            log.warning("%s: its %s are left out: %s", links.name, of.member, error)
+            level = logging.INFO if isinstance(error, Unavailable) else logging.WARNING
+            log.log(level, "%s: its %s are left out: %s", links.name, of.member, error)
             return []
         links.release(link, answered=True)
         return await self._visible(of, links, whole, ctx)

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from msgspec import UNSET, structs
 
-from mcp_runtime.bridge.engine import Engine, feature
+from mcp_runtime.bridge.engine import Engine
+from mcp_runtime.bridge.features import feature
 from mcp_runtime.bridge.hooks import Allow, Observe, Rewrite
 from mcp_runtime.bridge.listing import LISTS
 from mcp_runtime.bridge.names import KEYS, Kind, Names

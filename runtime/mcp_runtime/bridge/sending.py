@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from time import perf_counter
 from typing import Any, Final, Protocol
@@ -63,6 +64,12 @@ class Sending:
         """Note the parts of a model without a form in the revision `spoken`."""
         if self.is_told:
             self._losses += losses(position, self.method, model, spoken)
+
+    def lose_meta(self, asked: Any) -> None:
+        """Note the client's own keys of `_meta` in a request which reaches no server as it is."""
+        for key in asked.meta.extra_ if self.is_told else ():
+            why = "The bridge itself asks each server for its list, and keeps it."
+            self._losses.append(Loss(f"$._meta[{json.dumps(key)}]", f"`{key}` is left out", why))
 
     def crossing(self, error: int | None) -> Crossing:
         """Return the report of the attempt, for `observe`."""

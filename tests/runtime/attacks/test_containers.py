@@ -260,6 +260,7 @@ BOUNDED: Final = {
         bridge/link.py:Link._watching
         bridge/links.py:Links.open
         bridge/ongoing.py:Parked._waiting
+        bridge/param_headers.py:WantedHeaders._known
     """,
     "a bridge's: requests in the account, with the questions of each": """
         bridge/link.py:Link.running

@@ -24,12 +24,14 @@ RESULT: Final = b'{ "x-more":1.50,"content":[{"text":"\\u00fc","type":"text"}] '
 
 
 class Raw:
-    """A server that answers on its wire by a function of the parsed request."""
+    """A server that answers a method on its wire by a function of the parsed request."""
 
-    def __init__(self, revision: str, answer: Callable[[Any], bytes]) -> None:
+    def __init__(
+        self, revision: str, answer: Callable[[Any], bytes], method: str = "tools/call"
+    ) -> None:
         self.server = Server("raw", "1", revisions=[revision])
         self.server.tool(name="add")(lambda: 1)
-        self.answer = answer
+        self.answer, self.method = answer, method
         self.asked: list[bytes] = []
 
     def running(self) -> Any:
@@ -45,7 +47,7 @@ class Raw:
 
 
 class _Wire:
-    """Gives calls of tools to the function, and all else to the server."""
+    """Gives requests of the method to the function, and all else to the server."""
 
     def __init__(self, wire: Any, raw: Raw) -> None:
         self._wire, self._raw = wire, raw
@@ -62,7 +64,7 @@ class _Wire:
     def received(self, chunk: bytes) -> None:
         for line in chunk.splitlines(keepends=True):
             message = json.loads(line)
-            if message.get("method") != "tools/call":
+            if message.get("method") != self._raw.method:
                 self._receiver.received(line)
                 continue
             self._raw.asked.append(line[line.index(b'"params":') + 9 : -2])

@@ -126,9 +126,16 @@ def check_headers(
         if header is None or header != said or not (header.isascii() and header.isidentifier()):
             _require_equal(headers, "Mcp-Name", said, coded=True)
     if method == "tools/call" and (asked := of_tool(params.name)):
-        arguments = _decode(params.arguments)
-        for name, path in asked.items():
-            _require_argument(headers, f"Mcp-Param-{name}", _at(arguments, path))
+        check_arguments(headers, asked, _decode(params.arguments))
+
+
+def check_arguments(headers: Mapping[str, str], asked: ParamHeaders, arguments: object) -> None:
+    """Raise RpcError (HeaderMismatch) if a header of a tool differs from its argument.
+
+    `headers` have names in lower case; `arguments` are parsed JSON.
+    """
+    for name, path in asked.items():
+        _require_argument(headers, f"Mcp-Param-{name}", _at(arguments, path))
 
 
 def check_name(headers: Mapping[str, str], request: Request, names: Mapping[str, str]) -> None:
