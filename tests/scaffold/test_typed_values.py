@@ -13,6 +13,7 @@ import pytest
 
 from mcp_bindgen.scaffold import type_checks
 from mcp_bindgen.scaffold.tools import Tool, read
+from mcp_bindgen.scaffold.typed import Untyped, typed
 from tests.support import tool_lists
 from tests.support.schema_values import values_near
 
@@ -42,6 +43,19 @@ EXACT: Final[dict[str, dict[str, Any]]] = {
     "an optional member": {"type": "object", "properties": {"a": STRING}},
     "a nullable member": member({"anyOf": [STRING, NULL]}),
     "an integer or a number": member({"anyOf": [INTEGER, {"type": "number"}]}),
+    "an integer in the range of a number": member(
+        {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "number", "exclusiveMinimum": 0}]}
+    ),
+    "an integer or a number above a fraction": member(
+        {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "number", "minimum": 0.5}]}
+    ),
+    "a constant that another arm accepts": member(
+        {"anyOf": [{"const": 2}, {"type": "integer", "maximum": 3}]}
+    ),
+    "bounds of an integer that are fractions": member(
+        {"type": "integer", "minimum": -0.5, "exclusiveMaximum": 1e1}
+    ),
+    "both truth values": member({"enum": [True, False]}),
     "bounds": member({"type": "integer", "minimum": 1, "maximum": 3}),
     "bounds of one kind among several": member({"type": ["string", "null"], "maxLength": 2}),
     "bounds around a union": member({"anyOf": [STRING, INTEGER], "minLength": 1, "maximum": 1}),
@@ -137,6 +151,28 @@ WIDER: Final[dict[str, dict[str, Any]]] = {
     "strings of two sizes": member(
         {"anyOf": [{"type": "string", "maxLength": 1}, {"type": "string", "minLength": 2}]}
     ),
+    "an integer out of the range of a number": member(
+        {
+            "anyOf": [
+                {"type": ["boolean", "integer"], "maximum": 1, "exclusiveMinimum": -1},
+                {"type": "number", "exclusiveMinimum": 2},
+            ]
+        }
+    ),
+    "an integer in a range, or a number": member(
+        {"anyOf": [{"type": "integer", "maximum": 1}, {"type": "number", "maximum": 0}]}
+    ),
+    "a constant beside a range": member(
+        {"anyOf": [{"type": "integer", "maximum": 3}, {"const": 5}]}
+    ),
+    "a text beside a size": member(
+        {"anyOf": [{"const": "abc"}, {"type": "string", "maxLength": 1}]}
+    ),
+    "one truth value": member({"const": False}),
+    "a fraction": member({"enum": [1, 2.5]}),
+    "an integer of more than 64 bits": member({"enum": [2**64]}),
+    "a bound of more than 64 bits": member({"type": "integer", "minimum": 2**63}),
+    "a bound beyond exact floats": member({"type": "number", "minimum": 2**53 + 1}),
     "items by place": member({"type": "array", "prefixItems": [STRING, INTEGER]}),
 }
 
@@ -148,7 +184,14 @@ def test_a_place_without_a_type_keeps_its_kind(name: str) -> None:
     assert [each.place for each in tool.loose] == ["input.a"]
     check(schema, tool.input, FEW, exact=False)
     with pytest.raises(msgspec.ValidationError):
-        decoder(tool.input).decode(b'{"a": true}')
+        decoder(tool.input).decode(b'{"a": null}')
+
+
+def test_types_that_would_lose_a_bound_are_refused() -> None:
+    """The generator drops the bounds of an integer beside a number of another range."""
+    arms = [{"type": "integer", "maximum": 1}, {"type": "number"}]
+    with pytest.raises(Untyped, match="its types would not use XA"):
+        typed(member({"anyOf": arms}), "X")
 
 
 @pytest.mark.wide

@@ -104,7 +104,18 @@ class _Reading:
         self.renamed = {name: self._class_name(name) for name in names}
         if len({*self.renamed.values()}) < len(names) or self.name not in names:
             raise Untyped("two of its types would have one name")
+        self._require_used(names)
         return Models(self.name, tuple(map(self._type, body)))
+
+    def _require_used(self, names: list[str]) -> None:
+        """Raise Untyped for a type that no other one uses: its place has lost it."""
+        nodes = [*ast.walk(self.tree)]
+        loaded = (n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+        used: set[object] = {node.id for node in loaded}
+        used |= {node.value for node in nodes if isinstance(node, ast.Constant)}
+        for name in names:
+            if name not in used and name != self.name:
+                raise Untyped(f"its types would not use {self.renamed[name]}, and be wider")
 
     # ---- what stands at the top
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final, TypeAlias
@@ -34,6 +34,15 @@ from mcp_bindgen.ir.values.accepts import accepts
 from mcp_bindgen.ir.walk import PARTIAL
 from mcp_bindgen.tools.json_schema import Reader
 from mcp_bindgen.tools.remarks import quoted
+from mcp_bindgen.tools.scalar_forms import (
+    ARRAYS,
+    Untyped,
+    bounds,
+    indistinct,
+    literals,
+    scalars,
+    whole,
+)
 from mcp_bindgen.tools.shapes import ANY, NEVER
 
 __all__ = ["ANY_OBJECT", "CLOSED_BASE", "Loose", "Normalized", "normalize"]
@@ -81,10 +90,6 @@ class _Arm:
     limits: tuple[Limits, ...]
 
 
-class _Untyped(Exception):
-    """Raised for a type which Python cannot express; the text is the reason."""
-
-
 def _is_closed(struct: Struct) -> bool:
     return struct.index in (NEVER, None)
 
@@ -104,7 +109,7 @@ class _Writer:
         if len(arms) == 1 and isinstance(struct, Struct):
             made = self._root_struct(struct, place, open=open)
         else:
-            made = self._widen(place, _indistinct("object"), ANY_OBJECT)
+            made = self._widen(place, indistinct("object"), ANY_OBJECT)
         defs = {"$defs": self._named} if self._named else {}
         return Normalized({**made, **defs}, tuple(self._loose.values()))
 
@@ -114,7 +119,7 @@ class _Writer:
         self._open[struct.name] = "#"
         try:
             return self._struct(struct, place)
-        except _Untyped as error:
+        except Untyped as error:
             return self._widen(place, str(error), ANY_OBJECT)
 
     def _widen(self, place: str, why: str, node: _Node) -> _Node:
@@ -131,7 +136,7 @@ class _Writer:
         """The schema of a place."""
         try:
             arms = [*self._arms(type, ())]
-        except _Untyped as error:
+        except Untyped as error:
             return self._widen(place, str(error), {})
         if not arms:
             return self._widen(place, "no value satisfies its schema", {})
@@ -156,7 +161,7 @@ class _Writer:
                     yield from self._arms(arm, limits)
             case Ref() if isinstance(alias := self._schema.types[type.name], Alias):
                 if type.name.endswith("#") and not self._is_object(alias.type):
-                    raise _Untyped("it contains itself, and is not only an object")
+                    raise Untyped("it contains itself, and is not only an object")
                 self._require_resolved(type)
                 yield from self._arms(alias.type, limits)
             case _:
@@ -171,26 +176,43 @@ class _Writer:
                 return False
 
     def _require_resolved(self, alias: Ref) -> None:
-        """Raise _Untyped for a place with a reference out of its schema."""
+        """Raise Untyped for a place with a reference out of its schema."""
         unread = self._reader.unread.get((alias.name.removesuffix(PARTIAL), "$ref"))
         if unread is not None and json.loads(unread.value) not in self._reader.seen:
-            raise _Untyped(f"refers to {unread.value[:80]}, which is not in the schema")
+            raise Untyped(f"refers to {unread.value[:80]}, which is not in the schema")
 
     # ---- the arms of one JSON kind, the only thing by which Python tells arms apart
 
     def _of_kind(self, kind: str, arms: Sequence[_Arm], place: str) -> Sequence[_Node]:
         """Write arms as one node (or an integer and a number), or as any value of their kind."""
         plain = list(dict.fromkeys(arm for arm in arms if not isinstance(arm.type, Lit)))
-        if not plain:
-            return [_literals([arm.type.value for arm in arms if isinstance(arm.type, Lit)])]
+        if kind in _SCALARS:
+            return self._scalars(kind, arms, plain, place)
         try:
-            if kind in _SCALARS:
-                return _scalars(kind, plain)
             if len(plain) > 1:
-                raise _Untyped(_indistinct(kind))
+                raise Untyped(indistinct(kind))
             return [self._container(plain[0], place)]
-        except _Untyped as error:
+        except Untyped as error:
             return [self._widen(place, str(error), _WHOLE[kind])]
+
+    def _scalars(
+        self, kind: str, arms: Sequence[_Arm], plain: Sequence[_Arm], place: str
+    ) -> Sequence[_Node]:
+        """Write scalars. A literal is left out beside an arm that accepts it."""
+        values = [arm.type.value for arm in arms if isinstance(arm.type, Lit)]
+        limits = [arm.limits for arm in plain]
+        try:
+            if not plain:
+                return [literals(values)]
+            if not all(any(self._accepts(arm, value) for arm in plain) for value in values):
+                raise Untyped(indistinct(kind))
+            return scalars(kind, limits)
+        except Untyped as error:
+            return [self._widen(place, str(error), whole(kind, limits, values))]
+
+    def _accepts(self, arm: _Arm, value: object) -> bool:
+        bounded = (Bounded(arm.type, each) for each in arm.limits or (Limits(),))
+        return all(accepts(self._schema, each, value) for each in bounded)
 
     def _container(self, arm: _Arm, place: str) -> _Node:
         match arm.type:
@@ -198,7 +220,7 @@ class _Writer:
                 return self._object(self._schema.structs[name], place)
             case Arr(of=of):
                 items = self._write(of, f"{place}[]")
-                return {"type": "array", "items": items, **_bounds(arm.limits, _ARRAYS)}
+                return {"type": "array", "items": items, **bounds(arm.limits, ARRAYS)}
             case Tup():
                 return self._tuple(arm.type, place)
             case _:
@@ -207,7 +229,7 @@ class _Writer:
     def _tuple(self, type: Tup, place: str) -> _Node:
         """An array with a type for each place: Python's tuple has a fixed length."""
         if type.rest is not None or any(element.optional for element in type.of):
-            raise _Untyped("its items have types by place, and its length varies")
+            raise Untyped("its items have types by place, and its length varies")
         places = [self._write(e.type, f"{place}[{n}]") for n, e in enumerate(type.of)]
         size = len(places)
         return {"type": "array", "prefixItems": places, "minItems": size, "maxItems": size}
@@ -239,7 +261,7 @@ class _Writer:
             return {"type": "object", "additionalProperties": inner}
         for field in struct.fields:
             if member_name(field.wire) is None or not _MEMBER.match(field.wire):
-                raise _Untyped(f"no Python name can be made of the member {field.wire!r}")
+                raise Untyped(f"no Python name can be made of the member {field.wire!r}")
         required = [field.wire for field in struct.fields if field.required]
         if not _is_closed(struct) and struct.index != ANY:
             self._loose[f"{place}{{}}"] = Loose(
@@ -284,32 +306,11 @@ _MEMBER: Final = re.compile(r'[^"\\\x00-\x1f]*\Z')
 # ---- values of one kind
 
 _WHOLE: Final[Mapping[str, _Node]] = {
-    "string": {"type": "string"},
-    "number": {"type": "number"},
     "object": ANY_OBJECT,
     "array": {"type": "array", "items": {}},
 }
-"""Every value of a kind."""
-_PLURALS: Final = {"string": "strings", "number": "numbers", "object": "objects", "array": "arrays"}
-_Bounds: TypeAlias = Sequence[tuple[str, str, Callable[[list[Any]], Any]]]
-_STRINGS: Final[_Bounds] = (("min_length", "minLength", max), ("max_length", "maxLength", min))
-_ARRAYS: Final[_Bounds] = (("min_items", "minItems", max), ("max_items", "maxItems", min))
-_NUMBERS: Final[_Bounds] = (
-    ("minimum", "minimum", max),
-    ("maximum", "maximum", min),
-    ("exclusive_minimum", "exclusiveMinimum", max),
-    ("exclusive_maximum", "exclusiveMaximum", min),
-)
-_SCALARS: Final[Mapping[str, _Bounds]] = {
-    "string": _STRINGS,
-    "number": _NUMBERS,
-    "boolean": (),
-    "null": (),
-}
-
-
-def _indistinct(kind: str) -> str:
-    return f"Python cannot tell its {_PLURALS[kind]} apart"
+"""Every value of a kind; that of scalars is in `scalar_forms`."""
+_SCALARS: Final = frozenset(("string", "number", "boolean", "null"))
 
 
 def _kind(type: Type) -> str:
@@ -326,33 +327,3 @@ def _kind(type: Type) -> str:
             return "array"
         case _:
             return "object"
-
-
-def _bounds(limits: Sequence[Limits], table: _Bounds) -> _Node:
-    """The tightest of each bound."""
-    node: _Node = {}
-    for name, key, choose in table:
-        values = [getattr(each, name) for each in limits if getattr(each, name) is not None]
-        if values:
-            node[key] = choose(values)
-    return node
-
-
-def _scalars(kind: str, arms: Sequence[_Arm]) -> list[_Node]:
-    """Write scalars; an integer and a number are two types in Python."""
-    nodes: dict[str, _Node] = {}
-    for arm in arms:
-        integer = kind == "number" and any(each.integer for each in arm.limits)
-        node = {"type": "integer" if integer else kind, **_bounds(arm.limits, _SCALARS[kind])}
-        if nodes.setdefault(node["type"], node) != node:
-            raise _Untyped(_indistinct(kind))
-    return [*nodes.values()]
-
-
-def _literals(values: Sequence[Any]) -> _Node:
-    """Write literals; Python has no type of one truth value or one float."""
-    if isinstance(values[0], bool):
-        return {"type": "boolean"}
-    if any(isinstance(value, float) for value in values):
-        return {"type": "number"}
-    return {"enum": list(dict.fromkeys(values))}

@@ -71,11 +71,16 @@ def bounds_of(basics: Sequence[Node], integer: bool) -> Limits:
     for table, choose in ((_LOWER, max), (_UPPER, min)):
         for keyword, name in table.items():
             values = [n.members[keyword] for n in basics if keyword in n.members]
-            bounds = [value for value in values if not isinstance(value, bool)]
+            bounds = [_whole(value) for value in values if not isinstance(value, bool)]
             if bounds:
                 tightest[name] = choose(bounds)
     limits = Limits(**tightest, integer=integer)
     return replace(limits, min_length=limits.min_length or None, min_items=limits.min_items or None)
+
+
+def _whole(bound: float) -> float:
+    """The bound as an integer if it has no fraction: 1e3 is 1000."""
+    return int(bound) if isinstance(bound, float) and bound.is_integer() else bound
 
 
 def literals_of(node: Node) -> list[Any] | None:
@@ -116,7 +121,7 @@ def common_literals(lists: Sequence[Sequence[Any]], base: Type) -> Type:
 def _literal(value: Any) -> Type:
     if value is None:
         return Prim("null")
-    return Lit(int(value) if isinstance(value, float) and value.is_integer() else value)
+    return Lit(_whole(value))
 
 
 # ---- types
