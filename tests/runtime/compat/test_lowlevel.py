@@ -180,3 +180,14 @@ async def test_a_server_refuses_streams_of_other_packages() -> None:
     server = git()
     with pytest.raises(TypeError, match="does not come from this package"):
         await server.run(object(), object(), server.create_initialization_options())
+
+
+async def test_a_handler_that_is_called_by_its_request_wraps_the_result() -> None:
+    handlers = git().request_handlers
+    listed = await handlers[types.ListToolsRequest](types.ListToolsRequest())
+    assert isinstance(listed, types.ServerResult)
+    assert [tool.name for tool in listed.root.tools] == ["log", "both", "json"]
+    asked = types.CallToolRequest(params={"name": "json", "arguments": {"n": -1}})
+    called = await handlers[types.CallToolRequest](asked)
+    assert called.root.isError is True
+    assert called.root.content[0].text == "no such commit"

@@ -19,6 +19,7 @@ from mcp_runtime.compat.mcp.server.lowlevel.values import (
     failed,
     result_of,
     takes_request,
+    wrapped,
 )
 from mcp_runtime.compat.mcp.server.models import InitializationOptions
 from mcp_runtime.compat.models import Model, wire
@@ -181,7 +182,7 @@ class Server(Subscriptable):
                 made = models.model(result)
                 return listed if isinstance(listed, made) else made(**{member: list(listed)})
 
-            self.request_handlers[models.model(request)] = handler
+            self.request_handlers[models.model(request)] = wrapped(handler)
             return function
 
         return decorate
@@ -207,7 +208,7 @@ class Server(Subscriptable):
                 except Exception as error:
                     return failed(str(error))
 
-            self.request_handlers[models.model("CallToolRequest")] = handler
+            self.request_handlers[models.model("CallToolRequest")] = wrapped(handler)
             return function
 
         return decorate
@@ -236,7 +237,7 @@ class Server(Subscriptable):
                 contents = [contents_of(each, uri) for each in items]
                 return models.model("ReadResourceResult")(contents=contents)
 
-            self.request_handlers[models.model("ReadResourceRequest")] = handler
+            self.request_handlers[models.model("ReadResourceRequest")] = wrapped(handler)
             return function
 
         return decorate
@@ -264,7 +265,7 @@ class Server(Subscriptable):
             async def handler(message: Any) -> Any:
                 return await function(*arguments(message.params))
 
-            self.request_handlers[models.model(request)] = handler
+            self.request_handlers[models.model(request)] = wrapped(handler)
             return function
 
         return decorate
@@ -285,7 +286,7 @@ class Server(Subscriptable):
                 values: Any = {"values": []} if completion is None else completion
                 return models.model("CompleteResult")(completion=values)
 
-            self.request_handlers[models.model("CompleteRequest")] = handler
+            self.request_handlers[models.model("CompleteRequest")] = wrapped(handler)
             return function
 
         return decorate

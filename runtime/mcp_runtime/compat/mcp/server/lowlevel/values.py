@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import inspect
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Final, cast
 
 from mcp_runtime.compat import models
 from mcp_runtime.compat.content import json_text, text_block
+from mcp_runtime.compat.mcp.types import ServerResult
 from mcp_runtime.compat.models import Model
 from mcp_runtime.errors import NotInstalled
 from mcp_runtime.json_schema.validator import checker
@@ -75,6 +76,15 @@ def result_of(value: Any) -> Any:
     if isinstance(value, Iterable):
         return made(content=[*value])
     return failed(f"Unexpected return type from tool: {type(value).__name__}")
+
+
+def wrapped(handler: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
+    """Wrap the results of a handler, as those who call it by `request_handlers` read `.root`."""
+
+    async def handle(message: Any) -> ServerResult:
+        return ServerResult(await handler(message))
+
+    return handle
 
 
 def contents_of(item: Any, uri: str) -> Model:
