@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mcp_bindgen.cli.adopt.imports import adopt
+from mcp_bindgen.errors import InputError
 from tests.support.command import run_here
 
 SERVER = """\
@@ -225,6 +226,7 @@ def test_uses_in_another_file_of_the_server_count(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("after", "status", "said"),
     [
+        (InputError("it ended"), 1, b"before, and does not after: it ended\n"),
         ({"type": "object"}, 0, b"The tools are the same before and after.\n"),
         ({"type": "object", "required": ["a"]}, 1, b"The tools differ before and after:\n"),
     ],
@@ -235,13 +237,39 @@ def test_tools_are_compared_before_and_after(
     listings = iter([{"type": "object"}, after])
 
     def listed(command: str) -> bytes:
-        return json.dumps({"tools": [{"name": command, "inputSchema": next(listings)}]}).encode()
+        if isinstance(listing := next(listings), InputError):
+            raise listing
+        return json.dumps({"tools": [{"name": command, "inputSchema": listing}]}).encode()
 
-    monkeypatch.setattr("mcp_bindgen.cli.adopt.command.tools_of", listed)
+    for module in ("command", "tools"):
+        monkeypatch.setattr(f"mcp_bindgen.cli.adopt.{module}.tools_of", listed)
     (tmp_path / "server.py").write_text(SERVER, encoding="utf-8")
     done = run_here("adopt", "--tools", "start", str(tmp_path))
     assert done.returncode == status
     assert said in done.stderr
+    assert (tmp_path / "server.py").read_text(encoding="utf-8") == ADOPTED
+
+
+def test_all_files_are_written_or_none(tmp_path: Path) -> None:
+    too_long = f"{'z' * 245}.py"  # longer than a file name may be, with the prefix of a new file
+    for name in ("server.py", too_long):
+        (tmp_path / name).write_text(SERVER, encoding="utf-8")
+    done = run_here("adopt", str(tmp_path))
+    assert done.returncode == 2
+    assert b"No file was written." in done.stderr
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["server.py", too_long]
+    assert {file.read_text(encoding="utf-8") for file in tmp_path.iterdir()} == {SERVER}
+
+
+def test_permissions_and_links_of_a_written_file_stay(tmp_path: Path) -> None:
+    file, link = tmp_path / "server.py", tmp_path / "link.py"
+    file.write_text(SERVER, encoding="utf-8")
+    file.chmod(0o755)
+    link.symlink_to(file)
+    assert run_here("adopt", str(link)).returncode == 0
+    assert link.is_symlink()
+    assert file.read_text(encoding="utf-8") == ADOPTED
+    assert file.stat().st_mode & 0o777 == 0o755
 
 
 @pytest.mark.parametrize("command", ["", "'"])

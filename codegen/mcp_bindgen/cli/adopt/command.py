@@ -16,7 +16,7 @@ from mcp_bindgen.cli import FINDINGS, OK
 from mcp_bindgen.cli.adopt.edits import apply_edits
 from mcp_bindgen.cli.adopt.imports import PREFIX, Adopted, adopt
 from mcp_bindgen.cli.adopt.native import Use, servers_of, uses
-from mcp_bindgen.cli.adopt.tools import compare_tools, tools_of
+from mcp_bindgen.cli.adopt.tools import compare_after, tools_of
 from mcp_bindgen.cli.python_files import python_files
 from mcp_bindgen.cli.show import safe, say, warn
 from mcp_bindgen.errors import InputError, count_of
@@ -52,12 +52,15 @@ def command(shows: bool, is_native: bool, start: str | None, path: Path) -> int:
     They become imports of `mcp_runtime.compat`; every other character stays. Files with uncommitted
     changes are refused. Imports without a counterpart stay, and each is reported with its line and
     a replacement; so is each use that stays on compat, with its native form. Exit status 0: done;
-    1: some imports stayed, or tools broke; 2: no file was written.
+    1: some imports stayed, or tools broke, or the server does not start any more; 2: no file was
+    written.
     """
     if shows and start is not None:
         raise click.UsageError(
             "--tools starts the server that was written, and --diff writes none."
         )
+    from mcp_bindgen.emit import tree
+
     files = [path] if path.is_file() else list(python_files(path))
     held = _uses(files)
     if is_native and all(use.edits is not None for each in held.values() for use in each):
@@ -74,11 +77,10 @@ def command(shows: bool, is_native: bool, start: str | None, path: Path) -> int:
         return _report(adopted, shows, noun)
     _require_committed(path, list(changed))
     before = None if start is None else tools_of(start)
-    for file, each in changed.items():
-        file.write_text(each.text, encoding="utf-8", newline="")
+    tree.rewrite({file: each.text for file, each in changed.items()})
     status = _report(adopted, shows, noun)
     if start is not None and before is not None:
-        status = max(status, compare_tools(before, tools_of(start)))
+        status = max(status, compare_after(before, start))
     return status
 
 

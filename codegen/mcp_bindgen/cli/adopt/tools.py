@@ -5,10 +5,10 @@ from __future__ import annotations
 from mcp_bindgen.cli import FINDINGS, OK
 from mcp_bindgen.cli.options import Network
 from mcp_bindgen.cli.server_lists import read_lists, served_command
-from mcp_bindgen.cli.show import say, warn
+from mcp_bindgen.cli.show import safe_text, say, warn
 from mcp_bindgen.errors import InputError
 
-__all__ = ["compare_tools", "tools_of"]
+__all__ = ["compare_after", "tools_of"]
 
 
 def tools_of(command: str) -> bytes:
@@ -20,7 +20,20 @@ def tools_of(command: str) -> bytes:
     return lists
 
 
-def compare_tools(before: bytes, after: bytes) -> int:
+def compare_after(before: bytes, command: str) -> int:
+    """Start a server whose files were written, and report how its tools differ from `before`.
+
+    Return the exit status: 1 for breaking differences, and for a server that does not answer.
+    """
+    try:
+        after = tools_of(command)
+    except InputError as error:
+        warn(safe_text(f"The server listed its tools before, and does not after: {error}"))
+        return FINDINGS
+    return _compare(before, after)
+
+
+def _compare(before: bytes, after: bytes) -> int:
     """Report how two lists of tools differ; return the exit status: 1 for breaking differences."""
     from mcp_bindgen.compare.judge.verdicts import SEVERITIES
     from mcp_bindgen.compare.report.short import short

@@ -149,6 +149,7 @@ class _Place:
 
 
 def _write(place: _Place, lock: Lock, source: str) -> None:
+    from mcp_bindgen.emit import tree
     from mcp_bindgen.scaffold.client_model import read_client
     from mcp_bindgen.scaffold.client_text import ClientText, class_names, write_client
 
@@ -161,12 +162,7 @@ def _write(place: _Place, lock: Lock, source: str) -> None:
     if place.module.is_file() and not pins.read_text(place.module).startswith(_HEAD):
         message = f"{near(place.module)}: is not a client that we wrote"
         raise OutputError(message, remedy="Choose another NAME.")
-    try:
-        for path, text in files.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise OutputError(f"{error.filename}: {error.strerror}") from None
+    tree.rewrite(files)
     for line in _report(place, lists):
         warn(safe_text(line))
 
