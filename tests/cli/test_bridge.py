@@ -63,6 +63,7 @@ async def test_two_servers_of_a_file_are_served_to_a_client_of_another_revision(
         (("--header", "A: b", "--", "python"), "a header is for a server that has a URL"),
         (("--header", "secret", "http://x"), "a header is a name, a colon and a value"),
         (("--rename", "a", "http://x"), "'a' is not OLD=NEW"),
+        (("--tasks", "--offer", "2025-03-26", "http://x"), "tasks extends the revisions"),
         (("--http", "nowhere", "http://x"), "nowhere"),
         (("--allow-host", "x", "http://x"), "go with --http"),
         (("http://x", "more"), "'more' stands behind the URL"),

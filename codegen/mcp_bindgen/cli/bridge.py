@@ -59,6 +59,13 @@ __all__ = ["command"]
     help="Send this header with each request to the URL; repeatable (default: none).",
 )
 @click.option(
+    "--tasks",
+    "keeps_tasks",
+    is_flag=True,
+    help="Keep tasks at the bridge, for clients of both eras (default: pass them on to one server "
+    "of the client's revision, on stdio).",
+)
+@click.option(
     "--losses",
     metavar="FILE",
     help="Write each message with a loss to FILE, one JSON object on a line "
@@ -80,6 +87,7 @@ def command(
     renamed: tuple[str, ...],
     patterns: tuple[str, ...],
     headers: tuple[str, ...],
+    keeps_tasks: bool,
     losses: str | None,
     trace: str | None,
     words: tuple[str, ...],
@@ -96,6 +104,10 @@ def command(
     settings = _settings(http, hosts, origins)
     servers = _with_renamed(_servers(words, config, headers), renamed)
     front: dict[str, Any] = {} if offer is None else {"revisions": _revisions(offer)}
+    if keeps_tasks:
+        from mcp_runtime.extensions.tasks import Tasks
+
+        front["tasks"] = Tasks()
     with ExitStack() as stack:
         if losses is not None:
             front["observe"] = LossFile(stack.enter_context(open(losses, "w", encoding="utf-8")))

@@ -15,6 +15,7 @@ from mcp_runtime.bridge.front import Front, FrontOptions
 from mcp_runtime.bridge.hooks import Allow, Observe, Rewrite
 from mcp_runtime.bridge.names import clashes
 from mcp_runtime.bridge.upstream import Target, upstreams
+from mcp_runtime.extensions.tasks.server import Tasks
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.server.server import Server
 
@@ -29,8 +30,9 @@ class Bridge:
 
     `allow` decides about each feature: a refused one is neither listed nor served. `rewrite` may
     change params before they are sent, and results before they are passed on. `observe` gets each
-    request with its losses. A client's token is never passed on: a server gets the `headers` and
-    the `auth` of its `Upstream`.
+    request with its losses. With `tasks` the bridge keeps tasks itself, for clients of both eras,
+    instead of passing them on to a server of the same revision. A client's token is never passed
+    on: a server gets the `headers` and the `auth` of its `Upstream`.
 
     Raises ValueError for servers whose names could take one another's place.
     """
@@ -44,15 +46,26 @@ class Bridge:
         observe: Observe | None = None,
         name: str = "",
         limits: Limits = DEFAULT,
+        tasks: Tasks | None = None,
         **front: Unpack[FrontOptions],
     ) -> None:
         known = upstreams(upstream)
         if faults := [*clashes({name: each.names for name, each in known.items()})]:
             raise ValueError("; ".join(faults))
         engine = Engine(
-            known, allow=allow, rewrite=rewrite, observe=observe, limits=limits, needs_one=True
+            known,
+            allow=allow,
+            rewrite=rewrite,
+            observe=observe,
+            limits=limits,
+            needs_one=True,
+            tasks=tasks,
         )
-        self.server: Final = Front(name, engine.watch, engine.running, engine.expect, limits, front)
+        if tasks is not None:
+            front = {**front, "extensions": [tasks]}
+        self.server: Final = Front(
+            name, engine.watching.watch, engine.running, engine.expect, limits, front
+        )
         """The server in front, for clients."""
         engine.serve(self.server)
         self.server.on("notifications/roots/list_changed")(engine.announce_roots)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 from mcp_runtime.bridge.carrier import Carrier
 from mcp_runtime.bridge.features import (
@@ -27,13 +27,22 @@ from mcp_runtime.bridge.losses import tell
 from mcp_runtime.bridge.names import FEATURES, Kind
 from mcp_runtime.bridge.ongoing import Ongoing, Parked, identity, new_id, resumed_id
 from mcp_runtime.bridge.param_headers import WantedHeaders
-from mcp_runtime.bridge.sending import Sending, as_client_error
+from mcp_runtime.bridge.sending import Sending, as_client_error, as_task
+from mcp_runtime.bridge.tasks import (
+    UPSTREAM_TASKS,
+    show_support,
+    takes_tasks,
+    wants_task,
+    without_wish,
+)
 from mcp_runtime.bridge.upstream import Upstream
+from mcp_runtime.bridge.watching import Watching
 from mcp_runtime.client.client import Client
 from mcp_runtime.client.subscription import Change
 from mcp_runtime.core.terms.capabilities import declares
 from mcp_runtime.core.wire import error_codes
 from mcp_runtime.errors import ToolError, counted
+from mcp_runtime.extensions.tasks.server import Tasks
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.revisions import revision
@@ -103,16 +112,20 @@ class Engine:
         observe: Observe | None,
         limits: Limits,
         needs_one: bool,
+        tasks: Tasks | None = None,
     ) -> None:
         self.limits: Final = limits
         self._links: Final = {name: Links(name, each, self) for name, each in upstreams.items()}
         self._allow, self._rewrite, self._observe = allow, rewrite, observe
         self._needs_one = needs_one
+        self._tasks = tasks
+        self.client_extensions: Final = () if tasks is None else (UPSTREAM_TASKS,)
         self._expected: Mapping[str, Any] = {}
         self._parked = Parked(limits)
         self._wanted = WantedHeaders(limits)
-        self._watched: dict[str, None] = {}
-        self._new_uris: set[str] = set()
+        self.watching: Final = Watching(
+            self._links, lambda uri: self._facade.is_watched(uri), limits
+        )
         self._peers: set[object] = set()
         self._instructions: dict[str, str] = {}
         self._described: set[str] = set()
@@ -124,8 +137,9 @@ class Engine:
         for method in LISTS:
             facade.put(method, self._wrap(method, self.listing.handler(method)))
         for method in (*FEATURES, "completion/complete"):
-            facade.put(method, self._wrap(method, self._forward))
-        if self._rewrite is None:
+            forward = self._call if method == "tools/call" else self._forward
+            facade.put(method, self._wrap(method, forward))
+        if self._rewrite is None and self._tasks is None:
             tell = None if self._observe is None else self._tell
             facade.carry_by(
                 partial(Carrier, self._links, allow=self._allow, meet=self._meet, tell=tell)
@@ -189,7 +203,7 @@ class Engine:
             self._facade.declare("completions")
         if len(self._links) == 1:
             self._facade.describe(client.server_info, client.instructions or "")
-            if self._rewrite is None:
+            if self._rewrite is None and self._tasks is None:
                 passed = {name: each for name, each in declared.items() if name not in _SERVED}
                 self._facade.declare_passed(client.revision, passed)
         elif client.instructions:
@@ -212,7 +226,8 @@ class Engine:
             code: int | None = None
             try:
                 result = await handler(params, ctx, sending)
-                sending.lose("result", result, ctx.revision)
+                if type(result).__module__ == t.__name__:  # a task has no losses
+                    sending.lose("result", result, ctx.revision)
             except Exception as error:
                 refusal = as_client_error(error, sending)
                 code = getattr(refusal, "code", error_codes.INTERNAL_ERROR)
@@ -223,7 +238,7 @@ class Engine:
                     return NO_COMPLETION
                 raise refusal from None
             else:
-                return result
+                return show_support(method, result, ctx) if self._tasks else result
             finally:
                 if is_told:
                     self._tell(sending.crossing(code))
@@ -249,8 +264,21 @@ class Engine:
         for links in self._links.values():
             links.close_of(peer)
 
-    async def _forward(self, params: Any, ctx: Context, sending: Sending) -> Any:
-        """Pass a request on, and return its result."""
+    async def _call(self, params: Any, ctx: Context, sending: Sending) -> Any:
+        """Pass a call of a tool on, as a task if its client wants one."""
+        if self._tasks is None or not wants_task(params, ctx):
+            return await self._forward(params, ctx, sending)
+        sending.lose_task()
+
+        async def run(params: Any, task: Context) -> Any:
+            return await self._forward(without_wish(params), task, sending, begun_by=ctx)
+
+        return await self._tasks.run_as_task(params, ctx, as_task(run, sending))
+
+    async def _forward(
+        self, params: Any, ctx: Context, sending: Sending, *, begun_by: Context | None = None
+    ) -> Any:
+        """Pass a request on, and return its result; `begun_by` is the request that began a task."""
         links, params = await self._route(params, ctx, sending)
         if sending.method == "tools/call":
             await self._wanted.check(links, params, ctx)
@@ -258,14 +286,36 @@ class Engine:
             params = self._rewrite("params", sending.method, params, links.name)
         ongoing = await self._resume(params, ctx, sending)
         if ongoing is None:
-            ongoing = await self._begin(links, params, ctx, sending)
+            ongoing = await self._begin(links, params, ctx, sending, begun_by or ctx)
+        leaves = begun_by is None and takes_tasks(self._tasks, ctx)
         try:
-            result = await ongoing.drive(ctx)
+            result = await ongoing.drive(ctx, leaves=leaves)
         except InputNeeded:
             self._parked.park(ongoing)
             raise
         finally:
             sending.server = ongoing.spoken
+        if result is ongoing:
+            return await self._leave(ongoing, links, params, ctx, sending)
+        return self._returned(result, links, sending)
+
+    async def _leave(
+        self, ongoing: Ongoing, links: Links, params: Any, ctx: Context, sending: Sending
+    ) -> Any:
+        """Make a task of a request which is one at its server, and return the answer to it."""
+
+        async def run(_: Any, task: Context) -> Any:
+            return self._returned(await ongoing.drive(task), links, sending)
+
+        tasks = cast("Tasks", self._tasks)
+        try:
+            return await tasks.run_as_task(params, ctx, as_task(run, sending))
+        except BaseException:
+            ongoing.cancel()
+            raise
+
+    def _returned(self, result: Any, links: Links, sending: Sending) -> Any:
+        """Return a result with public names, as `rewrite` leaves it."""
         result = links.upstream.names.result(result)
         if self._rewrite is not None:
             result = self._rewrite("result", sending.method, result, links.name)
@@ -292,8 +342,10 @@ class Engine:
         answer = self._allow(Access(kind, name, upstream, principal))
         return answer if isinstance(answer, bool) else await answer
 
-    async def _begin(self, links: Links, params: Any, ctx: Context, sending: Sending) -> Ongoing:
-        link = await links.of(ctx)
+    async def _begin(
+        self, links: Links, params: Any, ctx: Context, sending: Sending, owner: Context
+    ) -> Ongoing:
+        link = await links.of(owner)
         id = resumed_id(params) or new_id()
         ongoing = Ongoing(id, partial(identity, sending.method, params, ctx.principal), ctx)
         ongoing.start(lambda: sending.send(link, ongoing, params))
@@ -326,47 +378,16 @@ class Engine:
                 principal = link.owner.principal or None
                 self._facade.resource_updated(uri, principal=principal)
 
+    def _is_watched(self, uri: str) -> bool:
+        return self._facade.is_watched(uri)
+
     def uris_of(self, link: Link) -> Iterable[str]:
         """Return the URIs clients watch, by the own names of the link's server."""
-        own = (link.upstream.names.own("resource", uri) for uri in self._watched)
-        return [uri for uri in own if uri is not None]
+        return self.watching.uris_of(link)
 
     async def may_watch(self, link: Link, uri: str) -> bool:
         public = link.upstream.names.public("resource", uri)
         return public is not None and await self._is_allowed("resource", public, link.name, link)
-
-    def watch(self, uri: str) -> bool:
-        """Watch a resource for clients. Return False if no server has it, or too many are."""
-        if uri in self._watched:
-            return True
-        links = [*self._own_uris(uri)]
-        if links and len(self._watched) >= self.limits.bridge_uris:
-            self._unwatch_unused()
-        if not links or len(self._watched) >= self.limits.bridge_uris:
-            return False
-        self._watched[uri] = None
-        self._new_uris.add(uri)  # the client is subscribed a moment later
-        asyncio.get_running_loop().call_soon(self._new_uris.discard, uri)
-        for each, own in links:
-            for link in each.open:
-                link.watch([own])
-        return True
-
-    def _unwatch_unused(self) -> None:
-        """End the subscriptions whose last client is gone, or has ended its own."""
-        kept = {uri for uri in self._watched if self._facade.is_watched(uri)} | self._new_uris
-        for uri in self._watched.keys() - kept:
-            del self._watched[uri]
-            for each, own in self._own_uris(uri):
-                for link in each.open:
-                    link.unwatch(own)
-
-    def _own_uris(self, uri: str) -> Iterator[tuple[Links, str]]:
-        """Yield the servers which may have a resource, with its name there."""
-        for links in self._links.values():
-            own = links.upstream.names.own("resource", uri)
-            if own is not None:
-                yield links, own
 
     def announce_roots(self, params: Any, peer: Any) -> Any:
         """Pass `notifications/roots/list_changed` on; handles the notification."""

@@ -17,6 +17,7 @@ from mcp_runtime.transports.wire import Wire
 
 if TYPE_CHECKING:
     from mcp_runtime.auth.server.bearer import BearerAuth
+    from mcp_runtime.server.extension import ServerExtension
     from mcp_runtime.server.http.app import HttpApp
 
 
@@ -26,6 +27,7 @@ class FrontOptions(TypedDict, total=False):
     instructions: str
     revisions: Sequence[str]
     keys: Sequence[bytes]
+    extensions: Sequence[ServerExtension]
     auth: BearerAuth | None
     ttl_ms: int
     cache_scope: Literal["public", "private"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 from typing import Any, Final, NamedTuple, Protocol
@@ -13,6 +13,7 @@ from mcp_runtime.bridge.ongoing import Ongoing, Running
 from mcp_runtime.bridge.upstream import Upstream
 from mcp_runtime.client.client import Client
 from mcp_runtime.client.connection import ClientConnection
+from mcp_runtime.client.extension import ClientExtension
 from mcp_runtime.client.subscription import Change
 from mcp_runtime.core.session.events import Called
 from mcp_runtime.core.session.subscriptions import LISTS
@@ -53,6 +54,10 @@ class LinkUser(Protocol):
 
     @property
     def limits(self) -> Limits: ...
+    @property
+    def client_extensions(self) -> Sequence[ClientExtension]:
+        """The extensions which the bridge itself serves, whatever the owner declares."""
+        ...
 
     def on_open(self, link: Link, client: Client, /) -> None:
         """Handle the opening of a link."""
@@ -167,6 +172,7 @@ class Link:
             "timeout": self._user.limits.total,
             "validate": False,
             "log_level": "debug",
+            "extensions": self._user.client_extensions,
             "on_log": self._pass_log,
             "on_elicitation_complete": self._pass_visit,
         }

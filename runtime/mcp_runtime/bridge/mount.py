@@ -63,7 +63,7 @@ def mount(
 
     def can_subscribe(uri: str) -> bool:
         is_ours = names.own("resource", uri) is not None
-        return is_uri(uri) and engine.watch(uri) if is_ours else own_uris(uri)
+        return is_uri(uri) and engine.watching.watch(uri) if is_ours else own_uris(uri)
 
     dispatcher.change(can_subscribe=can_subscribe)
 

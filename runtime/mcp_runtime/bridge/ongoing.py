@@ -16,7 +16,7 @@ from secrets import token_urlsafe
 from typing import Any, Final, Protocol
 
 from mcp_runtime.core.wire import error_codes
-from mcp_runtime.errors import NotOffered, RemoteError, RpcError
+from mcp_runtime.errors import NotOffered, RemoteError, RpcError, TooMuch
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.asking import InputNeeded
@@ -68,6 +68,8 @@ class Ongoing:
         """True while an attempt of the client waits for the result."""
         self.spoken = ""
         """The server's revision, once it is known."""
+        self.is_task = False
+        """True once the server has made a task of the request."""
         self._asked: Counter[str] = Counter()
         self._open: dict[str, _Question] = {}
         self._news = asyncio.Event()
@@ -87,6 +89,31 @@ class Ongoing:
         self.task.cancel()
 
     # ---- the server's side
+
+    def become_task(self) -> None:
+        """Note that the server has made a task of the request: the client need not wait."""
+        self.is_task = True
+        self._news.set()
+
+    async def report(self, progress: float, total: float | None, message: str | None) -> None:
+        """Pass progress on, if the client waits for the result."""
+        if self.is_driven:
+            await self.ctx.progress(progress, total, message)
+
+    async def ask_each(self, requests: Any, limits: Limits) -> dict[str, Any]:
+        """Ask the client each question of a result, and return the answers by the same keys.
+
+        Raises TooMuch for too many, and as `ask` does.
+        """
+        most = limits.input_requests
+        if len(requests) > most:
+            why = f"{len(requests)} requests for input, over {most} (Limits.input_requests)"
+            raise TooMuch(why)
+        asked = [
+            self.ask(request.method, getattr(request, "params", t.UNSET))
+            for request in requests.values()
+        ]
+        return dict(zip(requests, await asyncio.gather(*asked), strict=True))
 
     async def ask(self, method: str, params: Any) -> Any:
         """Ask the client, and return its answer, a model.
@@ -115,8 +142,10 @@ class Ongoing:
 
     # ---- the client's side
 
-    async def drive(self, ctx: Context) -> Any:
+    async def drive(self, ctx: Context, *, leaves: bool = False) -> Any:
         """Return the result, after the client has answered the server's questions.
+
+        With `leaves`, return the request itself once it is a task; drive it then for the task.
 
         Raises InputNeeded if the client must answer first: then the request goes on. If the client
         cancels, so is the request. Raises the exceptions of sending it.
@@ -124,6 +153,8 @@ class Ongoing:
         self.ctx, self.is_driven = ctx, True
         try:
             while not self.task.done():
+                if leaves and self.is_task:
+                    return self
                 self._news.clear()
                 await self._put_questions(ctx)
                 await self._news.wait()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from time import perf_counter
@@ -14,6 +13,7 @@ from mcp_runtime.bridge.hooks import Crossing, Loss
 from mcp_runtime.bridge.link import Link
 from mcp_runtime.bridge.losses import losses
 from mcp_runtime.bridge.ongoing import Ongoing, resumed_id
+from mcp_runtime.bridge.tasks import UPSTREAM_TASKS, follow
 from mcp_runtime.client.client import Client
 from mcp_runtime.client.requests import narrow_to_not_found
 from mcp_runtime.core.wire import error_codes, rpc_errors
@@ -31,6 +31,8 @@ from mcp_runtime.errors import (
 from mcp_runtime.revisions import Position, revision
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.server.context import Context
+from mcp_runtime.server.functions.output_schema import failed_call
+from mcp_runtime.server.methods import Handler
 
 log: Final = logging.getLogger("mcp_runtime.bridge")
 
@@ -71,6 +73,12 @@ class Sending:
             why = "The bridge itself asks each server for its list, and keeps it."
             self._losses.append(Loss(f"$._meta[{json.dumps(key)}]", f"`{key}` is left out", why))
 
+    def lose_task(self) -> None:
+        """Note that the server gets a plain call instead of one that becomes a task of the core."""
+        if self.is_told:
+            why = "The bridge keeps the task, and calls the tool for it."
+            self._losses.append(Loss("$.task", "`task` is left out", why))
+
     def crossing(self, error: int | None) -> Crossing:
         """Return the report of the attempt, for `observe`."""
         return Crossing(
@@ -100,10 +108,13 @@ class Sending:
             changing = {"input_responses": t.UNSET, "request_state": t.UNSET}
         for _ in range(client.limits.input_rounds):
             result = await self._attempt(client, link, ongoing, params, changing)
+            if UPSTREAM_TASKS.is_own(self.method, result):
+                ongoing.become_task()
+                return await follow(client, ongoing, result)
             if not isinstance(result, t.InputRequiredResult):
                 return result
             changing = {
-                "input_responses": await _input(client, ongoing, result.input_requests),
+                "input_responses": await _answers(client, ongoing, result.input_requests),
                 "request_state": result.request_state,
             }
         raise TooMuch(f"over {client.limits.input_rounds} rounds (Limits.input_rounds)")
@@ -129,13 +140,8 @@ class Sending:
         )
         sent = structs.replace(params, meta=meta, **changing)
 
-        async def pass_on(progress: float, total: float | None, message: str | None) -> None:
-            if ongoing.is_driven:
-                await ongoing.ctx.progress(progress, total, message)
-
-        return await client.request(
-            self.method, sent, on_progress=pass_on if wants_progress else None
-        )
+        report = ongoing.report if wants_progress else None
+        return await client.request(self.method, sent, on_progress=report)
 
 
 def _meta(client: Client, asked: Any, token: Any) -> t.RequestMetaObject:
@@ -151,18 +157,9 @@ def _meta(client: Client, asked: Any, token: Any) -> t.RequestMetaObject:
     )
 
 
-async def _input(client: Client, ongoing: Ongoing, requests: Any) -> Any:
-    """Ask the client each question of a result, and return the answers by the same keys."""
-    if requests is t.UNSET:
-        return t.UNSET
-    most = client.limits.input_requests
-    if len(requests) > most:
-        raise TooMuch(f"{len(requests)} requests for input, over {most} (Limits.input_requests)")
-    asked = [
-        ongoing.ask(request.method, getattr(request, "params", t.UNSET))
-        for request in requests.values()
-    ]
-    return dict(zip(requests, await asyncio.gather(*asked), strict=True))
+async def _answers(client: Client, ongoing: Ongoing, requests: Any) -> Any:
+    """Ask the client the questions of a result; UNSET if there are none."""
+    return requests if requests is t.UNSET else await ongoing.ask_each(requests, client.limits)
 
 
 def no_such_resource(uri: str, ctx: Context) -> RpcError:
@@ -190,6 +187,21 @@ def as_client_error(error: Exception, sending: Attempt) -> Exception:
         return error
     log.warning("%s %.200s: %s: %s", sending.method, sending.name, name, error)
     return RpcError(error_codes.INTERNAL_ERROR, f"{name}: {_WORDS.get(type(error), _GONE)}")
+
+
+def as_task(run: Handler, sending: Sending) -> Handler:
+    """Return a handler of a task, with errors as the client may read them."""
+
+    async def handle(params: Any, ctx: Context) -> Any:
+        try:
+            return await run(params, ctx)
+        except Exception as error:
+            refusal = as_client_error(error, sending)
+            if isinstance(refusal, ToolError):
+                return failed_call(str(refusal))
+            raise refusal from None
+
+    return handle
 
 
 _GONE: Final = "not available; the log says why"

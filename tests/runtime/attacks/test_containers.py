@@ -255,12 +255,12 @@ BOUNDED: Final = {
     """,
     "a bridge's: Limits.bridge_links, bridge_uris and parked (tests/runtime/bridge)": """
         bridge/backoff.py:Backoff._waits
-        bridge/engine.py:Engine._new_uris
-        bridge/engine.py:Engine._watched
         bridge/link.py:Link._watching
         bridge/links.py:Links.open
         bridge/ongoing.py:Parked._waiting
         bridge/param_headers.py:WantedHeaders._known
+        bridge/watching.py:Watching._new_uris
+        bridge/watching.py:Watching._watched
     """,
     "a bridge's: requests in the account, with the questions of each": """
         bridge/link.py:Link.running

@@ -75,8 +75,7 @@ class TaskOption(ToolOption):
         is_task = self._support != "forbidden" and self._tasks.identifier in ctx.extensions
         if not is_task or (self._decide is not None and not await self._decide(params, ctx)):
             return await handler(params, ctx)
-        record = await self._tasks.begin(params, ctx, handler, None)
-        return messages.create_result(record, self._tasks.poll_interval)
+        return await self._tasks.run_as_task(params, ctx, handler)
 
     async def _call_of_core(
         self, params: t.CallToolRequestParams, ctx: Context, handler: Handler
@@ -87,9 +86,7 @@ class TaskOption(ToolOption):
             raise _misuse_error(params.name, "not" if is_task else "only")
         if not is_task:
             return await handler(params, ctx)
-        record = await self._tasks.begin(params, ctx, handler, _parse_wish(wish))
-        task = messages.core_task(record, self._tasks.poll_interval)
-        return _core(ctx, "CreateTaskResult", {"task": task})
+        return await self._tasks.run_as_task(params, ctx, handler)
 
 
 class Reruns:
@@ -248,6 +245,15 @@ class Tasks(ServerExtension):
             self._running[id][1].cancel()
 
     # ---- the life of a task
+
+    async def run_as_task(self, params: Any, ctx: Context, handler: Handler) -> Any:
+        """Run a call of a tool as a task; return the answer to the call, in the client's era."""
+        if ctx.era == "per-request":
+            record = await self.begin(params, ctx, handler, None)
+            return messages.create_result(record, self.poll_interval)
+        record = await self.begin(params, ctx, handler, _parse_wish(params.extra_.get("task")))
+        task = messages.core_task(record, self.poll_interval)
+        return _core(ctx, "CreateTaskResult", {"task": task})
 
     async def begin(
         self, params: Any, ctx: Context, handler: Handler, wish: float | None
