@@ -86,6 +86,13 @@ EXACT: Final[dict[str, dict[str, Any]]] = {
         "properties": {"a": {"$ref": "#/$defs/p"}, "b": {"$ref": "#/$defs/p"}},
         "$defs": {"p": POINT},
     },
+    "references in a list with a default": {
+        "type": "object",
+        "properties": {
+            "a": {"type": "array", "items": {"$ref": "#/$defs/p"}, "default": [{"x": 1}]}
+        },
+        "$defs": {"p": POINT},
+    },
     "a nullable reference": member(
         {"anyOf": [{"$ref": "#/$defs/p"}, NULL]}, **{"$defs": {"p": POINT}}
     ),

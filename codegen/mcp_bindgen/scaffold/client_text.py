@@ -168,7 +168,8 @@ def _lock(client: ClientText) -> str:
 
 def _doc(indent: str, texts: Sequence[str]) -> list[str]:
     """A docstring of paragraphs; the spaces of each are those of one line."""
-    made = ["\n".join(docstring(indent, " ".join(text.split()))) for text in texts]
+    said = [line for text in texts if (line := " ".join(text.split()))]
+    made = ["\n".join(docstring(indent, text)) for text in said]
     inside = [text.removeprefix(f'{indent}"""').removesuffix('"""').rstrip() for text in made]
     inside = [text for text in inside if text]
     if not inside:

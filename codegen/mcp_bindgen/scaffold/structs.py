@@ -30,6 +30,7 @@ __all__ = [
     "Class",
     "Member",
     "Models",
+    "as_sent",
     "imports",
     "lines",
     "union",
@@ -41,6 +42,8 @@ IMPORTS: Final = {
     "typing": frozenset({"Annotated", "Any", "Literal", "TypeAlias", "Union"}),
 }
 """The names used in the text of types, by module."""
+_LONGEST_DEFAULT: Final = 100
+"""Characters of a default in a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,13 @@ class Member:
         """The same member as an optional one without default."""
         annotation = union((*_arms(without(self.annotation, "UnsetType")), "UnsetType"))
         return replace(self, annotation=annotation, default="UNSET")
+
+    def as_sent(self) -> Member:
+        """The same member, absent where it was left out; its text tells the default."""
+        if self.default in ("", "UNSET"):
+            return self
+        said = f"Default: {_default_text(self.default)}."
+        return replace(self.without_default(), text=f"{self.text} {said}".lstrip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +94,29 @@ class Models:
 
     name: str
     types: tuple[Class | Alias, ...]
+
+
+def as_sent(models: Models) -> Models:
+    """The same types for values as they are sent: no member has a default of its own."""
+    types = (
+        replace(each, members=tuple(member.as_sent() for member in each.members))
+        if isinstance(each, Class)
+        else each
+        for each in models.types
+    )
+    return replace(models, types=tuple(types))
+
+
+def _default_text(default: Code) -> str:
+    """The value of a default, cut where it is long."""
+    empty = {"list": "[]", "dict": "{}"}
+    shown: Code = empty.get(default, default) if isinstance(default, str) else default
+    if isinstance(shown, Group):
+        shown = struct_replace(shown, head=shown.head.removeprefix("lambda: "))
+        if shown.head == "convert(":
+            shown = shown.items[0]
+    text = flat(shown)
+    return text if len(text) <= _LONGEST_DEFAULT else f"{text[: _LONGEST_DEFAULT - 1]}…"
 
 
 def union(arms: Iterable[Code]) -> Code:

@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn
 
 from msgspec.structs import replace
 
-from mcp_bindgen.emit.text.layout import Code, Group, call, literal
+from mcp_bindgen.emit.text.layout import Code, Group, call, flat, literal
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.ir.names import member_name
 from mcp_bindgen.scaffold.structs import IMPORTS, Alias, Class, Member, Models, union, without
@@ -253,9 +253,11 @@ class _Reading:
             case ast.Call(
                 func=ast.Name(id=name),
                 args=[value],
-                keywords=[ast.keyword(arg="type", value=ast.Name(id=type))],
-            ) if self.known.get(name) == "convert" and type in self.renamed:
-                return call("convert", self._display(value), f"type={self.renamed[type]}")
+                keywords=[ast.keyword(arg="type", value=ast.Name() | ast.Subscript() as type)],
+            ) if self.known.get(name) == "convert":
+                return call(
+                    "convert", self._display(value), _headed("type=", self._annotation(type))
+                )
             case _:
                 shown = self._display(node)
                 return shown if isinstance(shown, Group) else self._refuse(node)
@@ -273,8 +275,7 @@ class _Reading:
     def _row(self, key: ast.expr | None, value: ast.expr) -> Code:
         if key is None or not _is_string(key):
             self._refuse(value)
-        head, shown = f"{self._literal(key)}: ", self._display(value)
-        return replace(shown, head=head + shown.head) if isinstance(shown, Group) else head + shown
+        return _headed(f"{self._literal(key)}: ", self._display(value))
 
     # ---- annotations
 
@@ -362,6 +363,13 @@ class _Reading:
 
     def _refuse(self, node: ast.AST) -> NoReturn:
         raise Untyped(f"its types would hold {ast.unparse(node)[:60]!r}, which is not understood")
+
+
+def _headed(head: str, code: Code) -> Code:
+    """The code behind `head`."""
+    if isinstance(code, Group):
+        return replace(code, head=head + code.head)
+    return f"{head}{flat(code)}"
 
 
 def _is_text(node: ast.stmt) -> bool:
