@@ -10,7 +10,7 @@ import msgspec
 from mcp_runtime import types
 from tests.scaffold.test_typed_client import EMPTY, lists_of, load, text_of
 
-FIT: Final = {
+FIT: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
         "tall": {"type": "integer", "default": 1, "description": "Pages."},
@@ -25,7 +25,7 @@ FIT: Final = {
         "again": {"type": "array", "items": {"$ref": "#/$defs/fit"}, "default": [{}]},
     },
 }
-PLACES: Final = {
+PLACES: Final[dict[str, Any]] = {
     "one": {"$ref": "#/$defs/fit"},
     "many": {"type": "array", "items": FIT},
     "by": {"type": "object", "additionalProperties": FIT},
@@ -36,7 +36,7 @@ PLACES: Final = {
 
 async def test_members_that_are_left_out_are_absent_in_what_is_sent_and_read() -> None:
     """At each depth: in a member, in a list, in a map, in a union, and in itself."""
-    schema = {**EMPTY, "properties": PLACES, "$defs": {"fit": FIT}}
+    schema: dict[str, Any] = {**EMPTY, "properties": PLACES, "$defs": {"fit": FIT}}
     declared = {"name": "t", "inputSchema": schema, "outputSchema": schema}
     sent: list[Any] = []
 

@@ -16,7 +16,7 @@ from mcp_bindgen.emit.text.layout import Code, Group, Or
 from mcp_bindgen.errors import InputError
 from mcp_bindgen.ir.names import identifier, member_name, snake
 from mcp_bindgen.json_values import list_of, object_of
-from mcp_bindgen.scaffold.structs import Class, Member, Models, as_sent
+from mcp_bindgen.scaffold.structs import Class, Member, Models, drop_defaults
 from mcp_bindgen.scaffold.tools import models, unsaid
 from mcp_bindgen.tools.json_document import Node
 from mcp_bindgen.tools.listing import KINDS, listed, other_lists
@@ -210,8 +210,8 @@ def _tool(node: Node, name: str, whole: Surface, classes: set[str]) -> ToolMetho
         name,
         _text(node),
         params,
-        as_sent(input) if params is not None else None,
-        output and as_sent(output),
+        drop_defaults(input) if params is not None else None,
+        output and drop_defaults(output),
         (*loose, *more),
         tuple(unsaid(whole, wire)),
     )
@@ -231,7 +231,7 @@ def _param(member: Member, taken: set[str]) -> Param:
     while name in taken:
         name += "_"
     taken.add(name)
-    shown = member.as_sent()
+    shown = member.drop_default()
     return Param(member.wire, name, _plain(shown.annotation), not member.default, shown.text)
 
 

@@ -30,7 +30,7 @@ __all__ = [
     "Class",
     "Member",
     "Models",
-    "as_sent",
+    "drop_defaults",
     "imports",
     "lines",
     "union",
@@ -64,8 +64,8 @@ class Member:
         annotation = union((*_arms(without(self.annotation, "UnsetType")), "UnsetType"))
         return replace(self, annotation=annotation, default="UNSET")
 
-    def as_sent(self) -> Member:
-        """The same member, absent where it was left out; its text tells the default."""
+    def drop_default(self) -> Member:
+        """Drop the default, so that the member may be absent; its text tells the default."""
         if self.default in ("", "UNSET"):
             return self
         said = f"Default: {_default_text(self.default)}."
@@ -96,10 +96,10 @@ class Models:
     types: tuple[Class | Alias, ...]
 
 
-def as_sent(models: Models) -> Models:
-    """The same types for values as they are sent: no member has a default of its own."""
+def drop_defaults(models: Models) -> Models:
+    """Drop the defaults of all members, which then are as the other side sends them."""
     types = (
-        replace(each, members=tuple(member.as_sent() for member in each.members))
+        replace(each, members=tuple(member.drop_default() for member in each.members))
         if isinstance(each, Class)
         else each
         for each in models.types
@@ -108,7 +108,7 @@ def as_sent(models: Models) -> Models:
 
 
 def _default_text(default: Code) -> str:
-    """The value of a default, cut where it is long."""
+    """Write the value of a default; cut it if it is long."""
     empty = {"list": "[]", "dict": "{}"}
     shown: Code = empty.get(default, default) if isinstance(default, str) else default
     if isinstance(shown, Group):

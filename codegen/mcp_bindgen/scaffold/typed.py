@@ -108,7 +108,7 @@ class _Reading:
         return Models(self.name, tuple(map(self._type, body)))
 
     def _require_used(self, names: list[str]) -> None:
-        """Raise Untyped for a type that no other one uses: its place has lost it."""
+        """Raise Untyped for a type without a use: its place would be wider."""
         nodes = [*ast.walk(self.tree)]
         loaded = (n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
         used: set[object] = {node.id for node in loaded}
@@ -256,7 +256,7 @@ class _Reading:
                 keywords=[ast.keyword(arg="type", value=ast.Name() | ast.Subscript() as type)],
             ) if self.known.get(name) == "convert":
                 return call(
-                    "convert", self._display(value), _headed("type=", self._annotation(type))
+                    "convert", self._display(value), _behind("type=", self._annotation(type))
                 )
             case _:
                 shown = self._display(node)
@@ -275,7 +275,7 @@ class _Reading:
     def _row(self, key: ast.expr | None, value: ast.expr) -> Code:
         if key is None or not _is_string(key):
             self._refuse(value)
-        return _headed(f"{self._literal(key)}: ", self._display(value))
+        return _behind(f"{self._literal(key)}: ", self._display(value))
 
     # ---- annotations
 
@@ -365,7 +365,7 @@ class _Reading:
         raise Untyped(f"its types would hold {ast.unparse(node)[:60]!r}, which is not understood")
 
 
-def _headed(head: str, code: Code) -> Code:
+def _behind(head: str, code: Code) -> Code:
     """The code behind `head`."""
     if isinstance(code, Group):
         return replace(code, head=head + code.head)
