@@ -204,7 +204,7 @@ def test_types_that_would_lose_a_bound_are_refused() -> None:
 @pytest.mark.wide
 def test_types_of_the_tools_of_real_servers_accept_what_their_schemas_accept(shared: Path) -> None:
     compared = Counter[bool]()
-    for path in sorted((shared / "tool-lists").glob("*.json")):
+    for path in tool_lists.of_real_servers(shared):
         for tool in read(path.read_bytes(), path.name):
             exact = not tool.loose and not tool.unsaid
             for member, models in (("inputSchema", tool.input), ("outputSchema", tool.output)):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["FIFTY", "HOSTILE", "UNTYPED", "listing"]
+__all__ = ["FIFTY", "HOSTILE", "UNTYPED", "listing", "of_real_servers"]
 
 HOSTILE: Final = (
     '"""); import os; os.system("x") #',
@@ -166,3 +167,9 @@ UNTYPED: Final[Mapping[str, tuple[Mapping[str, Any], str, str]]] = {
     "endless": (_object({"me": {"$ref": "#"}}, required=["me"]), "", "no value satisfies"),
 }
 """By name: the input of a tool that has no types in full, the place where, and why."""
+
+
+def of_real_servers(shared: Path) -> list[Path]:
+    """The files with the lists of known servers: those of `../shared`, and ten without texts."""
+    ours = Path(__file__).parents[1] / "scaffold" / "lists"
+    return [*sorted((shared / "tool-lists").glob("*.json")), *sorted(ours.glob("*.json"))]
