@@ -10,6 +10,7 @@ import pytest
 
 from mcp_bindgen.cli.adopt.imports import adopt
 from mcp_bindgen.errors import InputError
+from mcp_runtime.compat.elsewhere import MODULES, NAMES
 from tests.support.command import run_here
 
 SERVER = """\
@@ -53,6 +54,16 @@ def nothing_is_missing(module: str, name: str | None) -> str | None:
             "é = 1; from  mcp_runtime.compat.mcp.server import Server # ü\r\n",
         ),
         (SERVER, ADOPTED),
+        (
+            "é = mocker.patch('mcp.server.Server'); import fastmcp; patch(\n u\"mcp\")\n",
+            "é = mocker.patch('mcp_runtime.compat.mcp.server.Server');"
+            ' import mcp_runtime.compat.fastmcp as fastmcp; patch(\n u"mcp_runtime.compat.mcp")\n',
+        ),
+        (
+            "import_module('fastmcp'); a.patch.multiple('mcp.types', Tool=1)\n",
+            "import_module('mcp_runtime.compat.fastmcp');"
+            " a.patch.multiple('mcp_runtime.compat.mcp.types', Tool=1)\n",
+        ),
     ],
 )
 def test_names_of_modules_are_replaced_and_nothing_else(before: str, after: str) -> None:
@@ -63,7 +74,21 @@ def test_names_of_modules_are_replaced_and_nothing_else(before: str, after: str)
 
 
 @pytest.mark.parametrize(
-    "text", ["from .mcp import x\n", "import mcp_other\n", "mcp = 1\n", "# import mcp\n", ""]
+    "text",
+    [
+        "from .mcp import x\n",
+        "import mcp_other\n",
+        "mcp = 1\n",
+        "# import mcp\n",
+        "",
+        "patch('mcp_other')\n",
+        "patch('mcp' '.server')\n",
+        "patch('m\\x63p')\n",
+        "say('mcp.types')\n",
+        "patch('mcp and more')\n",
+        "patch.object(mcp, 'types')\n",
+        "patch(mcp.types)\n",
+    ],
 )
 def test_other_lines_stay(text: str) -> None:
     assert adopt(text, nothing_is_missing).text == text
@@ -75,7 +100,7 @@ def test_the_files_of_a_folder_are_written(tmp_path: Path) -> None:
     (tmp_path / ".venv/other.py").write_text(SERVER, encoding="utf-8")
     done = run_here("adopt", str(tmp_path))
     assert done.returncode == 0
-    assert done.stderr.endswith(b"\n2 imports in 1 file changed.\n")
+    assert done.stderr.endswith(b"\n2 lines in 1 file changed.\n")
     assert (tmp_path / "server.py").read_text(encoding="utf-8") == ADOPTED
     assert (tmp_path / ".venv/other.py").read_text(encoding="utf-8") == SERVER
 
@@ -95,6 +120,8 @@ def test_a_patch_is_shown_and_no_file_written(tmp_path: Path) -> None:
         ("import mcp.client.websocket as ws", "mcp.client.websocket is not in mcp_runtime.compat"),
         ("from fastmcp.server.openapi import RouteMap", "instead use a function"),
         ("from mcp.types import NoSuchThing", "mcp.types.NoSuchThing is not in"),
+        ("patch('mcp.types.NoSuchThing.x')", "mcp.types.NoSuchThing is not in"),
+        ("from mcp import ClientSessionGroup", "instead use a Client for each server"),
     ],
 )
 def test_an_import_without_a_counterpart_stays_and_is_reported(
@@ -107,6 +134,19 @@ def test_an_import_without_a_counterpart_stays_and_is_reported(
     assert "server.py:2: " in done.stderr.decode()
     assert reason in done.stderr.decode()
     assert file.read_text(encoding="utf-8") == f"import os\n{line}\n"
+
+
+def test_each_missing_name_is_reported_with_what_to_use_instead(tmp_path: Path) -> None:
+    file = tmp_path / "server.py"
+    named = {name: name.rpartition(".") for name in NAMES}
+    lines = {
+        f"from {module} import {name}": NAMES[full] for full, (module, _, name) in named.items()
+    }
+    lines |= {f"import {name} as x": way for name, way in MODULES.items()}
+    file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    done = run_here("adopt", str(file))
+    ways = [line.partition("instead use ")[2] for line in done.stderr.decode().splitlines()[1:]]
+    assert ways == [*lines.values()]
 
 
 @pytest.mark.parametrize("ignored", ["", "server.py"])

@@ -9,40 +9,19 @@ import mcp.server.fastmcp        # is mcp_runtime.compat.mcp.server.fastmcp
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, cast
 
+from mcp_runtime.compat.elsewhere import PREFIX, missing
+
 if TYPE_CHECKING:
     from importlib.abc import Loader
 
-PREFIX: Final = "mcp_runtime.compat."
 PACKAGES: Final = ("mcp", "fastmcp")
-
-_TOKENS: Final = "FastMCP(auth=...) with a token verifier of mcp_runtime (docs/AUTH.md)"
-_ISSUED: Final = "RemoteAuthProvider: a server here checks tokens, and issues none"
-ELSEWHERE: Final[Mapping[str, str]] = {
-    "mcp.client.auth": "Client.http(url, auth=OAuth(...)) of mcp_runtime (docs/AUTH.md)",
-    "mcp.client.websocket": "streamablehttp_client; the protocol has no WebSocket transport",
-    "mcp.server.websocket": "streamable_http_app(); the protocol has no WebSocket transport",
-    "mcp.server.mcpserver": "mcp.server.fastmcp: mcp 2.x is not spoken here, but 1.x",
-    "mcp.cli": "the command mcp-bindgen run",
-    "fastmcp.server.openapi": "a function for each operation, or mcp-bindgen new --from-tools",
-    "fastmcp.experimental": "a function for each operation of an OpenAPI document",
-    "fastmcp.server.proxy": "fastmcp.Client in a tool",
-    "fastmcp.server.auth.providers.github": _TOKENS,
-    "fastmcp.server.auth.oauth_proxy": _ISSUED,
-    "fastmcp.server.auth.oidc_proxy": _ISSUED,
-    "fastmcp.server.auth.OAuthProxy": _ISSUED,
-    "fastmcp.server.auth.OAuthProvider": _ISSUED,
-    "fastmcp.server.auth.OIDCProxy": _ISSUED,
-    "fastmcp.apps": "mcp_runtime.extensions.apps (docs/APPS.md)",
-    "fastmcp.cli": "the command mcp-bindgen run",
-}
-"""By missing module or name, the way to do the same."""
 
 
 class _Loader:
@@ -82,23 +61,6 @@ class Finder:
             cast("Loader", _Loader(PREFIX + name)),
             is_package=bool(spec.submodule_search_locations is not None),
         )
-
-
-def missing(name: str) -> str:
-    """Return the text of the error for a missing module, with the way to do the same."""
-    text = f"{name} is not in mcp_runtime.compat"
-    parts = name.split(".")
-    for end in range(len(parts), 0, -1):
-        if instead := ELSEWHERE.get(".".join(parts[:end])):
-            return f"{text}; instead use {instead}"
-    return text
-
-
-def missing_name(module: str, name: str) -> Exception:
-    """Return the error for a name that a module lacks: an ImportError, if there is another way."""
-    if f"{module}.{name}" in ELSEWHERE:
-        return ImportError(missing(f"{module}.{name}"), name=module)
-    return AttributeError(f"module {module!r} has no attribute {name!r}")
 
 
 def install() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_runtime.compat import aliases
+from mcp_runtime.compat import aliases, elsewhere
 from tests.support.imports import modules
 
 
@@ -48,19 +48,43 @@ def is_original(name: str) -> bool:
 )
 def test_an_alias_is_the_module_here(name: str, member: str) -> None:
     module = importlib.import_module(name)
-    assert module is importlib.import_module(aliases.PREFIX + name)
+    assert module is importlib.import_module(elsewhere.PREFIX + name)
     assert module.__spec__ is not None
-    assert module.__spec__.name == aliases.PREFIX + name
+    assert module.__spec__.name == elsewhere.PREFIX + name
     assert hasattr(module, member)
 
 
+def way_out(statement: str) -> str:
+    """Return the text behind "instead use" in the error of an import."""
+    try:
+        exec(statement)
+    except ImportError as error:
+        return str(error).partition("instead use ")[2]
+    return "nothing: the import succeeds"
+
+
 @pytest.mark.usefixtures("aliased")
-@pytest.mark.parametrize("name", sorted(aliases.ELSEWHERE))
-def test_a_missing_module_or_name_tells_the_way_to_do_the_same(name: str) -> None:
-    parent, _, child = name.rpartition(".")
-    with pytest.raises(ImportError) as caught:
-        exec(f"from {parent} import {child}" if child[0].isupper() else f"import {name}")
-    assert "instead use" in str(caught.value)
+def test_a_missing_module_tells_the_way_to_do_the_same() -> None:
+    ways = {name: way_out(f"import {name}") for name in elsewhere.MODULES}
+    assert ways == elsewhere.MODULES
+
+
+@pytest.mark.usefixtures("aliased")
+def test_a_missing_name_tells_the_way_to_do_the_same_by_both_ways_in() -> None:
+    named = {name: name.rpartition(".") for name in elsewhere.NAMES}
+    for prefix in ("", elsewhere.PREFIX):
+        ways = {
+            name: way_out(f"from {prefix}{module} import {child}")
+            for name, (module, _, child) in named.items()
+        }
+        assert ways == elsewhere.NAMES
+
+
+def test_a_missing_name_without_a_row_is_an_attribute_error() -> None:
+    modules = {name.rpartition(".")[0] for name in elsewhere.NAMES}
+    for module in modules:
+        with pytest.raises(AttributeError, match=f"module '{module}' has no attribute 'Nothing'"):
+            _ = importlib.import_module(elsewhere.PREFIX + module).Nothing
 
 
 @pytest.mark.usefixtures("aliased")

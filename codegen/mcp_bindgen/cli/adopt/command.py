@@ -49,7 +49,8 @@ __all__ = ["command"]
 def command(shows: bool, is_native: bool, start: str | None, path: Path) -> int:
     """Rewrite the imports of `mcp` and `fastmcp` in PATH, a file or a folder.
 
-    They become imports of `mcp_runtime.compat`; every other character stays. Files with uncommitted
+    They become imports of `mcp_runtime.compat`, and so do names in calls such as
+    patch("mcp.server.Server"); every other character stays. Files with uncommitted
     changes are refused. Imports without a counterpart stay, and each is reported with its line and
     a replacement; so is each use that stays on compat, with its native form. Exit status 0: done;
     1: some imports stayed, or tools broke, or the server does not start any more; 2: no file was
@@ -65,20 +66,20 @@ def command(shows: bool, is_native: bool, start: str | None, path: Path) -> int:
     held = _uses(files)
     if is_native and all(use.edits is not None for each in held.values() for use in each):
         adopted = {file: _native(file, each) for file, each in held.items()}
-        held, noun = {}, "line"
+        held = {}
     else:
-        adopted, noun = {file: adopt(_read(file), _fault) for file in files}, "import"
+        adopted = {file: adopt(_read(file), _fault) for file in files}
     changed = {file: each for file, each in adopted.items() if each.lines}
     gaps = {(file, miss.line) for file, each in adopted.items() for miss in each.missing}
     _report_uses(held, gaps, is_native)
     if shows:
         for file, each in changed.items():
             _show(file, each)
-        return _report(adopted, shows, noun)
+        return _report(adopted, shows)
     _require_committed(path, list(changed))
     before = None if start is None else tools_of(start)
     tree.rewrite({file: each.text for file, each in changed.items()})
-    status = _report(adopted, shows, noun)
+    status = _report(adopted, shows)
     if start is not None and before is not None:
         status = max(status, compare_after(before, start))
     return status
@@ -127,7 +128,7 @@ def _report_uses(held: dict[Path, list[Use]], gaps: set[tuple[Path, int]], is_na
 
 def _fault(module: str, name: str | None) -> str | None:
     """Return the reason why a module or a name cannot be imported from our packages."""
-    from mcp_runtime.compat.aliases import missing
+    from mcp_runtime.compat.elsewhere import missing
 
     ours = PREFIX + module
     try:
@@ -178,12 +179,12 @@ def _show(file: Path, adopted: Adopted) -> None:
         say(safe(line.rstrip("\n")))
 
 
-def _report(adopted: dict[Path, Adopted], shows: bool, noun: str) -> int:
+def _report(adopted: dict[Path, Adopted], shows: bool) -> int:
     """Report the changes, and the lines that need a hand; return the exit status."""
-    lines = sum(len(each.lines) for each in adopted.values())
+    lines = sum(len({*each.lines}) for each in adopted.values())
     count = sum(1 for each in adopted.values() if each.lines)
     verb = "would change" if shows else "changed"
-    warn(f"{count_of(lines, noun)} in {count_of(count, 'file')} {verb}.")
+    warn(f"{count_of(lines, 'line')} in {count_of(count, 'file')} {verb}.")
     missing = [(file, each) for file, one in adopted.items() for each in one.missing]
     for file, each in missing:
         warn(safe(f"{file}:{each.line}: {each.why}"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from mcp_runtime.compat.elsewhere import missing_name
 from mcp_runtime.compat.http import Settings
 
 if TYPE_CHECKING:
@@ -32,5 +33,5 @@ def __getattr__(name: str) -> Any:
         case "Image":
             from mcp_runtime.compat import media as where
         case _:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            raise missing_name("fastmcp", name)
     return getattr(where, name)

@@ -1,5 +1,10 @@
 """Stand-in for `fastmcp.dependencies`: values of parameters, computed for each call."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcp_runtime.compat.elsewhere import lacking
 from mcp_runtime.compat.fastmcp.server.dependencies import (
     CurrentAccessToken,
     CurrentContext,
@@ -17,3 +22,6 @@ __all__ = [
     "CurrentRequest",
     "Depends",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from mcp_runtime.compat.elsewhere import missing_name
 from mcp_runtime.compat.mcp import types
 
 if TYPE_CHECKING:
@@ -51,5 +52,7 @@ def __getattr__(name: str) -> Any:
         case "errors":
             from mcp_runtime.compat import errors as where
         case _:
+            if name not in dir(types):
+                raise missing_name("mcp", name)
             return getattr(types, name)
     return getattr(where, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, Literal, TypeAlias
 
 from mcp_runtime.compat import models
+from mcp_runtime.compat.elsewhere import missing_name
 from mcp_runtime.compat.models import Model, Wrapped
 from mcp_runtime.revisions import ALL, revision
 
@@ -103,7 +104,7 @@ def __getattr__(name: str) -> Any:
     try:
         return models.model(name)
     except KeyError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+        raise missing_name("mcp.types", name) from None
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,10 @@
 """Stand-in for `fastmcp.prompts`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcp_runtime.compat.elsewhere import lacking
 from mcp_runtime.compat.fastmcp.server.features import Message, Prompt, PromptResult
 from mcp_runtime.compat.models import model
 
@@ -15,3 +20,6 @@ __all__ = [
     "PromptMessage",
     "PromptResult",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

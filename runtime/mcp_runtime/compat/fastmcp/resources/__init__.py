@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
+from mcp_runtime.compat.elsewhere import lacking
 from mcp_runtime.compat.fastmcp.server.features import Resource, ResourceContent, ResourceResult
 from mcp_runtime.compat.tools import file_resource, text_resource
 
@@ -21,3 +23,6 @@ __all__ = [
     "ResourceTemplate",
     "TextResource",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from mcp_runtime.compat.auth import AccessToken
 from mcp_runtime.compat.auth import access_token as get_access_token
 from mcp_runtime.compat.context import current
+from mcp_runtime.compat.elsewhere import lacking
 from mcp_runtime.compat.fastmcp.server.context import Context
 from mcp_runtime.compat.functions import Dependency
 
@@ -123,3 +124,6 @@ __all__ = [
     "get_http_request",
     "get_server",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

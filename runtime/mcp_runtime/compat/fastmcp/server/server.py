@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from mcp_runtime.compat import http, models
 from mcp_runtime.compat.context import current
+from mcp_runtime.compat.elsewhere import lacking
 from mcp_runtime.compat.errors import (
     McpError,
     NotFoundError,
@@ -362,3 +363,7 @@ def _auth(auth: Any, path: str) -> BearerAuth | None:
         f"auth={type(auth).__name__}: give a BearerAuth of mcp_runtime with a verifier, such as"
         " JwtVerifier (docs/AUTH.md)"
     )
+
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

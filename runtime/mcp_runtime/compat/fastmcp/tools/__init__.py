@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from mcp_runtime.compat.elsewhere import lacking
 from mcp_runtime.compat.fastmcp.server.features import Tool, ToolResult
 
 FunctionTool = Tool
@@ -22,3 +23,6 @@ def tool(name_or_fn: Any = None, **options: Any) -> Any:
 
 
 __all__ = ["FunctionTool", "Tool", "ToolResult", "tool"]
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from mcp_runtime.client.client import Client
 from mcp_runtime.compat import models
+from mcp_runtime.compat.elsewhere import lacking
 from mcp_runtime.compat.errors import mcp_error
 from mcp_runtime.compat.mcp.client.transports import Connection
 from mcp_runtime.compat.models import Model, wire
@@ -222,3 +223,6 @@ async def _awaited(work: Awaitable[Any]) -> None:
 
 
 __all__ = ["ClientSession", "Mapping"]
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

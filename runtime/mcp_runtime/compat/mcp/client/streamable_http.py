@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from mcp_runtime.compat.elsewhere import lacking
 from mcp_runtime.compat.mcp.client.transports import Connection, no_session_id
 
 
@@ -36,3 +37,6 @@ async def streamablehttp_client(
 
 
 streamable_http_client = streamablehttp_client
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

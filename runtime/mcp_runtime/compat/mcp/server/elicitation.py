@@ -1,10 +1,15 @@
 """Stand-in for `mcp.server.elicitation`: the answers of users to forms and pages."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from mcp_runtime.compat.context import (
     AcceptedElicitation,
     CancelledElicitation,
     DeclinedElicitation,
 )
+from mcp_runtime.compat.elsewhere import lacking
 
 AcceptedUrlElicitation = AcceptedElicitation
 ElicitationResult = AcceptedElicitation | DeclinedElicitation | CancelledElicitation
@@ -18,3 +23,6 @@ __all__ = [
     "ElicitationResult",
     "UrlElicitationResult",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

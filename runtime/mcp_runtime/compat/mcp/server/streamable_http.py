@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from mcp_runtime.compat.elsewhere import lacking
 
 
 class EventStore:
@@ -14,3 +16,6 @@ StreamId = str
 EventMessage = Any
 EventCallback = Any
 MCP_SESSION_ID_HEADER = "mcp-session-id"
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from mcp_runtime.compat.elsewhere import lacking
 
 
 class StreamableHTTPSessionManager:
@@ -38,3 +40,7 @@ class StreamableHTTPSessionManager:
         """Serve one request, whatever its path is."""
         path = self._application.path
         await self._application({**scope, "path": path, "root_path": ""}, receive, send)
+
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

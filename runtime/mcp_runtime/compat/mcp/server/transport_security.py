@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mcp_runtime.compat.elsewhere import lacking
 
 
 @dataclass
@@ -12,3 +15,7 @@ class TransportSecuritySettings:
     enable_dns_rebinding_protection: bool = True
     allowed_hosts: list[str] = field(default_factory=list[str])
     allowed_origins: list[str] = field(default_factory=list[str])
+
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp_runtime.client.transports import in_memory
+from mcp_runtime.compat.elsewhere import lacking
 from mcp_runtime.compat.mcp.client.session import ClientSession
 from mcp_runtime.compat.mcp.client.transports import Connection
 
@@ -22,3 +23,7 @@ async def create_connected_server_and_client_session(
     async with ClientSession(connection, connection, **options) as session:
         await session.initialize()
         yield session
+
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

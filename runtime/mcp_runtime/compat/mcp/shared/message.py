@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from mcp_runtime.compat.elsewhere import lacking
 
 
 @dataclass
@@ -12,3 +14,7 @@ class SessionMessage:
 
     message: Any
     metadata: Any = None
+
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

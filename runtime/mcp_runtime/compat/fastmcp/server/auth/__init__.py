@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from mcp_runtime.compat.aliases import missing_name
+from mcp_runtime.compat.elsewhere import lacking
 from mcp_runtime.compat.fastmcp.server.auth.auth import (
     AccessToken,
     AuthProvider,
@@ -23,5 +23,5 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    raise missing_name("fastmcp.server.auth", name)
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

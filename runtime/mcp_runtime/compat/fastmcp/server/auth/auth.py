@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mcp_runtime.auth.server.bearer import BearerAuth
 from mcp_runtime.compat.auth import AccessToken, Verifier
+from mcp_runtime.compat.elsewhere import lacking
 
 _NOWHERE: Final = "http://localhost:8000"
 """The URI of a server that does not say its own: metadata for clients then names no place."""
@@ -72,3 +73,6 @@ class RemoteAuthProvider(AuthProvider):
 
 
 __all__ = ["AccessToken", "AuthProvider", "RemoteAuthProvider", "TokenVerifier"]
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from mcp_runtime.compat.elsewhere import lacking
 from mcp_runtime.compat.fastmcp.server.middleware.middleware import (
     CallNext,
     Middleware,
@@ -43,3 +44,7 @@ class ErrorHandlingMiddleware(Middleware):
 
     def get_error_stats(self) -> dict[str, int]:
         return dict(self.error_counts)
+
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

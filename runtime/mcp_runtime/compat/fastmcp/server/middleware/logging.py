@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from mcp_runtime.compat.elsewhere import lacking
 from mcp_runtime.compat.fastmcp.server.middleware.middleware import (
     CallNext,
     Middleware,
@@ -33,3 +34,6 @@ class LoggingMiddleware(Middleware):
 
 
 StructuredLoggingMiddleware = LoggingMiddleware
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

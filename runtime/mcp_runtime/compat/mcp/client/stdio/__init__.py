@@ -8,9 +8,10 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mcp_runtime.client.transports import child_process
+from mcp_runtime.compat.elsewhere import lacking
 from mcp_runtime.compat.mcp.client.transports import Connection
 
 DEFAULT_INHERITED_ENV_VARS: Final = (
@@ -48,3 +49,7 @@ async def stdio_client(
     )
     connection = Connection(factory)
     yield connection, connection
+
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

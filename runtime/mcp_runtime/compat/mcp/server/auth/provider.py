@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from mcp_runtime.compat.auth import AccessToken
+from mcp_runtime.compat.elsewhere import lacking
 
 
 class TokenVerifier(Protocol):
@@ -14,3 +15,6 @@ class TokenVerifier(Protocol):
 
 
 __all__ = ["AccessToken", "TokenVerifier"]
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from mcp_runtime.compat import http, models
 from mcp_runtime.compat.context import (
     current,
 )
+from mcp_runtime.compat.elsewhere import lacking
 from mcp_runtime.compat.errors import ToolError
 from mcp_runtime.compat.generics import Subscriptable
 from mcp_runtime.compat.http import Settings
@@ -337,3 +338,6 @@ def _allow(settings: http.Settings, security: Any) -> None:
 
 
 __all__ = ["Context", "FastMCP", "Settings"]
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

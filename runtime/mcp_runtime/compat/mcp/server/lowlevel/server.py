@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from mcp_runtime.compat import models
 from mcp_runtime.compat.content import for_revision
 from mcp_runtime.compat.context import RequestContext, current, request_context, require_current
+from mcp_runtime.compat.elsewhere import lacking
 from mcp_runtime.compat.errors import UrlElicitationRequiredError, mcp_error
 from mcp_runtime.compat.generics import Subscriptable
 from mcp_runtime.compat.mcp.server.lowlevel.values import (
@@ -392,3 +393,7 @@ def _hints(method: str) -> dict[str, Any]:
 
 def _root(value: Any) -> Any:
     return getattr(value, "root", value)
+
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

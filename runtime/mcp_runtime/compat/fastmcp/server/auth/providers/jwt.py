@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from hmac import compare_digest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp_runtime.auth.server.verifier import InvalidToken
 from mcp_runtime.compat.auth import AccessToken
+from mcp_runtime.compat.elsewhere import lacking
 from mcp_runtime.compat.fastmcp.server.auth.auth import TokenVerifier
 
 
@@ -109,3 +110,7 @@ def _jwk(public_key: str, algorithm: str) -> dict[str, Any]:
     except (InvalidKeyError, TypeError, ValueError) as error:
         raise ValueError(f"public_key is no public key in PEM for {algorithm}") from error
     return key
+
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

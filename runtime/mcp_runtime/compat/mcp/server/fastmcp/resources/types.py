@@ -1,5 +1,10 @@
 """Stand-in for `mcp.server.fastmcp.resources.types`: resources of a text or a file."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcp_runtime.compat.elsewhere import lacking
 from mcp_runtime.compat.mcp.server.fastmcp.resources import (
     FileResource,
     FunctionResource,
@@ -7,3 +12,6 @@ from mcp_runtime.compat.mcp.server.fastmcp.resources import (
 )
 
 __all__ = ["FileResource", "FunctionResource", "TextResource"]
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp_runtime.client.transports import TransportFactory, child_process, in_memory
+from mcp_runtime.compat.elsewhere import lacking
 from mcp_runtime.compat.shapes import members_of
 
 
@@ -101,3 +102,7 @@ def _configured(config: dict[str, Any]) -> ClientTransport:
     return StdioTransport(
         server["command"], server.get("args", ()), server.get("env"), server.get("cwd")
     )
+
+
+if not TYPE_CHECKING:
+    __getattr__ = lacking(__name__)
