@@ -150,9 +150,9 @@ def _rewrite(source: list[str], node: _Import | _String) -> bool:
     if isinstance(node, _String):
         at = node.lineno - 1
         head, tail = _cut(source[at], node.col_offset)
-        opening, found, rest = tail.partition(node.value)
-        if found and not opening.strip("rRuU'\""):
-            source[at] = head + opening + PREFIX + found + rest
+        opening, name, rest = tail.partition(node.value)
+        if name and not opening.strip("rRuU'\""):
+            source[at] = head + opening + PREFIX + name + rest
             return True
         return False
     if isinstance(node, ast.ImportFrom):
