@@ -6,6 +6,7 @@ commit 0393513c.
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -346,3 +347,28 @@ def test_without_the_package_its_extra_is_named(monkeypatch: pytest.MonkeyPatch)
         pytest.raises(NotInstalled, match=r"mcp-bindgen-runtime\[otel\]"),
     ):
         import_module("mcp_runtime.telemetry")
+
+
+PLAIN: Final = """
+import asyncio, sys
+from mcp_runtime import Client, Server
+
+server = Server("plain", "1")
+@server.tool
+def add(x: int) -> int:
+    return x
+
+async def ask():
+    async with Client(server) as client:
+        await client.call_tool("add", {"x": 1})
+
+asyncio.run(ask())
+OPTIONAL = ("mcp_runtime.compat", "mcp_runtime.telemetry", "opentelemetry")
+print([name for name in sys.modules if name.startswith(OPTIONAL)])
+"""
+
+
+def test_a_server_that_does_not_ask_for_compat_or_telemetry_imports_neither() -> None:
+    command = [sys.executable, "-c", PLAIN]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "[]\n"
