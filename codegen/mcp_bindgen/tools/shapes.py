@@ -78,7 +78,7 @@ def bounds_of(basics: Sequence[Node], integer: bool) -> Limits:
     return replace(limits, min_length=limits.min_length or None, min_items=limits.min_items or None)
 
 
-def _whole(bound: float) -> float:
+def _whole(bound: Any) -> Any:
     """The bound as an integer if it has no fraction: 1e3 is 1000."""
     return int(bound) if isinstance(bound, float) and bound.is_integer() else bound
 
