@@ -29,12 +29,13 @@ async def test_two_servers_of_a_file_are_served_to_a_client_of_another_revision(
         for name in ("old", "new")
     }
     broken = {"command": str(tmp_path / "missing")}
-    text = json.dumps({"mcpServers": {**servers, "broken": broken}})
+    failing = {"command": sys.executable, "args": ["-c", "import sys; sys.exit('no luck')"]}
+    text = json.dumps({"mcpServers": {**servers, "broken": broken, "failing": failing}})
     config.write_text(f"// servers\n{text}", encoding="utf-8")
     words = [*BRIDGE, "--config", str(config), "--losses", str(losses), "--offer", ALL[1]]
     words += ["--rename", "new_add=sum", "--tool", "*_threaded", "--tool", "sum"]
-    env = {"OLD": ALL[0], "NEW": ALL[-1]}
-    async with Client.stdio(words, env=env, stderr="capture") as client:
+    env, errors = {"OLD": ALL[0], "NEW": ALL[-1]}, bytearray()
+    async with Client.stdio(words, env=env, stderr=errors.extend) as client:
         assert client.revision == ALL[1]
         assert [tool.name for tool in await client.list_tools()] == [
             "old_threaded",
@@ -46,6 +47,10 @@ async def test_two_servers_of_a_file_are_served_to_a_client_of_another_revision(
             assert isinstance(block, t.TextContent)
             assert block.text == spoken
         await client.call_tool("sum", {"a": 1})
+    for once in (b"broken is not available", b"failing is not available"):
+        assert errors.count(once) == 1
+    assert b"no luck" in errors
+    assert b"standard error ends with" not in errors  # it is shown already
     written = [json.loads(line) for line in losses.read_text("utf-8").splitlines()]
     calls = [line for line in written if line["name"] == "sum"]
     assert [(line["upstream"], line["server"], line["client"]) for line in calls] == [

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias, cast
 from mcp_runtime.bridge.names import Names
 from mcp_runtime.client.client import Client
 from mcp_runtime.client.transports import LocalServer, TransportFactory
+from mcp_runtime.transports.stderr import StderrView
 
 Target: TypeAlias = "LocalServer | Client | TransportFactory | str | Sequence[str] | Upstream"
 """A server of this process, a client's server, a URL, the words of a command, or a transport."""
@@ -49,12 +50,18 @@ def _connection(target: Any, options: dict[str, Any]) -> tuple[Callable[..., Cli
         return partial(Client.http, target, **options), target.partition("?")[0]
     if isinstance(target, Sequence):
         words = cast("Sequence[str]", target)
-        return partial(Client.stdio, words, **options), words[0] if words else ""
+        return partial(_start, words, **options), words[0] if words else ""
     if isinstance(target, Client):
         return partial(Client, target.transport, **options), "client"
     if not hasattr(target, "accept") and not callable(target):
         raise TypeError(f"{target!r:.80} is no server, client, URL, list of words or transport")
     return partial(Client, target, **options), type(target).__name__
+
+
+def _start(words: Sequence[str], **options: Any) -> Client:
+    """Return a client of a command; its standard error is shown, so no failure quotes it again."""
+    shown: dict[str, Any] = {"stderr": StderrView(), **options}
+    return Client.stdio(words, **shown)
 
 
 def prefix_of(name: str) -> str:
