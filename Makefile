@@ -8,7 +8,7 @@ ARGS ?=
 # What `make quick` draws from, and how many cases; and how many `make portable` draws.
 ROOM ?= source ir compare tools convert emit scaffold validate cli laws runtime pair spec
 AT_MOST ?= 250
-PORTABLE ?= 1500
+PORTABLE ?= 1000
 
 # What `make test` runs, by the marks of pyproject.toml.
 USUAL := not long and not wide and not interop and (not sources or peers)
@@ -59,7 +59,7 @@ long: $(STAMP) ## run the tests that take too long for `make test`
 planted: $(STAMP) ## plant forty faults, one after another, and say which test finds each (ARGS=--far runs all tests)
 	@$(BIN)/python -m tests.planted_faults $(ARGS)
 
-portable: $(STAMP) ## run tests that can depend on the Python that runs them, drawn from all such files (PORTABLE=1500 of them)
+portable: $(STAMP) ## run tests that can depend on the Python that runs them, drawn from all such files (PORTABLE=1000 of them)
 	@$(BIN)/python -m pytest -q -m "portable and $(USUAL)" -n auto --dist worksteal --at-most $(PORTABLE) $(ARGS)
 
 steady: $(STAMP) ## run the tests beside busy loops and in asyncio's debug mode: does one fail by chance? (ARGS are passed to pytest)
