@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Unpack
+from typing import TYPE_CHECKING, Final, Unpack
 
 from mcp_runtime.bridge.config import read_config
 from mcp_runtime.bridge.engine import Engine
@@ -15,9 +15,11 @@ from mcp_runtime.bridge.front import Front, FrontOptions
 from mcp_runtime.bridge.hooks import Allow, Observe, Rewrite
 from mcp_runtime.bridge.names import clashes
 from mcp_runtime.bridge.upstream import Target, upstreams
-from mcp_runtime.extensions.tasks.server import Tasks
 from mcp_runtime.limits import DEFAULT, Limits
 from mcp_runtime.server.server import Server
+
+if TYPE_CHECKING:
+    from mcp_runtime.extensions.tasks.server import Tasks
 
 
 class Bridge:
@@ -52,6 +54,12 @@ class Bridge:
         known = upstreams(upstream)
         if faults := [*clashes({name: each.names for name, each in known.items()})]:
             raise ValueError("; ".join(faults))
+        kept = None
+        if tasks is not None:
+            from mcp_runtime.bridge.tasks import KeptTasks
+
+            kept = KeptTasks(tasks)
+            front = {**front, "extensions": [tasks]}
         engine = Engine(
             known,
             allow=allow,
@@ -59,10 +67,8 @@ class Bridge:
             observe=observe,
             limits=limits,
             needs_one=True,
-            tasks=tasks,
+            tasks=kept,
         )
-        if tasks is not None:
-            front = {**front, "extensions": [tasks]}
         self.server: Final = Front(
             name, engine.watching.watch, engine.running, engine.expect, limits, front
         )

@@ -10,7 +10,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from mcp_runtime.bridge.carrier import Carrier
 from mcp_runtime.bridge.features import (
@@ -28,13 +28,6 @@ from mcp_runtime.bridge.names import FEATURES, Kind
 from mcp_runtime.bridge.ongoing import Ongoing, Parked, identity, new_id, resumed_id
 from mcp_runtime.bridge.param_headers import WantedHeaders
 from mcp_runtime.bridge.sending import Sending, as_client_error, as_task
-from mcp_runtime.bridge.tasks import (
-    UPSTREAM_TASKS,
-    show_support,
-    takes_tasks,
-    wants_task,
-    without_wish,
-)
 from mcp_runtime.bridge.upstream import Upstream
 from mcp_runtime.bridge.watching import Watching
 from mcp_runtime.client.client import Client
@@ -42,7 +35,6 @@ from mcp_runtime.client.subscription import Change
 from mcp_runtime.core.terms.capabilities import declares
 from mcp_runtime.core.wire import error_codes
 from mcp_runtime.errors import ToolError, counted
-from mcp_runtime.extensions.tasks.server import Tasks
 from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.revisions import revision
@@ -52,6 +44,9 @@ from mcp_runtime.server.functions.output_schema import failed_call
 from mcp_runtime.server.methods import Handler
 from mcp_runtime.server.peer import Peer
 from mcp_runtime.shared.connection import Carrier as Carry
+
+if TYPE_CHECKING:
+    from mcp_runtime.bridge.tasks import KeptTasks
 
 log: Final = logging.getLogger("mcp_runtime.bridge")
 
@@ -112,20 +107,18 @@ class Engine:
         observe: Observe | None,
         limits: Limits,
         needs_one: bool,
-        tasks: Tasks | None = None,
+        tasks: KeptTasks | None = None,
     ) -> None:
         self.limits: Final = limits
         self._links: Final = {name: Links(name, each, self) for name, each in upstreams.items()}
         self._allow, self._rewrite, self._observe = allow, rewrite, observe
         self._needs_one = needs_one
         self._tasks = tasks
-        self.client_extensions: Final = () if tasks is None else (UPSTREAM_TASKS,)
+        self.client_extensions: Final = () if tasks is None else tasks.client_extensions
         self._expected: Mapping[str, Any] = {}
         self._parked = Parked(limits)
         self._wanted = WantedHeaders(limits)
-        self.watching: Final = Watching(
-            self._links, lambda uri: self._facade.is_watched(uri), limits
-        )
+        self.watching: Final = Watching(self._links, self._is_watched, limits)
         self._peers: set[object] = set()
         self._instructions: dict[str, str] = {}
         self._described: set[str] = set()
@@ -222,11 +215,11 @@ class Engine:
             if method == "tools/list":
                 self._wanted.forget(principal=ctx.principal)
             is_told = self._observe is not None or log.isEnabledFor(logging.INFO)
-            sending = Sending(method, ctx, is_told=is_told)
+            sending = Sending(method, ctx, self._tasks, is_told=is_told)
             code: int | None = None
             try:
                 result = await handler(params, ctx, sending)
-                if type(result).__module__ == t.__name__:  # a task has no losses
+                if not sending.is_task:
                     sending.lose("result", result, ctx.revision)
             except Exception as error:
                 refusal = as_client_error(error, sending)
@@ -238,7 +231,7 @@ class Engine:
                     return NO_COMPLETION
                 raise refusal from None
             else:
-                return show_support(method, result, ctx) if self._tasks else result
+                return self._tasks.show_support(method, result, ctx) if self._tasks else result
             finally:
                 if is_told:
                     self._tell(sending.crossing(code))
@@ -266,14 +259,16 @@ class Engine:
 
     async def _call(self, params: Any, ctx: Context, sending: Sending) -> Any:
         """Pass a call of a tool on, as a task if its client wants one."""
-        if self._tasks is None or not wants_task(params, ctx):
+        tasks = self._tasks
+        if tasks is None or not tasks.is_wanted(params, ctx):
             return await self._forward(params, ctx, sending)
         sending.lose_task()
 
         async def run(params: Any, task: Context) -> Any:
-            return await self._forward(without_wish(params), task, sending, begun_by=ctx)
+            return await self._forward(tasks.without_wish(params), task, sending, begun_by=ctx)
 
-        return await self._tasks.run_as_task(params, ctx, as_task(run, sending))
+        sending.is_task = True
+        return await tasks.begin(params, ctx, as_task(run, sending))
 
     async def _forward(
         self, params: Any, ctx: Context, sending: Sending, *, begun_by: Context | None = None
@@ -287,7 +282,7 @@ class Engine:
         ongoing = await self._resume(params, ctx, sending)
         if ongoing is None:
             ongoing = await self._begin(links, params, ctx, sending, begun_by or ctx)
-        leaves = begun_by is None and takes_tasks(self._tasks, ctx)
+        leaves = begun_by is None and self._tasks is not None and self._tasks.are_taken(ctx)
         try:
             result = await ongoing.drive(ctx, leaves=leaves)
         except InputNeeded:
@@ -307,9 +302,10 @@ class Engine:
         async def run(_: Any, task: Context) -> Any:
             return self._returned(await ongoing.drive(task), links, sending)
 
-        tasks = cast("Tasks", self._tasks)
+        tasks = cast("KeptTasks", self._tasks)
+        sending.is_task = True
         try:
-            return await tasks.run_as_task(params, ctx, as_task(run, sending))
+            return await tasks.begin(params, ctx, as_task(run, sending))
         except BaseException:
             ongoing.cancel()
             raise

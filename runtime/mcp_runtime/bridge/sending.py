@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from time import perf_counter
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from msgspec import structs
 
@@ -13,7 +13,6 @@ from mcp_runtime.bridge.hooks import Crossing, Loss
 from mcp_runtime.bridge.link import Link
 from mcp_runtime.bridge.losses import losses
 from mcp_runtime.bridge.ongoing import Ongoing, resumed_id
-from mcp_runtime.bridge.tasks import UPSTREAM_TASKS, follow
 from mcp_runtime.client.client import Client
 from mcp_runtime.client.requests import narrow_to_not_found
 from mcp_runtime.core.wire import error_codes, rpc_errors
@@ -34,6 +33,9 @@ from mcp_runtime.server.context import Context
 from mcp_runtime.server.functions.output_schema import failed_call
 from mcp_runtime.server.methods import Handler
 
+if TYPE_CHECKING:
+    from mcp_runtime.bridge.tasks import KeptTasks
+
 log: Final = logging.getLogger("mcp_runtime.bridge")
 
 
@@ -53,11 +55,16 @@ class Attempt(Protocol):
 class Sending:
     """One attempt of a request, with the losses on its way if it `is_told`."""
 
-    def __init__(self, method: str, ctx: Context, *, is_told: bool) -> None:
+    def __init__(
+        self, method: str, ctx: Context, tasks: KeptTasks | None, *, is_told: bool
+    ) -> None:
         self.method: Final = method
         self.ctx: Final = ctx
         self.is_told: Final = is_told
         """False if nobody learns of the losses: to find them costs as much as to convert."""
+        self.is_task = False
+        """True if the client is answered with a task, which has no losses of its own."""
+        self._tasks = tasks
         self.name = self.upstream = self.server = ""
         self._began = perf_counter()
         self._losses: list[Loss] = []
@@ -108,9 +115,9 @@ class Sending:
             changing = {"input_responses": t.UNSET, "request_state": t.UNSET}
         for _ in range(client.limits.input_rounds):
             result = await self._attempt(client, link, ongoing, params, changing)
-            if UPSTREAM_TASKS.is_own(self.method, result):
+            if self._tasks is not None and self._tasks.is_own(self.method, result):
                 ongoing.become_task()
-                return await follow(client, ongoing, result)
+                return await self._tasks.follow(client, ongoing, result)
             if not isinstance(result, t.InputRequiredResult):
                 return result
             changing = {

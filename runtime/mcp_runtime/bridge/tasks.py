@@ -25,36 +25,63 @@ from mcp_runtime.limits import Limits
 from mcp_runtime.revisions import latest as t
 from mcp_runtime.revisions import latest_calls
 from mcp_runtime.server.context import Context
-
-UPSTREAM_TASKS: Final = ClientTasks()
-"""Declared to each server behind, if the bridge keeps tasks: then it polls the server's."""
+from mcp_runtime.server.methods import Handler
 
 
-def wants_task(params: Any, ctx: Context) -> bool:
-    """Return True for a call which a client of the core's tasks makes a task."""
-    return "task" in params.extra_ and has_core_tasks(ctx)
+class KeptTasks:
+    """The tasks which a bridge keeps for its clients by `tasks`, its extension in front."""
 
+    def __init__(self, tasks: Tasks) -> None:
+        self._tasks: Final = tasks
+        self._behind: Final = ClientTasks()
+        self.client_extensions: Final = (self._behind,)
+        """Declared to each server behind, whose tasks the bridge polls."""
 
-def takes_tasks(tasks: Tasks | None, ctx: Context) -> bool:
-    """Return True if a client of the extension takes a task for the result of a call."""
-    return tasks is not None and tasks.identifier in ctx.extensions
+    async def begin(self, params: Any, ctx: Context, handler: Handler) -> Any:
+        """Run a call as a task; return the answer to the call, in the client's era."""
+        return await self._tasks.run_as_task(params, ctx, handler)
 
+    def are_taken(self, ctx: Context) -> bool:
+        """Return True if a client of the extension takes a task for the result of a call."""
+        return self._tasks.identifier in ctx.extensions
 
-def without_wish(params: Any) -> Any:
-    """Return the params of a call without the member that makes it a task of the core."""
-    members = {name: each for name, each in t.to_wire(params).items() if name != "task"}
-    return t.from_wire(t.CallToolRequestParams, members)
+    def is_own(self, method: str, result: Any) -> bool:
+        """Return True if a server answered a request with a task."""
+        return self._behind.is_own(method, result)
 
+    async def follow(self, client: Client, ongoing: Ongoing, result: Any) -> t.CallToolResult:
+        """Wait for the outcome of a server's task; cancel it if nobody waits for it any more.
 
-def show_support(method: str, result: Any, ctx: Context) -> Any:
-    """Return a page of tools which says to clients of the core's tasks that each may be one.
+        Raises as `TaskHandle.result` does.
+        """
+        handle = TaskHandle(_View(client, ongoing), result.task_id)
+        try:
+            return await handle.result(ongoing.report)
+        except asyncio.CancelledError:
+            with suppress(SessionError):
+                await asyncio.shield(handle.cancel())
+            raise
 
-    Other results stay as they are.
-    """
-    if method != "tools/list" or not has_core_tasks(ctx):
-        return result
-    support = {"execution": {"taskSupport": "optional"}}
-    return structs.replace(result, tools=[with_extra(tool, support) for tool in result.tools])
+    # ---- the core's tasks
+
+    def is_wanted(self, params: Any, ctx: Context) -> bool:
+        """Return True for a call which a client of the core's tasks makes a task."""
+        return "task" in params.extra_ and has_core_tasks(ctx)
+
+    def without_wish(self, params: Any) -> Any:
+        """Return the params of a call without the member that makes it a task of the core."""
+        members = {name: each for name, each in t.to_wire(params).items() if name != "task"}
+        return t.from_wire(t.CallToolRequestParams, members)
+
+    def show_support(self, method: str, result: Any, ctx: Context) -> Any:
+        """Return a page of tools which says to clients of the core's tasks that each may be one.
+
+        Other results stay as they are.
+        """
+        if method != "tools/list" or not has_core_tasks(ctx):
+            return result
+        support = {"execution": {"taskSupport": "optional"}}
+        return structs.replace(result, tools=[with_extra(tool, support) for tool in result.tools])
 
 
 class _View:
@@ -85,17 +112,3 @@ class _View:
         self, *, more: Mapping[str, Sequence[str] | bool] | None = None
     ) -> AbstractAsyncContextManager[Subscription]:
         return self._client.listen(more=more)
-
-
-async def follow(client: Client, ongoing: Ongoing, result: Any) -> t.CallToolResult:
-    """Wait for the outcome of a server's task; cancel the task if nobody waits for it any more.
-
-    Raises as `TaskHandle.result` does.
-    """
-    handle = TaskHandle(_View(client, ongoing), result.task_id)
-    try:
-        return await handle.result(ongoing.report)
-    except asyncio.CancelledError:
-        with suppress(SessionError):
-            await asyncio.shield(handle.cancel())
-        raise
