@@ -143,7 +143,7 @@ class Links:
             self._remove(link)
 
     def _log(self, failure: str) -> None:
-        """Log a failure; the same one again, as of each try to start the server, is no warning."""
+        """Log a failure: as a warning first, and as information when a new try ends alike."""
         level = logging.INFO if failure == self._logged else logging.WARNING
         self._logged = failure
         log.log(level, "%s is not available: %s", self.name, failure)

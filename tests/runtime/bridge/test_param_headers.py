@@ -92,7 +92,7 @@ async def test_headers_are_compared_with_the_arguments_marked_by_the_server_behi
         region |= PLAIN
         assert await answer(client, "located", "eu", {}) == "eu"  # refused only by the newest list
         region |= REGION
-        assert await answer(client, "located", "eu", {}) == "eu"  # nobody has told of the change
+        assert await answer(client, "located", "eu", {}) == "eu"  # the change was not announced
         await client.request("tools/list").until_over()
         assert await answer(client, "located", "eu", {}) == REFUSED
 
