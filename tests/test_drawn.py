@@ -100,7 +100,7 @@ def test_each_case_is_in_one_part(parts: int) -> None:
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "3", "a/b", "1/0"])
 def test_what_names_no_part_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="no part|invalid literal"):
+    with pytest.raises(ValueError, match=r"no part|invalid literal"):
         part(text)
 
 
